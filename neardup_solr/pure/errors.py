@@ -1,0 +1,148 @@
+"""Errors of neardup_solr: one tree, each a sentence that ends with what to do next.
+
+    NeardupError
+    ├── SourceError            a source cannot be read as a whole
+    ├── RecordError            one record of a source is not usable; the rest is
+    ├── SettingsError          settings that cannot be, or that differ from the collection's
+    ├── SolrError              Solr answered, but not with what was asked for
+    │   ├── SolrUnreachable    no answer at all
+    │   ├── SolrUnauthorized   401 or 403
+    │   ├── SolrAnswerError    an answer that is not understood (HTML, empty, redirect, error)
+    │   ├── CoreMissing        no such core or collection
+    │   ├── SchemaError        the collection lacks a field that is needed
+    │   └── DocumentNotFound   no document with that id
+    └── ServerError            the embedded Solr cannot be started, stopped or fetched
+
+Every error carries its facts as attributes and survives pickling: the facts are its `args`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class NeardupError(Exception):
+    """Anything that neardup_solr reports on purpose."""
+
+
+class SourceError(NeardupError):
+    """A source that cannot be read as a whole: missing, of another format, a column absent."""
+
+    def __init__(self, source: str, reason: str, next_step: str) -> None:
+        super().__init__(source, reason, next_step)
+        self.source, self.reason, self.next_step = source, reason, next_step
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.reason}; {self.next_step}"
+
+
+class RecordError(NeardupError):
+    """One record that is not usable: where it stands, its id if known, and why."""
+
+    def __init__(self, position: str, reason: str, id: str | None = None) -> None:
+        super().__init__(position, reason, id)
+        self.position, self.reason, self.id = position, reason, id
+
+    def __str__(self) -> str:
+        named = f" (id {self.id!r})" if self.id is not None else ""
+        return f"{self.position}{named}: {self.reason}"
+
+
+class SettingsError(NeardupError):
+    """Settings that cannot be, or that differ from those stored with the collection."""
+
+    def __init__(self, reason: str, next_step: str) -> None:
+        super().__init__(reason, next_step)
+        self.reason, self.next_step = reason, next_step
+
+    def __str__(self) -> str:
+        return f"{self.reason}; {self.next_step}"
+
+
+class SolrError(NeardupError):
+    """Solr answered, but not with what was asked for."""
+
+    def __init__(self, url: str, reason: str, next_step: str) -> None:
+        super().__init__(url, reason, next_step)
+        self.url, self.reason, self.next_step = url, reason, next_step
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}; {self.next_step}"
+
+
+class SolrUnreachable(SolrError):
+    """No Solr answers at the address."""
+
+    def __init__(self, url: str, reason: str) -> None:
+        super().__init__(
+            url, reason, "check the address, or leave --solr out to use the embedded Solr"
+        )
+        self.args = (url, reason)
+
+
+class SolrUnauthorized(SolrError):
+    """Solr wants other credentials (401 or 403)."""
+
+    def __init__(self, url: str, status: int) -> None:
+        super().__init__(
+            url,
+            f"Solr refuses these credentials (HTTP {status})",
+            "give them in the address as https://user:password@host/solr/name",
+        )
+        self.args = (url, status)
+        self.status = status
+
+
+class SolrAnswerError(SolrError):
+    """An answer that is an error, or that is not understood and so never counts as success."""
+
+    def __init__(self, url: str, status: int, reason: str, next_step: str) -> None:
+        super().__init__(url, reason, next_step)
+        self.args = (url, status, reason, next_step)
+        self.status = status
+
+
+class CoreMissing(SolrError):
+    """No core or collection of that name."""
+
+    def __init__(self, url: str, name: str) -> None:
+        super().__init__(
+            url, f"there is no core or collection {name!r}", f"create it with: neardup init {name}"
+        )
+        self.args = (url, name)
+        self.name = name
+
+
+class SchemaError(SolrError):
+    """The collection lacks fields that are needed."""
+
+    def __init__(self, url: str, missing: Sequence[str]) -> None:
+        super().__init__(
+            url,
+            f"the schema lacks the fields {', '.join(missing)}",
+            "create a collection that has them with: neardup init NAME, and name it with --core",
+        )
+        self.args = (url, tuple(missing))
+        self.missing = tuple(missing)
+
+
+class DocumentNotFound(SolrError):
+    """No document with that id in the collection."""
+
+    def __init__(self, url: str, id: str) -> None:
+        super().__init__(
+            url, f"there is no document with the id {id!r}", "check the id, or index it first"
+        )
+        self.args = (url, id)
+        self.id = id
+
+
+class ServerError(NeardupError):
+    """The embedded Solr cannot be fetched, started or stopped."""
+
+    def __init__(self, reason: str, next_step: str) -> None:
+        super().__init__(reason, next_step)
+        self.reason, self.next_step = reason, next_step
+
+    def __str__(self) -> str:
+        return f"{self.reason}; {self.next_step}"

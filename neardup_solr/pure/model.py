@@ -1,0 +1,78 @@
+"""The things that flow: one frozen record each; dicts live only at the file and Solr borders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A text with its id, as a source gives it.
+
+    `kept` holds the further columns that were asked for (`--keep`), values as JSON types;
+    `position` says where the record stands in its source ("listings.csv, line 7").
+    """
+
+    id: str
+    text: str
+    kept: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What is computed from one document and indexed into Solr.
+
+    `shingles` (content_ng), `signatures` (content_sg) and `bands` (content_bands) are terms;
+    `signature` is the encoded MinHash signature. A document without a word has none of them.
+    """
+
+    id: str
+    content: str
+    md5_hash: str
+    num_words: int
+    first_word: str
+    shingles: tuple[str, ...]
+    signatures: tuple[str, ...]
+    bands: tuple[str, ...]
+    signature: str
+    kept: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One document that Solr found: `shared` counts the terms it has in common with the query."""
+
+    id: str
+    content: str
+    md5_hash: str
+    shared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A re-ranked hit: word-level Levenshtein `distance`, and `similarity` = 1 - distance/longest.
+
+    `distance` counts words inserted, deleted or replaced; `similarity` lies in 0..1.
+    """
+
+    id: str
+    distance: int
+    similarity: float
+    shared: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two near-duplicates: `id` comes before `other_id` in natural order."""
+
+    id: str
+    other_id: str
+    distance: int
+    similarity: float
