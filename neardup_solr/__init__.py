@@ -1,0 +1,126 @@
+"""Near-duplicate text detection for Apache Solr.
+
+The command's words are the library's functions: `connect`, `index`, `search`, `report`,
+`evaluate`, `delete`, `init`. Everything public is imported on first use, so that importing the
+package costs nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from neardup_solr.edges.client import Solr
+    from neardup_solr.edges.report import read_pairs, write_pairs
+    from neardup_solr.edges.sources import Reading, read
+    from neardup_solr.pure.bands import probability
+    from neardup_solr.pure.config import Settings
+    from neardup_solr.pure.errors import (
+        CoreMissing,
+        DocumentNotFound,
+        NeardupError,
+        RecordError,
+        SchemaError,
+        ServerError,
+        SettingsError,
+        SolrAnswerError,
+        SolrError,
+        SolrUnauthorized,
+        SolrUnreachable,
+        SourceError,
+    )
+    from neardup_solr.pure.evaluate import Evaluation
+    from neardup_solr.pure.model import Document, Entry, Match, Pair
+    from neardup_solr.pure.similarity import Limits
+    from neardup_solr.verbs.connecting import connect, init
+    from neardup_solr.verbs.deleting import delete
+    from neardup_solr.verbs.evaluating import evaluate
+    from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
+    from neardup_solr.verbs.reporting import Chosen, Report, report
+    from neardup_solr.verbs.searching import Criteria, search
+
+_PLACES = {
+    "edges.client": ("Solr",),
+    "edges.report": ("read_pairs", "write_pairs"),
+    "edges.sources": ("Reading", "read"),
+    "pure.bands": ("probability",),
+    "pure.config": ("Settings",),
+    "pure.errors": (
+        "CoreMissing",
+        "DocumentNotFound",
+        "NeardupError",
+        "RecordError",
+        "SchemaError",
+        "ServerError",
+        "SettingsError",
+        "SolrAnswerError",
+        "SolrError",
+        "SolrUnauthorized",
+        "SolrUnreachable",
+        "SourceError",
+    ),
+    "pure.evaluate": ("Evaluation",),
+    "pure.model": ("Document", "Entry", "Match", "Pair"),
+    "pure.similarity": ("Limits",),
+    "verbs.connecting": ("connect", "init"),
+    "verbs.deleting": ("delete",),
+    "verbs.evaluating": ("evaluate",),
+    "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
+    "verbs.reporting": ("Chosen", "Report", "report"),
+    "verbs.searching": ("Criteria", "search"),
+}
+_PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
+
+__all__ = [  # noqa: RUF022 - in the order in which they are used
+    "connect",
+    "init",
+    "read",
+    "index",
+    "search",
+    "report",
+    "evaluate",
+    "delete",
+    "read_pairs",
+    "write_pairs",
+    "probability",
+    "Chosen",
+    "CoreMissing",
+    "Criteria",
+    "Document",
+    "DocumentNotFound",
+    "Entry",
+    "Evaluation",
+    "IndexSummary",
+    "Limits",
+    "Match",
+    "NeardupError",
+    "Pair",
+    "Progress",
+    "Reading",
+    "RecordError",
+    "Report",
+    "SchemaError",
+    "Sending",
+    "ServerError",
+    "Settings",
+    "SettingsError",
+    "Solr",
+    "SolrAnswerError",
+    "SolrError",
+    "SolrUnauthorized",
+    "SolrUnreachable",
+    "SourceError",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PLACE_OF:
+        raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
+    return getattr(import_module(f"neardup_solr.{_PLACE_OF[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

@@ -1,0 +1,72 @@
+"""Solr queries as JSON requests: "any of these terms", scored by how many are shared.
+
+Each term is a clause of constant weight, so the score of a hit is the number of terms that it
+shares with the query. A server allows 1,024 clauses in one query; more of them are split into
+sub-queries whose scores are summed, over the documents that have any of the terms at all.
+Requests are JSON bodies: unlike forms, those have no limit of 2 MB.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
+SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
+
+Request = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Terms to look for in one multi-valued string field."""
+
+    field: str
+    values: Sequence[str]
+
+
+def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
+    """A request whose hits share at least one term; their score is the number shared.
+
+    `filters` are filter queries in Solr's syntax; `params` are what those refer to by `$name`.
+    Sorted by score, then id, so that equal requests give equal answers.
+    """
+    chunks = [terms.values[at : at + CLAUSES] for at in range(0, len(terms.values), CLAUSES)]
+    clauses = [_clauses(terms.field, chunk) for chunk in chunks]
+    request: Request = {"sort": "score desc,id asc", "filter": list(filters)}
+    if len(clauses) == 1:
+        return request | {"query": clauses[0], "params": dict(params)}
+    named = {f"part{number}": clause for number, clause in enumerate(clauses)}
+    summed = ",".join(f"query(${name},0)" for name in named)
+    has_any = f"{{!terms f={terms.field} cache=false v=$any separator=$separator}}"
+    return request | {
+        "query": f"{{!func}}sum({summed},0)",
+        "filter": [has_any, *filters],
+        "params": {**params, **named, "any": SEPARATOR.join(terms.values), "separator": SEPARATOR},
+    }
+
+
+def by_id(id: str) -> Request:
+    """A request for the one document with exactly this id, whatever characters it holds."""
+    return {"query": "{!term f=id v=$id}", "params": {"id": id}}
+
+
+def by_ids(ids: Sequence[str]) -> Request:
+    """A request for the documents with exactly these ids."""
+    params = {"ids": SEPARATOR.join(ids), "separator": SEPARATOR}
+    return {"query": "{!terms f=id v=$ids separator=$separator}", "params": params}
+
+
+def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:
+    """A filter for documents whose field has exactly this value, with the parameter it uses."""
+    name = f"same_{field}"
+    return f"{{!term f={field} v=${name}}}", {name: value}
+
+
+def _clauses(field: str, values: Sequence[str]) -> str:
+    return " ".join(f'{field}:"{_escape(value)}"^=1' for value in values)
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')

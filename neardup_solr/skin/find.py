@@ -1,0 +1,168 @@
+"""Commands that find near-duplicates: search, report, evaluate, and the demo."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neardup_solr.skin import options, show
+
+if TYPE_CHECKING:
+    from neardup_solr.edges.client import Solr
+    from neardup_solr.verbs.reporting import Chosen, Report
+    from neardup_solr.verbs.searching import Criteria
+
+
+def search(
+    id: Annotated[str | None, typer.Option("--id", help="Id of a document in Solr.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="A text.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", help="A file that holds a text; - for stdin.")
+    ] = None,
+    by: options.ByOption = "shingles",
+    same: options.SameOption = None,
+    fq: options.FilterOption = None,
+    rows: options.RowsOption = 100,
+    max_distance: options.MaxDistanceOption = None,
+    min_similarity: options.MinSimilarityOption = None,
+    format: options.FormatOption = None,
+    solr: options.SolrOption = None,
+    core: options.CoreOption = "neardup",
+) -> None:
+    """Find the near-duplicates of one document or text."""
+    from neardup_solr.edges import report as faces
+    from neardup_solr.edges import sources
+    from neardup_solr.verbs import searching
+
+    if sum(given is not None for given in (id, text, file)) != 1:
+        raise typer.BadParameter("give one of --id, --text and --file")
+    if file is not None:
+        text = sources.read_text(file)
+    criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
+    matches = searching.search(options.connect(solr, core), id=id, text=text, criteria=criteria)
+    if (format or ("table" if show.is_terminal() else "tsv")) == "table":
+        show.print_matches(matches)
+    else:
+        show.print_rows(faces.format_matches(matches, format or "tsv"))
+    if not matches:
+        show.say("No near-duplicates found.")
+
+
+def report(
+    first: options.FromOption = None,
+    last: options.ToOption = None,
+    query: options.QueryOption = None,
+    later_only: options.LaterOption = False,
+    by: options.ByOption = "shingles",
+    same: options.SameOption = None,
+    fq: options.FilterOption = None,
+    rows: options.RowsOption = 100,
+    max_distance: options.MaxDistanceOption = None,
+    min_similarity: options.MinSimilarityOption = None,
+    output: options.OutputOption = None,
+    format: options.FormatOption = None,
+    solr: options.SolrOption = None,
+    core: options.CoreOption = "neardup",
+) -> None:
+    """Report the near-duplicate pairs of a collection, or of some of its documents."""
+    from neardup_solr.edges import report as faces
+    from neardup_solr.verbs.reporting import Chosen
+
+    if output is not None:
+        faces.check_output(output)
+    chosen = Chosen(first=first, last=last, filter=query, later_only=later_only)
+    criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
+    found = _report(options.connect(solr, core), chosen, criteria)
+    if output is not None:
+        faces.write_pairs(found.pairs, output)
+        show.say(f"Wrote {output}.")
+    elif (format or ("table" if show.is_terminal() else "tsv")) == "table":
+        show.print_report(found)
+    else:
+        show.print_rows(faces.format_pairs(found.pairs, format or "tsv"))
+    show.say_report(found)
+
+
+def evaluate(
+    known: Annotated[Path, typer.Argument(help="Known pairs: two columns of ids.")],
+    found: Annotated[
+        Path | None,
+        typer.Option("--report", metavar="FILE", help="Pairs of a report; else one is made."),
+    ] = None,
+    first: options.FromOption = None,
+    last: options.ToOption = None,
+    query: options.QueryOption = None,
+    later_only: options.LaterOption = False,
+    by: options.ByOption = "shingles",
+    same: options.SameOption = None,
+    fq: options.FilterOption = None,
+    rows: options.RowsOption = 100,
+    max_distance: options.MaxDistanceOption = None,
+    min_similarity: options.MinSimilarityOption = None,
+    solr: options.SolrOption = None,
+    core: options.CoreOption = "neardup",
+) -> None:
+    """Compare a report with known pairs: precision, recall, F1, and what was missed."""
+    from neardup_solr.edges import report as faces
+    from neardup_solr.verbs import evaluating
+    from neardup_solr.verbs.reporting import Chosen
+
+    known_pairs = faces.read_pairs(known)
+    if found is not None:
+        show.print_evaluation(evaluating.evaluate(found, known_pairs))
+        return
+    chosen = Chosen(first=first, last=last, filter=query, later_only=later_only)
+    criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
+    made = _report(options.connect(solr, core), chosen, criteria)
+    show.say_report(made)
+    show.print_evaluation(evaluating.evaluate(made.pairs, known_pairs))
+
+
+def demo(solr: options.SolrOption = None) -> None:
+    """See the main job on listings that come with the package."""
+    from neardup_solr.verbs import demonstrating
+
+    target = options.connect(solr, demonstrating.CORE)
+    shown = demonstrating.demo(target)
+    show.say_summary(shown.indexed)
+    show.print_report(shown.report)
+    show.say_report(shown.report)
+    show.print_evaluation(shown.evaluation)
+    show.say(NEXT_STEPS)
+
+
+NEXT_STEPS = """
+Next:
+  neardup search --core neardup_demo --text "..."   the near-duplicates of a text
+  neardup index FILE                                your own .csv, .tsv, .jsonl, ...
+  neardup report -o pairs.tsv                       all near-duplicate pairs of it
+"""
+
+
+def _criteria(
+    by: str,
+    same: list[str] | None,
+    fq: list[str] | None,
+    rows: int,
+    max_distance: int | None,
+    min_similarity: float | None,
+) -> Criteria:
+    from neardup_solr.pure.similarity import Limits
+    from neardup_solr.verbs.searching import Criteria
+
+    return Criteria(
+        by=by,
+        rows=rows,
+        filters=tuple(fq or ()),
+        same=tuple(same or ()),
+        limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
+    )
+
+
+def _report(target: Solr, chosen: Chosen, criteria: Criteria) -> Report:
+    from neardup_solr.verbs import reporting
+
+    with show.counting("comparing") as on_progress:
+        return reporting.report(target, chosen=chosen, criteria=criteria, on_progress=on_progress)

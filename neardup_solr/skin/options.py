@@ -1,0 +1,74 @@
+"""Options that several commands share, each in one place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from neardup_solr.skin import show
+
+if TYPE_CHECKING:
+    from neardup_solr.edges.client import Solr
+
+SolrOption = Annotated[
+    str | None,
+    typer.Option(
+        "--solr",
+        metavar="URL",
+        help="Address of a Solr, such as http://host:8983/solr; else $NEARDUP_SOLR_URL;"
+        " else the embedded Solr, started when needed.",
+    ),
+]
+CoreOption = Annotated[str, typer.Option("--core", "-c", help="Core or collection to work with.")]
+ByOption = Annotated[
+    str, typer.Option(help="What near-duplicates have to share: shingles, signatures or bands.")
+]
+SameOption = Annotated[
+    list[str] | None,
+    typer.Option(help="Only documents with the same first_word or md5_hash (repeatable)."),
+]
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option("--fq", metavar="QUERY", help="Only documents that match this (repeatable)."),
+]
+RowsOption = Annotated[int, typer.Option(help="Candidates to compare for each document.")]
+MaxDistanceOption = Annotated[
+    int | None,
+    typer.Option(help="At most this many words inserted, deleted or replaced."),
+]
+MinSimilarityOption = Annotated[
+    float | None,
+    typer.Option(
+        help="At least this similarity, 1 - distance / words of the longer text"
+        " (default 0.5, where no --max-distance is given)."
+    ),
+]
+FromOption = Annotated[str | None, typer.Option("--from", metavar="ID", help="First id.")]
+ToOption = Annotated[str | None, typer.Option("--to", metavar="ID", help="Last id.")]
+QueryOption = Annotated[
+    str | None, typer.Option("--query", "-q", help="Only documents that this query matches.")
+]
+LaterOption = Annotated[
+    bool,
+    typer.Option("--later-only", help="Compare each document only with those of later ids."),
+]
+OutputOption = Annotated[
+    Path | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Write to a .tsv, .csv or .jsonl file."),
+]
+FormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        help="Print as table, tsv, csv or jsonl (default: table on a terminal, else tsv).",
+    ),
+]
+
+
+def connect(address: str | None, core: str) -> Solr:
+    """The Solr that the options name; a line says so where the embedded one had to be started."""
+    from neardup_solr.verbs import connecting
+
+    return connecting.connect(address, core=core, on_started=show.say)

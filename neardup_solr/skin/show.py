@@ -1,0 +1,192 @@
+"""What the commands print: tables and progress for people, plain rows for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from neardup_solr.pure.evaluate import Evaluation
+    from neardup_solr.pure.model import Match
+    from neardup_solr.verbs.indexing import IndexSummary, Watching
+    from neardup_solr.verbs.reporting import Report
+
+MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
+MOST_ERRORS = 20
+MOST_PAIRS = 10  # of missed and of false pairs
+LONG_TEXT = 60  # words; above it, shingles are most of an index
+
+
+def say(line: str) -> None:
+    """A line for the person at the terminal, out of the way of what is piped on."""
+    print(line, file=sys.stderr)
+
+
+def printable(text: str) -> str:
+    """A text with everything that could move the cursor or turn the reading direction escaped."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def print_rows(lines: Iterator[str]) -> None:
+    """Lines that carry their own line breaks, as they are."""
+    sys.stdout.writelines(lines)
+
+
+def is_terminal() -> bool:
+    """Whether a person reads the standard output."""
+    return sys.stdout.isatty()
+
+
+def print_matches(matches: Sequence[Match]) -> None:
+    """The near-duplicates of one document as a table."""
+    table = _table(("id", "distance", "similarity", "shared", "text"))
+    for match in matches:
+        table.add_row(
+            printable(match.id),
+            str(match.distance),
+            f"{match.similarity:.3f}",
+            str(match.shared),
+            printable(match.content),
+        )
+    _print(table)
+
+
+def print_report(report: Report) -> None:
+    """The pairs of a report as a table, the first of them where there are many."""
+    if report.pairs:
+        table = _table(("id", "other id", "distance", "similarity"))
+        for pair in report.pairs[:MOST_ROWS]:
+            table.add_row(
+                printable(pair.id),
+                printable(pair.other_id),
+                str(pair.distance),
+                f"{pair.similarity:.3f}",
+            )
+        _print(table)
+    more = len(report.pairs) - MOST_ROWS
+    if more > 0:
+        say(f"... and {more:,} more pairs; write all of them with -o pairs.tsv")
+
+
+def say_report(report: Report) -> None:
+    """What a report covers, and what it may have left out."""
+    say(f"{len(report.pairs):,} near-duplicate pairs among {report.documents:,} documents.")
+    if report.cut:
+        say(
+            f"{report.cut:,} documents had as many candidates as --rows allows and may have more"
+            " near-duplicates; raise --rows to be sure."
+        )
+
+
+def print_evaluation(evaluation: Evaluation) -> None:
+    """Precision, recall and F1, then which pairs were missed and which are false."""
+    print(
+        f"{evaluation.right} of {evaluation.known} known pairs found"
+        f" among {evaluation.found} reported:"
+        f" precision {evaluation.precision:.3f}, recall {evaluation.recall:.3f},"
+        f" F1 {evaluation.f1:.3f}"
+    )
+    for title, pairs in (("missed", evaluation.missed), ("false", evaluation.false)):
+        if pairs:
+            shown = ", ".join(f"{printable(a)}–{printable(b)}" for a, b in pairs[:MOST_PAIRS])
+            more = f" and {len(pairs) - MOST_PAIRS} more" if len(pairs) > MOST_PAIRS else ""
+            print(f"{title} ({len(pairs)}): {shown}{more}")
+
+
+def say_summary(summary: IndexSummary) -> None:
+    """The counts of an indexing run; they add up."""
+    rate = summary.read / summary.seconds if summary.seconds else 0.0
+    say(
+        f"Read {summary.read:,} records = {summary.indexed:,} indexed"
+        f" + {summary.repeated:,} repeated + {summary.failed:,} failed"
+        f" ({summary.seconds:.1f} s, {rate:,.0f} records/s)."
+    )
+    long = summary.words > LONG_TEXT * summary.read
+    if long and "content_ng" in summary.settings.fields:
+        say(
+            "Hint: the word shingles of texts this long are most of the index;"
+            " --fields=-content_ng leaves them out (then search --by bands)."
+        )
+
+
+@contextmanager
+def watching(total_bytes: int | None) -> Iterator[Watching]:
+    """A progress bar with rate and time to go, and a line for each of the first errors."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from neardup_solr.verbs.indexing import Progress as Indexed
+    from neardup_solr.verbs.indexing import Watching
+
+    console = Console(stderr=True, highlight=False)
+    bar = Progress(
+        TextColumn("indexing"),
+        BarColumn(),
+        TextColumn("{task.fields[sent]:,} documents, {task.fields[rate]:,.0f}/s"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task("", total=total_bytes, sent=0, rate=0.0)
+    errors = 0
+
+    def on_error(error: Exception) -> None:
+        nonlocal errors
+        errors += 1
+        if errors <= MOST_ERRORS:
+            console.print(printable(str(error)), markup=False, soft_wrap=True)
+        elif errors == MOST_ERRORS + 1:
+            console.print("... further errors are counted, not shown.", markup=False)
+
+    def on_progress(progress: Indexed) -> None:
+        rate = progress.sent / progress.seconds if progress.seconds else 0.0
+        bar.update(task, completed=progress.bytes, sent=progress.sent, rate=rate)
+
+    with bar:
+        yield Watching(on_error=on_error, on_progress=on_progress)
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Counter]:
+    """A progress bar over a known number of documents."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    console = Console(stderr=True)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), Remaining())
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task("", total=None)
+    with bar:
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Counter = Callable[[int, int], None]
+
+
+def _table(columns: Sequence[str]) -> Table:
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    for name in columns:
+        number = name in ("distance", "similarity", "shared")
+        table.add_column(name, justify="right" if number else "left", overflow="fold")
+    return table
+
+
+def _print(table: Table) -> None:
+    from rich.console import Console
+
+    Console(markup=False, highlight=False).print(table)

@@ -1,0 +1,120 @@
+"""search: the near-duplicates of one text, found by Solr and re-ranked by word edits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure import query, signature, similarity
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.model import Document, Entry, Hit, Match
+from neardup_solr.pure.similarity import Limits
+from neardup_solr.verbs.settings import stored_settings
+
+# What candidates are found by: the field that is asked, and where an entry holds its terms.
+WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
+    "shingles": ("content_ng", lambda entry: entry.shingles),
+    "signatures": ("content_sg", lambda entry: entry.signatures),
+    "bands": ("content_bands", lambda entry: entry.bands),
+}
+SAME: dict[str, Callable[[Entry], str]] = {
+    "first_word": lambda entry: entry.first_word,
+    "md5_hash": lambda entry: entry.md5_hash,
+}
+NO_LIMITS = Limits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criteria:
+    """How candidates are found, and which of them count.
+
+    `by` is what documents have to share: "shingles", "signatures" or "bands"; the `rows`
+    candidates that share most of them are compared. `filters` are Solr filter queries; `same`
+    names fields that have to be equal (first_word, md5_hash); `limits` bound the distance.
+
+    Raises SettingsError where a value cannot be.
+    """
+
+    by: str = "shingles"
+    rows: int = 100
+    filters: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    limits: Limits = field(default=NO_LIMITS)
+
+    def __post_init__(self) -> None:
+        _one_of("--by", self.by, WAYS)
+        for name in self.same:
+            _one_of("--same", name, SAME)
+        if self.rows < 1:
+            raise SettingsError(f"{self.rows} rows cannot be", "give 1 or more")
+
+
+DEFAULT = Criteria()
+
+
+def search(
+    solr: Solr,
+    *,
+    id: str | None = None,
+    text: str | None = None,
+    criteria: Criteria = DEFAULT,
+) -> list[Match]:
+    """The near-duplicates of a document of the collection, or of a text, nearest first.
+
+    Give either `id` or `text`; a document is not its own near-duplicate.
+
+    Raises DocumentNotFound for an unknown id, SettingsError where the collection lacks what
+    `criteria` ask for, SolrError where Solr does not answer.
+    """
+    if (id is None) == (text is None):
+        raise SettingsError("nothing to search for", "give either an id or a text")
+    settings = searchable(solr, criteria)
+    if id is not None:
+        text = solr.document(id, ["content"]).get("content", "")
+    if settings is None:
+        return []
+    entry = signature.entry(Document(id=id or "(text)", text=text or ""), settings)
+    hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
+    return similarity.rerank(entry, hits, limits=criteria.limits)
+
+
+def searchable(solr: Solr, criteria: Criteria) -> Settings | None:
+    """The stored settings of a collection that has all fields that `criteria` need.
+
+    None where it has no documents. Raises SettingsError where a field was left out at indexing.
+    """
+    settings = stored_settings(solr)
+    needed = {WAYS[criteria.by][0], "content", *criteria.same}
+    lacking = sorted(needed - settings.fields) if settings else []
+    if lacking:
+        raise SettingsError(
+            f"the collection was indexed without {', '.join(lacking)}",
+            "choose another --by or --same, or index it again with that field",
+        )
+    return settings
+
+
+def candidates(
+    solr: Solr, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
+) -> list[Hit]:
+    """The wanted documents that share most terms with an entry, at most `criteria.rows`."""
+    field_name, terms_of = WAYS[criteria.by]
+    terms = query.Terms(field=field_name, values=terms_of(entry))
+    if not terms.values:
+        return []
+    filters = list(criteria.filters)
+    params: dict[str, str] = {}
+    for name in criteria.same:
+        same, param = query.same_value(name, SAME[name](entry))
+        filters.append(same)
+        params |= param
+    found = solr.hits(query.any_of(terms, filters=filters, params=params), page=criteria.rows + 1)
+    return list(islice(filter(wanted, found), criteria.rows))
+
+
+def _one_of(option: str, value: str, choices: Iterable[str]) -> None:
+    if value not in choices:
+        raise SettingsError(f"{option} {value} is not known", f"choose {', '.join(choices)}")

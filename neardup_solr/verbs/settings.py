@@ -1,0 +1,45 @@
+"""The settings that a collection was indexed with."""
+
+from __future__ import annotations
+
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import SettingsError
+
+FIELD = "signature_settings"
+
+
+def stored_settings(solr: Solr) -> Settings | None:
+    """The settings stored with the documents of a collection; None where it has no documents.
+
+    Raises SettingsError where documents differ in them, SchemaError where the field is missing.
+    """
+    counts = _fingerprints(solr)
+    if len(counts) > 1:
+        shown = "; ".join(f"{count:,} documents with [{name}]" for name, count in counts.items())
+        raise SettingsError(
+            f"the collection mixes settings: {shown}",
+            "delete the documents of one kind (neardup delete --query"
+            f" '{FIELD}:\"...\"') and index them again",
+        )
+    return Settings.parse(next(iter(counts))) if counts else None
+
+
+def settle(solr: Solr, asked: Settings | None) -> Settings:
+    """The settings to index with: those asked for, else those stored, else the defaults.
+
+    Raises SettingsError that shows both, where asked and stored ones differ.
+    """
+    stored = stored_settings(solr)
+    if asked is not None and stored is not None and stored != asked:
+        raise SettingsError(
+            f"the collection was indexed with [{stored.fingerprint}],"
+            f" and [{asked.fingerprint}] was asked for",
+            "leave these options out to use the stored settings, or index into another core",
+        )
+    return asked or stored or Settings()
+
+
+def _fingerprints(solr: Solr) -> dict[str, int]:
+    solr.require_fields([FIELD])
+    return solr.values(FIELD)
