@@ -27,6 +27,11 @@ SAME: dict[str, Callable[[Entry], str]] = {
 NO_LIMITS = Limits()
 
 
+def _one_of(option: str, value: str, choices: Iterable[str]) -> None:
+    if value not in choices:
+        raise SettingsError(f"{option} {value} is not known", f"choose {', '.join(choices)}")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
     """How candidates are found, and which of them count.
@@ -113,8 +118,3 @@ def candidates(
         params |= param
     found = solr.hits(query.any_of(terms, filters=filters, params=params), page=criteria.rows + 1)
     return list(islice(filter(wanted, found), criteria.rows))
-
-
-def _one_of(option: str, value: str, choices: Iterable[str]) -> None:
-    if value not in choices:
-        raise SettingsError(f"{option} {value} is not known", f"choose {', '.join(choices)}")
