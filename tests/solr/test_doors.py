@@ -1,0 +1,198 @@
+"""The doors of the configset: what neardup_solr needs is open, everything else is shut."""
+
+from __future__ import annotations
+
+import pytest
+import requests
+
+TIMEOUT = 30
+
+OPEN = (
+    "/select?q=*:*",
+    "/get?id=1",
+    "/export?q=*:*&sort=id+asc&fl=id",
+    "/update?commit=true",
+    "/admin/ping",
+    "/schema",
+    "/schema/fields",
+    "/schema/uniquekey",
+)
+
+# Opened by Solr itself (its implicit handlers), by older versions, or by its sample configsets.
+SHUT = (
+    "/config",
+    "/config/overlay",
+    "/config/params",
+    "/config/requestHandler",
+    "/admin/file?file=solrconfig.xml",
+    "/admin/luke",
+    "/admin/segments",
+    "/admin/mbeans?stats=true",
+    "/admin/plugins",
+    "/admin/system",
+    "/admin/threads",
+    "/admin/properties",
+    "/admin/logging",
+    "/debug/dump",
+    "/stream?expr=list()",
+    "/sql?stmt=select",
+    "/graph?expr=list()",
+    "/replication?command=details",
+    "/replication?command=filecontent&file=segments_1",
+    "/terms?terms.fl=id",
+    "/analysis/field",
+    "/analysis/document",
+    "/tasks/list",
+    "/tasks/cancel?queryUUID=1",
+    "/update/json",
+    "/update/json/docs",
+    "/update/csv",
+    "/update/cbor",
+    "/update/xml",
+    "/update/extract",
+    "/query?q=*:*",
+    "/browse",
+    "/spell",
+    "/mlt",
+    "/tvrh",
+    "/elevate",
+    "/dataimport",
+    "/blob",
+)
+
+# The same handlers by Solr's second API.
+SHUT_SECOND_API = (
+    "config",
+    "config/params",
+    "update",
+    "update/json",
+    "stream",
+    "replication/files?generation=1",
+    "replication/backups",
+    "admin/file",
+    "debug/dump",
+    "terms",
+)
+
+SCHEMA_COMMANDS = (
+    {"add-field": {"name": "planted", "type": "string"}},
+    {"delete-field": {"name": "content_bands"}},
+    {"replace-field-type": {"name": "string", "class": "solr.TextField"}},
+    {"add-copy-field": {"source": "content", "dest": "planted"}},
+)
+
+
+def test_open_doors(core_url: str) -> None:
+    """What the client uses answers 200."""
+    statuses = {path: requests.get(core_url + path, timeout=TIMEOUT).status_code for path in OPEN}
+    assert statuses == dict.fromkeys(OPEN, 200)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_shut_doors(core_url: str, method: str) -> None:
+    """Every other name answers 404, whether it is read or written."""
+    statuses = {
+        path: requests.request(
+            method, core_url + path, json={} if method == "POST" else None, timeout=TIMEOUT
+        ).status_code
+        for path in SHUT
+    }
+    assert statuses == dict.fromkeys(SHUT, 404)
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_shut_doors_of_the_second_api(core_url: str, method: str) -> None:
+    """Solr's second API reaches none of the shut handlers either."""
+    solr_url, core = core_url.rsplit("/", 1)
+    statuses = {
+        path: requests.request(
+            method, f"{solr_url}/____v2/cores/{core}/{path}", timeout=TIMEOUT
+        ).status_code
+        for path in SHUT_SECOND_API
+    }
+    assert {path for path, status in statuses.items() if status not in (404, 405)} == set()
+
+
+def test_schema_cannot_be_changed_over_http(core_url: str) -> None:
+    """Every change of the schema is refused, and the schema stays as it was."""
+    solr_url, core = core_url.rsplit("/", 1)
+    before = requests.get(f"{core_url}/schema", timeout=TIMEOUT).json()["schema"]
+    for address in (f"{core_url}/schema", f"{solr_url}/____v2/cores/{core}/schema"):
+        for command in SCHEMA_COMMANDS:
+            answer = requests.post(address, json=command, timeout=TIMEOUT)
+            assert answer.status_code == 400
+            assert "not editable" in answer.text
+    assert requests.get(f"{core_url}/schema", timeout=TIMEOUT).json()["schema"] == before
+
+
+@pytest.mark.parametrize("stream", ["stream.url", "stream.file", "stream.body"])
+@pytest.mark.parametrize("handler", ["/select", "/update", "/get", "/export"])
+def test_no_remote_streaming(core_url: str, handler: str, stream: str) -> None:
+    """A request cannot make Solr read an address, a file or a body from a parameter."""
+    params = {"q": "*:*", stream: "http://127.0.0.1:9/"}
+    answer = requests.get(core_url + handler, params=params, timeout=TIMEOUT)
+    assert answer.status_code == 400
+    assert "disabled" in answer.text
+
+
+def test_no_foreign_shards(core_url: str) -> None:
+    """A search cannot be sent on to another host."""
+    params = {"q": "*:*", "shards": "127.0.0.1:9/solr/other"}
+    answer = requests.get(f"{core_url}/select", params=params, timeout=TIMEOUT)
+    assert answer.status_code == 403
+
+
+def test_no_handler_by_parameter(core_url: str) -> None:
+    """The parameter qt does not reach another handler through /select."""
+    params = {"q": "*:*", "qt": "/schema"}
+    answer = requests.get(f"{core_url}/select", params=params, timeout=TIMEOUT).json()
+    assert answer["response"]["numFound"] == 0
+    assert "schema" not in answer
+
+
+def test_health_check_cannot_be_switched(core_url: str) -> None:
+    """Nobody can make /admin/ping fail for others."""
+    params = {"action": "disable"}
+    assert requests.get(f"{core_url}/admin/ping", params=params, timeout=TIMEOUT).status_code == 503
+    assert requests.get(f"{core_url}/admin/ping", timeout=TIMEOUT).json()["status"] == "OK"
+
+
+def ids(answer: requests.Response) -> list[str]:
+    """The ids in an answer of /select, /export or /get."""
+    return [document["id"] for document in answer.json()["response"]["docs"]]
+
+
+@pytest.mark.parametrize("switch", [{}, {"expandMacros": "true"}])
+def test_macros_are_text(core_url: str, switch: dict[str, str]) -> None:
+    """A value that holds ${name} finds itself and nothing else, whatever the request asks for."""
+    documents = [{"id": "${other}"}, {"id": "secret"}]
+    requests.post(f"{core_url}/update?commit=true", json=documents, timeout=TIMEOUT)
+    params = {"v": "${other}", "other": "secret"} | switch
+    search = {"q": "{!term f=id v=$v}", "fl": "id", "sort": "id asc"} | params
+    requested = {"/select": search, "/export": search, "/get": {"ids": "${other}"} | params}
+    for handler, query in requested.items():
+        assert ids(requests.get(core_url + handler, params=query, timeout=TIMEOUT)) == ["${other}"]
+        assert ids(requests.post(core_url + handler, data=query, timeout=TIMEOUT)) == ["${other}"]
+    body = {"query": search["q"], "params": params}
+    assert ids(requests.post(f"{core_url}/select", json=body, timeout=TIMEOUT)) == ["${other}"]
+
+
+def test_xml_reads_no_files(core_url: str) -> None:
+    """An external entity in an XML update stays empty."""
+    headers = {"Content-Type": "text/xml"}
+    body = (
+        '<!DOCTYPE add [<!ENTITY leak SYSTEM "file:///etc/passwd">]>'
+        '<add><doc><field name="id">1</field><field name="leak">[&leak;]</field></doc></add>'
+    )
+    requests.post(
+        f"{core_url}/update?commit=true", data=body, headers=headers, timeout=TIMEOUT
+    ).raise_for_status()
+    answer = requests.get(f"{core_url}/select?q=id:1", timeout=TIMEOUT).json()
+    assert answer["response"]["docs"][0]["leak"] == ["[]"]
+
+
+def test_parameters_are_not_echoed(core_url: str) -> None:
+    """An answer does not repeat the request, so a long query costs its size once."""
+    answer = requests.get(f"{core_url}/select", params={"q": "id:canary"}, timeout=TIMEOUT)
+    assert "canary" not in answer.text
+    assert answer.headers["Content-Type"].startswith("application/json")
