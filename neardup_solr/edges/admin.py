@@ -74,3 +74,12 @@ def _upload(solr: Solr, configset: Path) -> None:
         data=packed.getvalue(),
         headers={"Content-Type": "application/octet-stream"},
     )
+
+
+def drop(solr: Solr) -> None:
+    """Delete the core or collection with everything in it."""
+    if is_cloud(solr):
+        _get(solr, "collections", {"action": "DELETE", "name": solr.core})
+        return
+    params = {"action": "UNLOAD", "core": solr.core, "deleteInstanceDir": "true"}
+    _get(solr, "cores", params)

@@ -85,7 +85,7 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     """
     path = Path(path)
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
         raise SourceError(str(path), f"cannot be read ({reason})", "check the file") from None
@@ -149,10 +149,14 @@ def _match_row(match: Match) -> Row:
     }
 
 
+def _cell(value: str | int | float) -> str:
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
 def _tsv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
     yield "\t".join(columns) + "\n"
     for row in rows:
-        yield "\t".join(_escape(str(row[name])) for name in columns) + "\n"
+        yield "\t".join(_escape(_cell(row[name])) for name in columns) + "\n"
 
 
 def _escape(cell: str) -> str:
@@ -162,7 +166,7 @@ def _escape(cell: str) -> str:
 def _csv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
     yield _csv_line(columns)
     for row in rows:
-        yield _csv_line([_neutral(str(row[name])) for name in columns])
+        yield _csv_line([_neutral(_cell(row[name])) for name in columns])
 
 
 def _csv_line(cells: Sequence[str]) -> str:
@@ -203,7 +207,7 @@ def _csv_rows(text: str) -> Iterator[list[str]]:
 
 
 def _jsonl_rows(text: str) -> Iterator[list[str]]:
-    for line in text.splitlines():
+    for line in text.split("\n"):
         try:
             row = orjson.loads(line) if line.strip() else None
         except orjson.JSONDecodeError:

@@ -54,8 +54,8 @@ def by_id(id: str) -> Request:
 
 def by_ids(ids: Sequence[str]) -> Request:
     """A request for the documents with exactly these ids."""
-    params = {"ids": SEPARATOR.join(ids), "separator": SEPARATOR}
-    return {"query": "{!terms f=id v=$ids separator=$separator}", "params": params}
+    params = {"any": SEPARATOR.join(ids), "separator": SEPARATOR}  # "ids" means something to Solr
+    return {"query": "{!terms f=id v=$any separator=$separator}", "params": params}
 
 
 def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:

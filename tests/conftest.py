@@ -1,0 +1,79 @@
+"""The Solr that the tests talk to: $NEARDUP_SOLR_URL, one in Docker, or the embedded one."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.server import jars, lifecycle
+from neardup_solr.edges.server.layout import layout
+from neardup_solr.edges.solr_config import solr_config
+
+SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Options that choose the server."""
+    parser.addoption("--solr", choices=("embedded", "docker"), default="embedded")
+    parser.addoption(
+        "--solr-image", default="neardup-solr:9.10.1", help="image for --solr docker"
+    )
+
+
+@pytest.fixture(scope="session")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A data folder for the embedded Solr that holds nothing but the jars of the user's own."""
+    user_jars = layout().jars
+    jars.install(user_jars, jars.locked(), tell=lifecycle.to_stderr)
+    folder = tmp_path_factory.mktemp("neardup")
+    (folder / user_jars.parent.name).symlink_to(user_jars.parent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEARDUP_HOME", str(folder))
+        yield folder
+        lifecycle.stop()
+
+
+@pytest.fixture(scope="session")
+def solr_url(request: pytest.FixtureRequest) -> Iterator[str]:
+    """The address of a real Solr, such as http://127.0.0.1:18983/solr; without one the run fails."""
+    address = os.environ.get("NEARDUP_SOLR_URL")
+    if address:
+        yield address.rstrip("/")
+    elif request.config.getoption("--solr") == "docker":
+        from tests.solr.docker import container
+
+        with container(request.config.getoption("--solr-image")) as url:
+            yield url
+    else:
+        request.getfixturevalue("home")
+        yield lifecycle.start().url
+
+
+@pytest.fixture
+def solr(solr_url: str) -> Iterator[Solr]:
+    """A fresh, empty core with all fields, taken away afterwards."""
+    core = client.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
+    admin.create(core, configset=solr_config() / "conf")
+    yield core
+    admin.drop(core)
+
+
+@pytest.fixture
+def core_url(solr: Solr) -> str:
+    """The address of a fresh, empty core."""
+    return solr.url
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of shared test data; tests that need it are skipped where it is absent."""
+    folder = Path(os.environ.get("NEARDUP_DATA", SHARED_DATA))
+    if not folder.is_dir():
+        pytest.skip(f"no test data in {folder}; set NEARDUP_DATA")
+    return folder

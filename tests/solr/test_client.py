@@ -1,0 +1,120 @@
+"""The talk with a real Solr: exact values, long queries, answers that are no success."""
+
+import json
+
+import pytest
+
+from neardup_solr.edges import client
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure import query
+from neardup_solr.pure.errors import DocumentNotFound
+from neardup_solr.pure.query import Terms
+
+HOSTILE = [
+    "plain", "two words", " leading", "trailing ", "a,b", "a\tb", "a\nb", "a\rb", 'a"b', "a'b",
+    "a\\b", "a\\", '"', "\\", "a:b", "*", "?", "a*", "*:*", "(a)", "[a TO b]", "{a}", "a~2", "a^5",
+    "AND", "NOT a", "+a -b", "a&&b", "a||b", "/a.*/", "{!term f=id}x", "$id", "${id}", "${a:b}",
+    "_query_:x", "a!b", "a/../b", "<a>&amp;</a>", "é\u0301 日本語 😀 \u202e",
+]  # fmt: skip
+
+
+def add(solr: Solr, *documents: dict[str, object]) -> None:
+    """Add documents and make them visible."""
+    assert solr.add(documents) == ()
+    solr.commit()
+
+
+def test_there_are_39_hostile_ids() -> None:
+    """The list has the 39 kinds that the design asks for, each once."""
+    assert len(set(HOSTILE)) == 39
+
+
+def test_hostile_ids_are_exact(solr: Solr) -> None:
+    """Each of 39 hostile ids gives back just its own document, alone and in a list."""
+    add(solr, *({"id": id, "content": f"text of {id}"} for id in HOSTILE))
+    for id in HOSTILE:
+        assert solr.document(id, ["id", "content"]) == {"id": id, "content": f"text of {id}"}
+    assert solr.texts(HOSTILE) == {id: f"text of {id}" for id in HOSTILE}
+    assert sorted(solr.ids()) == sorted(HOSTILE)
+
+
+def test_hostile_filter_values_are_exact(solr: Solr) -> None:
+    """A value that must be equal is looked up as it is."""
+    add(solr, *({"id": str(n), "first_word": v, "content_ng": ["t"]}
+                for n, v in enumerate(HOSTILE)))  # fmt: skip
+    for number, value in enumerate(HOSTILE):
+        filter, params = query.same_value("first_word", value)
+        request = query.any_of(
+            Terms(field="content_ng", values=["t"]), filters=[filter], params=params
+        )
+        assert [hit.id for hit in solr.hits(request)] == [str(number)]
+
+
+def test_hostile_ids_are_deleted_one_by_one(solr: Solr) -> None:
+    """Deleting an id takes away that document and no other."""
+    add(solr, *({"id": id} for id in HOSTILE))
+    for left, id in enumerate(HOSTILE, start=1):
+        solr.delete_ids([id])
+        solr.commit()
+        assert solr.count() == len(HOSTILE) - left
+
+
+def test_unknown_id(solr: Solr) -> None:
+    """An id that is not there is a clear error."""
+    with pytest.raises(DocumentNotFound, match="no document with the id 'nope'"):
+        solr.document("nope", ["id"])
+
+
+@pytest.mark.parametrize("count", [1, 1000, 1001, 3000])
+def test_score_is_the_number_of_shared_terms(solr: Solr, count: int) -> None:
+    """Below and beyond 1,024 clauses alike, hits are counted exactly and ordered by it."""
+    values = [f"w{number} x y" for number in range(count)]
+    add(
+        solr,
+        {"id": "all", "content_ng": values},
+        {"id": "half", "content_ng": values[: count // 2] or ["other"]},
+        {"id": "none", "content_ng": ["other"]},
+    )
+    found = list(solr.hits(query.any_of(Terms(field="content_ng", values=values), filters=[],
+                                        params={})))  # fmt: skip
+    half = [("half", count // 2)] if count > 1 else []
+    assert [(hit.id, hit.shared) for hit in found] == [("all", count), *half]
+
+
+def test_query_of_more_than_two_megabytes(solr: Solr) -> None:
+    """A query that no form could carry works."""
+    values = [f"w{number} " + "z" * 100 for number in range(25_000)]
+    add(solr, {"id": "1", "content_ng": values[:3]})
+    request = query.any_of(Terms(field="content_ng", values=values), filters=[], params={})
+    assert len(json.dumps(request)) > 2 * 2**20
+    assert [(hit.id, hit.shared) for hit in solr.hits(request)] == [("1", 3)]
+
+
+def test_hits_are_paged(solr: Solr) -> None:
+    """Hits beyond one page come in order, none twice, none missing."""
+    add(solr, *({"id": f"{n:04}", "content_ng": ["t"]} for n in range(25)))
+    request = query.any_of(Terms(field="content_ng", values=["t"]), filters=[], params={})
+    assert [hit.id for hit in solr.hits(request, page=7)] == [f"{n:04}" for n in range(25)]
+
+
+def test_ids_are_paged(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The cursor gives all ids of the matching documents."""
+    monkeypatch.setattr(client, "IDS_PAGE", 7)
+    add(solr, *({"id": f"{n:04}", "content_ng": ["even" if n % 2 else "odd"]} for n in range(25)))
+    assert list(solr.ids()) == [f"{n:04}" for n in range(25)]
+    assert len(list(solr.ids(["content_ng:odd"]))) == 13
+
+
+def test_refused_documents_are_named(solr: Solr) -> None:
+    """A document that Solr refuses is returned with its reason; the others are in."""
+    refused = solr.add([{"id": "1"}, {"id": "2", "num_words": "many"}, {"id": "3"}])
+    solr.commit()
+    assert [refusal.id for refusal in refused] == ["2"]
+    assert "num_words" in refused[0].reason
+    assert sorted(solr.ids()) == ["1", "3"]
+
+
+def test_values_of_a_field_are_counted(solr: Solr) -> None:
+    """The settings in use come with the number of their documents."""
+    add(solr, *({"id": str(n), "signature_settings": "a" if n else "b"} for n in range(3)))
+    assert solr.values("signature_settings") == {"a": 2, "b": 1}

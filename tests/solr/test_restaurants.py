@@ -1,0 +1,108 @@
+"""The founding case: 864 listings of two restaurant guides, 112 true pairs."""
+
+from collections.abc import Iterator
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure import normalize
+
+pytestmark = pytest.mark.data
+PUBLISHED = {("3", "536"): 1, ("43", "579"): 2, ("44", "584"): 2, ("60", "605"): 2, ("84", "625"): 1}
+CHOSEN = nd.Chosen(later_only=True)
+
+
+@pytest.fixture(scope="module")
+def guides(shared_data: Path) -> Path:
+    """The folder of the two guides."""
+    return shared_data / "restaurants"
+
+
+@pytest.fixture(scope="module")
+def listings(guides: Path, solr_url: str) -> Iterator[Solr]:
+    """A core that holds the listings."""
+    core = client.connect(solr_url, "test_restaurants")
+    if admin.exists(core):
+        admin.drop(core)
+    admin.create(core, configset=solr_config() / "conf")
+    summary = nd.index(guides / "addresses_verbatim.txt", core)
+    assert (summary.read, summary.indexed, summary.repeated, summary.failed) == (864, 864, 0, 0)
+    yield core
+    admin.drop(core)
+
+
+@pytest.fixture(scope="module")
+def exhaustive(guides: Path) -> dict[tuple[str, str], int]:
+    """Every pair with the same first word and at most two word edits, by comparing all pairs."""
+    lines = (guides / "addresses_verbatim.txt").read_text().splitlines()
+    split = (line.partition(" ") for line in lines)
+    words = {id: normalize.normalize(text).split() for id, _, text in split}
+    return {
+        (one, other): distance
+        for one, other in combinations(words, 2)
+        if words[one][0] == words[other][0]
+        and (distance := slow_distance(words[one], words[other])) <= 2
+    }
+
+
+def slow_distance(one: list[str], other: list[str]) -> int:
+    """Levenshtein distance over words, row by row."""
+    row = list(range(len(other) + 1))
+    for i, left in enumerate(one, start=1):
+        last, row[0] = row[0], i
+        for j, right in enumerate(other, start=1):
+            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (left != right))
+    return row[-1]
+
+
+def reported(listings: Solr, by: str) -> dict[tuple[str, str], int]:
+    """The example's report: same first word, at most two word edits, later ids only."""
+    criteria = nd.Criteria(by=by, same=("first_word",), limits=nd.Limits(max_distance=2))
+    made = nd.report(listings, chosen=CHOSEN, criteria=criteria)
+    assert made.cut == 0
+    return {(pair.id, pair.other_id): pair.distance for pair in made.pairs}
+
+
+def test_shingles_find_just_what_an_exhaustive_comparison_finds(
+    listings: Solr, exhaustive: dict[tuple[str, str], int], guides: Path
+) -> None:
+    """66 pairs, each with its distance, 62 of the 112 true ones."""
+    found = reported(listings, "shingles")
+    assert found == exhaustive
+    assert len(found) == 66
+    truth = nd.read_pairs(guides / "gold_pairs.tsv")
+    evaluation = nd.evaluate([nd.Pair(id=a, other_id=b, distance=d, similarity=0.0)
+                              for (a, b), d in found.items()], truth)  # fmt: skip
+    assert (evaluation.right, evaluation.known) == (62, 112)
+
+
+@pytest.mark.parametrize(("by", "right"), [("signatures", 62), ("bands", 57)])
+def test_signatures_and_bands_find_what_the_readme_says(
+    listings: Solr, guides: Path, by: str, right: int
+) -> None:
+    """The figures of the README, to the pair: signatures are deterministic."""
+    truth = set(nd.read_pairs(guides / "gold_pairs.tsv"))
+    assert len(truth & set(reported(listings, by))) == right
+
+
+def test_published_pairs_have_the_published_distances(listings: Solr) -> None:
+    """The example pairs of the founding article come out as published."""
+    found = reported(listings, "shingles")
+    assert {pair: found[pair] for pair in PUBLISHED} == PUBLISHED
+
+
+def test_report_of_a_range_is_a_part_of_the_whole(listings: Solr) -> None:
+    """Ids 1 to 100 give those pairs whose earlier id lies in that range, in natural order."""
+    criteria = nd.Criteria(same=("first_word",), limits=nd.Limits(max_distance=2))
+    part = nd.report(
+        listings, chosen=nd.Chosen(first="1", last="100", later_only=True), criteria=criteria
+    )
+    whole = reported(listings, "shingles")
+    expected = [pair for pair in whole if int(pair[0]) <= 100]
+    assert part.documents == 100
+    assert [(pair.id, pair.other_id) for pair in part.pairs] == expected

@@ -1,0 +1,83 @@
+"""Settings, their fingerprint, and the choice of fields."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup_solr.pure.config import FAMILIES, OPTIONAL_FIELDS, Settings, choose_fields
+from neardup_solr.pure.errors import SettingsError
+
+ALL = frozenset(OPTIONAL_FIELDS)
+
+
+def test_default_fingerprint_is_frozen() -> None:
+    """The fingerprint of the defaults may never change: collections hold it."""
+    assert Settings().fingerprint == "n1 words3 affine128 seed42 bands42x3 sg20"
+
+
+@given(
+    size=st.integers(1, 9),
+    family=st.sampled_from(FAMILIES),
+    seed=st.integers(0, 2**32 - 1),
+    bands=st.integers(1, 20),
+    rows=st.integers(1, 6),
+    fields=st.frozensets(st.sampled_from(OPTIONAL_FIELDS)),
+)
+def test_fingerprint_is_reversible(
+    size: int, family: str, seed: int, bands: int, rows: int, fields: frozenset[str]
+) -> None:
+    """A fingerprint parses into the settings that it was made of."""
+    settings = Settings(
+        shingle_size=size, family=family, seed=seed, bands=bands, rows=rows, fields=fields
+    )
+    assert Settings.parse(settings.fingerprint) == settings
+
+
+@pytest.mark.parametrize(
+    ("wrong", "reason"),
+    [
+        ({"hashes": 100}, "42 bands of 3 rows need 126 hashes, and there are 100"),
+        ({"hashes": 0}, "hashes must be 1 or more"),
+        ({"hashes": 70_000}, "65,536 or fewer"),
+        ({"rows": 0}, "rows must be 1 or more"),
+        ({"bands": -1}, "bands must be 1 or more"),
+        ({"shingle_size": 0}, "shingle_size must be 1 or more"),
+        ({"signatures": 129}, "signatures must lie in 0..128"),
+        ({"seed": -1}, "seed must lie in"),
+        ({"seed": 2**32}, "seed must lie in"),
+        ({"family": "sha"}, "no hash family 'sha'"),
+        ({"normalization": 2}, "normalization 2 is not known"),
+        ({"fields": frozenset({"nope"})}, "no field nope"),
+    ],
+)
+def test_settings_that_cannot_be(wrong: dict[str, int], reason: str) -> None:
+    """A value out of range is refused with the reason."""
+    with pytest.raises(SettingsError, match=reason):
+        Settings(**wrong)  # type: ignore[arg-type]  # a table of mixed values
+
+
+def test_a_strange_fingerprint_is_refused() -> None:
+    """What is not a fingerprint says so."""
+    with pytest.raises(SettingsError, match="not a settings fingerprint"):
+        Settings.parse("words3")
+
+
+@pytest.mark.parametrize(
+    ("choice", "fields"),
+    [
+        ("all", ALL),
+        ("-content_ng", ALL - {"content_ng"}),
+        ("-content_ng,-content_sg", ALL - {"content_ng", "content_sg"}),
+        ("content, signature", frozenset({"content", "signature"})),
+        ("id,content,signature_settings", frozenset({"content"})),
+    ],
+)
+def test_choice_of_fields(choice: str, fields: frozenset[str]) -> None:
+    """Names choose fields, names with a minus leave them out."""
+    assert choose_fields(choice) == fields
+
+
+def test_unknown_field_is_refused() -> None:
+    """A misspelt field is an error, not an empty choice."""
+    with pytest.raises(SettingsError, match="no field contents"):
+        choose_fields("contents")

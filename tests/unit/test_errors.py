@@ -1,0 +1,44 @@
+"""The error tree: facts as attributes, pickling, next steps."""
+
+import pickle
+
+import pytest
+
+from neardup_solr.pure import errors as e
+
+EXAMPLES = [
+    e.SourceError("x.csv", "is empty", "name another"),
+    e.RecordError("x.csv, line 2", "the id is empty", ""),
+    e.SettingsError("rows must be 1 or more", "choose others"),
+    e.SolrError("http://h/solr", "refuses", "look into its log"),
+    e.SolrUnreachable("http://h/solr", "connection refused"),
+    e.SolrUnauthorized("http://h/solr", 401),
+    e.SolrAnswerError("http://h/solr", 500, "Solr says: no", "look into its log"),
+    e.CoreMissing("http://h/solr", "listings"),
+    e.SchemaError("http://h/solr/x", ["content_ng", "signature"]),
+    e.DocumentNotFound("http://h/solr/x", "7"),
+    e.ServerError("no Java", "install it"),
+]
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_errors_survive_pickling(error: e.NeardupError) -> None:
+    """An error that crosses processes keeps its text and its facts."""
+    again = pickle.loads(pickle.dumps(error))
+    assert type(again) is type(error)
+    assert (str(again), vars(again)) == (str(error), vars(error))
+
+
+def test_every_error_is_in_the_examples_and_the_drawing() -> None:
+    """The tree at the top of the module names every class, and each has an example here."""
+    classes = {name for name, value in vars(e).items() if isinstance(value, type)
+               and issubclass(value, e.NeardupError)}  # fmt: skip
+    assert classes - {"NeardupError"} == {type(error).__name__ for error in EXAMPLES}
+    assert e.__doc__ is not None
+    assert all(name in e.__doc__ for name in classes)
+
+
+@pytest.mark.parametrize("error", EXAMPLES, ids=lambda error: type(error).__name__)
+def test_errors_are_one_line(error: e.NeardupError) -> None:
+    """Each error is a single line."""
+    assert "\n" not in str(error)

@@ -1,0 +1,30 @@
+"""Precision, recall and F1."""
+
+import pytest
+
+from neardup_solr.pure.evaluate import evaluate_pairs
+
+
+def test_hand_made_table() -> None:
+    """Three found, four known, two of them right."""
+    found = [("1", "2"), ("4", "3"), ("5", "6")]
+    known = [("2", "1"), ("3", "4"), ("7", "8"), ("10", "9")]
+    result = evaluate_pairs(found, known)
+    assert (result.found, result.known, result.right) == (3, 4, 2)
+    assert result.precision == pytest.approx(2 / 3)
+    assert result.recall == 0.5
+    assert result.f1 == pytest.approx(4 / 7)
+    assert result.missed == (("7", "8"), ("9", "10"))
+    assert result.false == (("5", "6"),)
+
+
+def test_nothing_found_and_nothing_known() -> None:
+    """Empty sides are defined: nothing false, nothing missed."""
+    empty = evaluate_pairs([], [])
+    assert (empty.precision, empty.recall, empty.f1) == (1.0, 1.0, 1.0)
+    assert evaluate_pairs([], [("1", "2")]).recall == 0.0
+
+
+def test_repeated_pairs_count_once() -> None:
+    """Lists that repeat a pair are sets of pairs."""
+    assert evaluate_pairs([("1", "2"), ("2", "1")], [("1", "2")]).found == 1

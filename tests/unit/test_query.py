@@ -1,0 +1,33 @@
+"""Requests as Solr gets them."""
+
+from neardup_solr.pure import query
+from neardup_solr.pure.query import CLAUSES, SEPARATOR, Terms
+
+
+def test_few_terms_are_clauses_of_constant_weight() -> None:
+    """The score of a hit is the number of clauses that it satisfies."""
+    request = query.any_of(Terms(field="f", values=["a b", 'c"\\d']), filters=["x:1"], params={})
+    assert request["query"] == 'f:"a b"^=1 f:"c\\"\\\\d"^=1'
+    assert request["filter"] == ["x:1"]
+    assert request["sort"] == "score desc,id asc"
+
+
+def test_many_terms_are_summed_parts() -> None:
+    """No sub-query has more clauses than a server allows, and none of the terms is lost."""
+    values = [f"t{number}" for number in range(2 * CLAUSES + 1)]
+    request = query.any_of(Terms(field="f", values=values), filters=["x:1"], params={"p": "1"})
+    params = request["params"]
+    assert request["query"] == "{!func}sum(query($part0,0),query($part1,0),query($part2,0),0)"
+    assert [params[f"part{part}"].count("^=1") for part in range(3)] == [CLAUSES, CLAUSES, 1]
+    assert params["any"].split(SEPARATOR) == values
+    assert params["p"] == "1"
+    assert request["filter"][1:] == ["x:1"]
+
+
+def test_values_travel_as_parameters() -> None:
+    """Ids and filter values never stand inside query syntax."""
+    hostile = '1} OR *:* {!term f=id v="'
+    assert hostile not in str(query.by_id(hostile)["query"])
+    filter, params = query.same_value("first_word", hostile)
+    assert hostile not in filter
+    assert hostile in params.values()

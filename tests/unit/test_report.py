@@ -1,0 +1,152 @@
+"""Report files: formats, round trips, atomic writing, hostile ids."""
+
+import csv
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup_solr.edges import report
+from neardup_solr.pure.errors import SettingsError, SourceError
+from neardup_solr.pure.model import Match, Pair
+
+PAIRS = [
+    Pair(id="3", other_id="536", distance=1, similarity=0.875),
+    Pair(id="a\tb\n\\", other_id="=1+1", distance=2, similarity=2 / 3),
+]
+
+
+def test_tsv_is_four_columns_a_line(tmp_path: Path) -> None:
+    """Tabs and line breaks inside ids cannot break a row."""
+    path = tmp_path / "pairs.tsv"
+    report.write_pairs(PAIRS, path)
+    assert path.read_text().splitlines() == [
+        "id\tother_id\tdistance\tsimilarity",
+        "3\t536\t1\t0.8750",
+        "a\\tb\\n\\\\\t=1+1\t2\t0.6667",
+    ]
+
+
+def test_csv_has_no_formulas(tmp_path: Path) -> None:
+    """A cell that a spreadsheet would run gets a leading apostrophe."""
+    path = tmp_path / "pairs.csv"
+    report.write_pairs(PAIRS, path)
+    rows = list(csv.reader(path.read_text().splitlines(keepends=True)))
+    assert rows[2] == ["a\tb\n\\", "'=1+1", "2", "0.6667"]
+
+
+def test_jsonl_has_numbers(tmp_path: Path) -> None:
+    """JSON lines keep numbers as numbers and ids as they are."""
+    path = tmp_path / "pairs.jsonl"
+    report.write_pairs(PAIRS, path)
+    rows = [orjson.loads(line) for line in path.read_text().splitlines()]
+    assert rows[1] == {
+        "id": "a\tb\n\\", "other_id": "=1+1", "distance": 2, "similarity": 0.6667,
+    }  # fmt: skip
+
+
+IDS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1)
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
+@given(ids=st.lists(st.tuples(IDS, IDS), min_size=1, max_size=5))
+def test_pairs_survive_every_format(
+    tmp_path_factory: pytest.TempPathFactory, suffix: str, ids: list[tuple[str, str]]
+) -> None:
+    """What is written is read back, whatever the ids hold."""
+    path = tmp_path_factory.mktemp("report") / f"pairs{suffix}"
+    rows = [Pair(id=a, other_id=b, distance=0, similarity=1.0) for a, b in ids]
+    report.write_pairs(rows, path)
+    assert report.read_pairs(path) == ids
+
+
+def test_matches_have_columns_of_their_own() -> None:
+    """The rows of a search have no second id but the number of shared terms."""
+    match = Match(id="1", distance=0, similarity=1.0, shared=42, content="text")
+    assert list(report.format_matches([match], "tsv")) == [
+        "id\tdistance\tsimilarity\tshared\n",
+        "1\t0\t1.0000\t42\n",
+    ]
+
+
+def test_an_old_report_stays_whole(tmp_path: Path) -> None:
+    """A report that fails midway leaves the old file, and nothing beside it."""
+    path = tmp_path / "pairs.tsv"
+    path.write_text("old")
+
+    def broken() -> Iterator[Pair]:
+        yield PAIRS[0]
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        report.write_pairs(broken(), path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["pairs.tsv"]
+
+
+def test_a_report_has_usual_permissions(tmp_path: Path) -> None:
+    """A report is as readable as any file that the user makes."""
+    path, usual = tmp_path / "pairs.tsv", tmp_path / "usual"
+    usual.touch()
+    report.write_pairs(PAIRS, path)
+    assert stat.S_IMODE(path.stat().st_mode) == stat.S_IMODE(usual.stat().st_mode)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [("pairs.doc", "no report format"), ("pairs", "no report format"),
+     ("nowhere/pairs.tsv", "folder does not exist")],
+)  # fmt: skip
+def test_unusable_output_is_refused_at_once(tmp_path: Path, name: str, reason: str) -> None:
+    """A report file that cannot be is refused before any work."""
+    with pytest.raises(SourceError, match=reason):
+        report.check_output(tmp_path / name)
+
+
+def test_unknown_format_is_refused() -> None:
+    """A format that does not exist names those that do."""
+    with pytest.raises(SettingsError, match="choose table, tsv, csv, jsonl"):
+        list(report.format_pairs([], "xml"))
+
+
+@pytest.mark.parametrize(
+    ("text", "pairs"),
+    [
+        ("id\tother_id\n1\t2\n", [("1", "2")]),
+        ("id_fodors\tid_zagats\n1\t2\n", [("1", "2")]),
+        ("1\t2\r\n3\t4", [("1", "2"), ("3", "4")]),
+        ("\ufeff1\t2\n\n", [("1", "2")]),
+        ("", []),
+    ],
+)
+def test_known_pairs_with_and_without_header(
+    tmp_path: Path, text: str, pairs: list[tuple[str, str]]
+) -> None:
+    """A header is recognised by its names; blank lines do not count."""
+    path = tmp_path / "known.tsv"
+    path.write_text(text, encoding="utf-8", newline="")
+    assert report.read_pairs(path) == pairs
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a.tsv", b"1\n", "record 1 is not a pair"),
+        ("a.jsonl", b'{"id": "1"}\n', "record 1 is not a pair"),
+        ("a.jsonl", b"nonsense\n", "record 1 is not a pair"),
+        ("a.tsv", b"\xff\xfe\x00", "not UTF-8"),
+        ("missing.tsv", None, "No such file"),
+    ],
+)
+def test_unreadable_pairs(tmp_path: Path, name: str, data: bytes | None, reason: str) -> None:
+    """A file that holds no pairs says where and why."""
+    path = tmp_path / name
+    if data is not None:
+        path.write_bytes(data)
+    with pytest.raises(SourceError, match=reason):
+        report.read_pairs(path)
