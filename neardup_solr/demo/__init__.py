@@ -1,0 +1,27 @@
+"""The demo corpus: listings of two invented guides, and which of them are the same place.
+
+Places, people, streets and telephone numbers are made up. `listings.tsv` has the columns id, text,
+city and kind; `pairs.tsv` the pairs of ids (id, other_id) that are one place: copied, abbreviated,
+misspelt, reordered, re-worded, with another telephone number or another use of accents. Branches
+of a chain and neighbours in a street are there to be told apart.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+
+def listings() -> Path:
+    """The file of the listings, a TSV with the columns id, text, city and kind."""
+    return _file("listings.tsv")
+
+
+def pairs() -> Path:
+    """The file of the known pairs, a TSV with the columns id and other_id."""
+    return _file("pairs.tsv")
+
+
+def _file(name: str) -> Path:
+    # The package is installed as files: pip unpacks wheels, and the sources are read as paths.
+    return Path(str(resources.files(__name__) / name))
