@@ -1,0 +1,97 @@
+"""Where the embedded Solr lives, and what it remembers there."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+
+import pytest
+
+from neardup_solr.edges.server.layout import Layout, State, layout, recall, remember
+from neardup_solr.edges.server.turn import turn
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure.errors import ServerError
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Layout:
+    """A home with its folder for the server."""
+    made = Layout(home=tmp_path)
+    made.server.mkdir()
+    return made
+
+
+def test_the_home_can_be_moved_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """NEARDUP_HOME decides; a link to it is the same home."""
+    (tmp_path / "link").symlink_to(tmp_path)
+    monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / "link"))
+    assert layout().home == tmp_path.resolve()
+
+
+def test_without_it_the_home_is_the_users_data_folder(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is written beside the program or into the current folder."""
+    monkeypatch.delenv("NEARDUP_HOME", raising=False)
+    assert layout().home.name == "neardup-solr"
+    assert layout().home.is_absolute()
+
+
+def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The separator of the class path cannot be part of a name."""
+    monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / f"a{os.pathsep}b"))
+    with pytest.raises(ServerError, match="NEARDUP_HOME"):
+        layout()
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without platformdirs the message is the pip command, not an import error."""
+    monkeypatch.delenv("NEARDUP_HOME", raising=False)
+    monkeypatch.setitem(sys.modules, "platformdirs", None)
+    with pytest.raises(ServerError, match=r'platformdirs.*pip install "neardup-solr\[server\]"'):
+        layout()
+
+
+def test_the_state_is_remembered(place: Layout) -> None:
+    """What was written is read again."""
+    state = State(port=18983, pid=7, heap="1g", started="2026-01-01T00:00:00+00:00")
+    remember(place, state)
+    assert recall(place) == state
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"pid": 1}', '{"port": 1, "more": 2}', "\0"])
+def test_a_state_that_cannot_be_read_is_no_state(place: Layout, text: str) -> None:
+    """A damaged file is as good as none."""
+    place.state.write_text(text)
+    assert recall(place) is None
+
+
+def test_a_state_that_cannot_be_written_is_one_line(place: Layout) -> None:
+    """Where a folder stands in the way, the message says where and what to do."""
+    place.state.mkdir()
+    with pytest.raises(ServerError, match=r"cannot write .*state.*NEARDUP_HOME"):
+        remember(place, State(port=1))
+
+
+def test_the_server_files_are_found() -> None:
+    """In a checkout as in the wheel, the folder holds the lock and the configset."""
+    assert (solr_config() / "server" / "jars.lock").is_file()
+
+
+def test_a_turn_is_for_one_at_a_time(tmp_path: Path) -> None:
+    """Who comes second is told that it waits."""
+
+    class Waited(Exception):
+        """Raised instead of waiting."""
+
+    def wait() -> None:
+        raise Waited
+
+    with turn(tmp_path / "lock", wait), pytest.raises(Waited), turn(tmp_path / "lock", wait):
+        pass
+    with turn(tmp_path / "lock", wait):
+        assert stat.S_ISREG((tmp_path / "lock").stat().st_mode)
