@@ -21,9 +21,7 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Options that choose the server."""
     parser.addoption("--solr", choices=("embedded", "docker"), default="embedded")
-    parser.addoption(
-        "--solr-image", default="neardup-solr:9.10.1", help="image for --solr docker"
-    )
+    parser.addoption("--solr-image", default="neardup-solr:9.10.1", help="image for --solr docker")
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +39,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 @pytest.fixture(scope="session")
 def solr_url(request: pytest.FixtureRequest) -> Iterator[str]:
-    """The address of a real Solr, such as http://127.0.0.1:18983/solr; without one the run fails."""
+    """The address of a real Solr, ending in /solr; without one the run fails."""
     address = os.environ.get("NEARDUP_SOLR_URL")
     if address:
         yield address.rstrip("/")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from neardup_solr.pure.pairs import natural, ordered
+from neardup_solr.pure.ids import natural, ordered
 
 IdPair = tuple[str, str]
 

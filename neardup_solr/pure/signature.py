@@ -15,12 +15,11 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.pure import bands, normalize
+from neardup_solr.pure import bands, ids, normalize
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document, Entry
 
-MAX_ID_BYTES = 512  # longer ids are refused rather than cut; UTF-8 bytes
 _HASHES_AT_ONCE = 1 << 20  # bounds the memory of a long text's hash table
 
 Signature = NDArray[np.uint32]
@@ -31,8 +30,7 @@ def entry(document: Document, settings: Settings) -> Entry:
 
     Raises RecordError where the id cannot be one or a text holds a lone surrogate.
     """
-    check_id(document.id, document.position)
-    _check_text(document)
+    _check(document)
     normal = normalize.normalize(document.text)
     listed = normalize.words(normal)
     shingles = normalize.word_shingles(normal, settings.shingle_size)
@@ -51,25 +49,10 @@ def entry(document: Document, settings: Settings) -> Entry:
     )
 
 
-def check_id(id: str, position: str = "") -> None:
-    """Refuse an id that Solr would not keep as it is.
-
-    Raises RecordError for an empty id, one with a lone surrogate, or one over 512 bytes of UTF-8.
-    """
-    try:
-        size = len(id.encode())
-    except UnicodeEncodeError:
-        reason = "the id holds a lone surrogate, which Solr would replace"
-        raise RecordError(position, reason, id) from None
-    if size == 0:
-        raise RecordError(position, "the id is empty", id)
-    if size > MAX_ID_BYTES:
-        raise RecordError(
-            position, f"the id has {size} bytes, more than {MAX_ID_BYTES}", id[:40] + "…"
-        )
-
-
-def _check_text(document: Document) -> None:
+def _check(document: Document) -> None:
+    reason = ids.problem(document.id)
+    if reason is not None:
+        raise RecordError(document.position, reason, document.id[:40])
     try:
         document.text.encode()
     except UnicodeEncodeError as error:

@@ -9,8 +9,8 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.pure import normalize
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.ids import natural
 from neardup_solr.pure.model import Entry, Hit, Match
-from neardup_solr.pure.pairs import natural
 
 DEFAULT_SIMILARITY = 0.5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from neardup_solr import demo as corpus
+from neardup_solr.demo import listings, pairs
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
 from neardup_solr.pure.evaluate import Evaluation
@@ -29,8 +29,6 @@ class Demonstration:
 
 def demo(solr: Solr) -> Demonstration:
     """Index the demo listings, report their near-duplicates, compare with the known pairs."""
-    indexed = index(corpus.listings(), solr, reading=Reading(keep=("city", "kind")))
+    indexed = index(listings(), solr, reading=Reading(keep=("city", "kind")))
     found = report(solr, chosen=Chosen(later_only=True), criteria=CRITERIA)
-    return Demonstration(
-        indexed=indexed, report=found, evaluation=evaluate(found.pairs, corpus.pairs())
-    )
+    return Demonstration(indexed=indexed, report=found, evaluation=evaluate(found.pairs, pairs()))

@@ -12,8 +12,8 @@ from neardup_solr.edges.client import PAGE, Solr
 from neardup_solr.pure import pairs, signature, similarity
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.ids import natural, ordered
 from neardup_solr.pure.model import Document, Hit, Pair
-from neardup_solr.pure.pairs import natural
 from neardup_solr.verbs.searching import DEFAULT, Criteria, candidates, searchable
 
 THREADS = 4  # mostly waiting for Solr
@@ -81,8 +81,7 @@ def report(
                 cut += was_cut
             done += len(page)
             on_progress(done, len(ids))
-    ordered = sorted(found, key=lambda pair: (natural(pair.id), natural(pair.other_id)))
-    return Report(pairs=tuple(pairs.once(ordered)), documents=len(ids), cut=cut)
+    return Report(pairs=pairs.once(found), documents=len(ids), cut=cut)
 
 
 def _near(
@@ -99,7 +98,7 @@ def _near(
     matches = similarity.rerank(entry, hits, limits=criteria.limits)
     found = []
     for match in matches:
-        id, other_id = pairs.ordered(document.id, match.id)
+        id, other_id = ordered(document.id, match.id)
         found.append(
             Pair(id=id, other_id=other_id, distance=match.distance, similarity=match.similarity)
         )

@@ -1,6 +1,7 @@
 """The talk with a real Solr: exact values, long queries, answers that are no success."""
 
 import json
+from collections.abc import Mapping
 
 import pytest
 
@@ -18,7 +19,7 @@ HOSTILE = [
 ]  # fmt: skip
 
 
-def add(solr: Solr, *documents: dict[str, object]) -> None:
+def add(solr: Solr, *documents: Mapping[str, object]) -> None:
     """Add documents and make them visible."""
     assert solr.add(documents) == ()
     solr.commit()

@@ -13,7 +13,13 @@ from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure import normalize
 
 pytestmark = pytest.mark.data
-PUBLISHED = {("3", "536"): 1, ("43", "579"): 2, ("44", "584"): 2, ("60", "605"): 2, ("84", "625"): 1}
+PUBLISHED = {
+    ("3", "536"): 1,
+    ("43", "579"): 2,
+    ("44", "584"): 2,
+    ("60", "605"): 2,
+    ("84", "625"): 1,
+}
 CHOSEN = nd.Chosen(later_only=True)
 
 

@@ -1,27 +1,27 @@
 """Natural order of ids, and pairs that appear once."""
 
-from neardup_solr.pure import pairs
+from neardup_solr.pure import ids, pairs
 from neardup_solr.pure.model import Pair
 
 
 def test_natural_order() -> None:
     """Whole numbers by value come first, then other ids by code point."""
-    ids = ["b", "10", "9", "a2", "a10", "010", "é", "-1"]
-    assert sorted(ids, key=pairs.natural) == ["9", "010", "10", "-1", "a10", "a2", "b", "é"]
+    listed = ["b", "10", "9", "a2", "a10", "010", "é", "-1"]
+    assert sorted(listed, key=ids.natural) == ["9", "010", "10", "-1", "a10", "a2", "b", "é"]
 
 
 def test_numbers_beyond_any_limit_are_ordered() -> None:
     """An id of thousands of digits is no error."""
-    assert pairs.ordered("9" * 5000, "5") == ("5", "9" * 5000)
+    assert ids.ordered("9" * 5000, "5") == ("5", "9" * 5000)
 
 
 def test_ordered_puts_the_earlier_first() -> None:
     """A pair is the same whichever way round it was found."""
-    assert pairs.ordered("10", "9") == pairs.ordered("9", "10") == ("9", "10")
+    assert ids.ordered("10", "9") == ids.ordered("9", "10") == ("9", "10")
 
 
-def test_once_drops_repeats() -> None:
-    """A pair found from both its documents appears once."""
-    one = Pair(id="1", other_id="2", distance=0, similarity=1.0)
-    two = Pair(id="1", other_id="3", distance=1, similarity=0.9)
-    assert list(pairs.once([one, two, one])) == [one, two]
+def test_once_drops_repeats_and_sorts() -> None:
+    """A pair found from both its documents appears once; ids count as numbers."""
+    nine = Pair(id="9", other_id="10", distance=0, similarity=1.0)
+    ten = Pair(id="10", other_id="11", distance=1, similarity=0.9)
+    assert pairs.once([ten, nine, ten]) == (nine, ten)

@@ -130,7 +130,7 @@ def test_an_empty_text_resembles_nothing() -> None:
     [
         ("", "text", "the id is empty"),
         ("\ud800", "text", "lone surrogate"),
-        ("é" * 257, "text", "514 bytes"),
+        ("é" * 257, "text", "takes 514 bytes"),
         ("1", "a\udfffb", "lone surrogate at character 1"),
     ],
 )

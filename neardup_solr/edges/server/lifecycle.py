@@ -158,7 +158,7 @@ def _port(place: Layout, asked: int | None, tell: Callable[[str], None]) -> int:
             )
         return asked
     state = recall(place)
-    if state is not None and process.is_free(state.port):
+    if state is not None and process.is_soon_free(state.port):
         return state.port
     port = process.free_port()
     if state is not None:

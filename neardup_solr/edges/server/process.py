@@ -168,6 +168,16 @@ def is_free(port: int) -> bool:
         return True
 
 
+def is_soon_free(port: int) -> bool:
+    """As `is_free`, with a second's patience: a killed Java holds its port while it is torn down."""
+    deadline = time.monotonic() + 1
+    while not is_free(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
 def free_port() -> int:
     """The first free port of ours."""
     for port in range(FIRST_PORT, LAST_PORT + 1):

@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import Any, TypeAlias
 
+from neardup_solr.pure import ids
 from neardup_solr.pure.config import ALL_FIELDS
 from neardup_solr.pure.errors import RecordError, SourceError
 from neardup_solr.pure.model import NOTHING, Document
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
-
-MAX_ID_BYTES: Final = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,14 +83,9 @@ def _as_id(value: object, reading: Reading) -> str:
             if value is None
             else f"the id in {reading.id_field!r} is {_kind(value)}, not text or a whole number"
         )
-    if not value:
-        raise Unusable("the id is empty")
-    try:
-        size = len(value.encode())
-    except UnicodeEncodeError as error:
-        raise Unusable("the id holds a lone surrogate or bytes that are not UTF-8") from error
-    if size > MAX_ID_BYTES:
-        raise Unusable(f"the id takes {size:,} bytes, more than {MAX_ID_BYTES}")
+    reason = ids.problem(value)
+    if reason is not None:
+        raise Unusable(reason)
     return value
 
 

@@ -1,0 +1,232 @@
+"""The command as a person meets it: what it prints, and its exit codes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from neardup_solr.edges.client import Solr
+from tests.faults.scripted import Answer, answering
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+NEARDUP = [sys.executable, "-m", "neardup_solr"]
+
+
+@pytest.fixture
+def run(solr: Solr) -> Run:
+    """Run `neardup` on the fresh core of this test."""
+
+    def call(*words: str, input: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
+        address = {"NEARDUP_SOLR_URL": solr.url}
+        return subprocess.run(
+            [*NEARDUP, *words],
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=os.environ | address | env,
+        )
+
+    return call
+
+
+@pytest.fixture
+def listings(tmp_path: Path) -> Path:
+    """Four listings, two of them near-duplicates."""
+    path = tmp_path / "listings.csv"
+    path.write_text(
+        "id,text,city\n"
+        "1,Blue Door Cafe 12 Harbour Street,Alton\n"
+        "2,'Blue Door Cafe' 12 Harbour St.,Alton\n"
+        "3,Blue Door Books 7 Mill Lane,Alton\n"
+        "4,The Old Mill 3 River Walk,Berwick\n"
+    )
+    return path
+
+
+def test_index_search_report_evaluate_delete(run: Run, listings: Path, tmp_path: Path) -> None:
+    """The main path, each command once."""
+    indexed = run("index", str(listings), "--keep", "city")
+    assert indexed.returncode == 0
+    assert "Read 4 records = 4 indexed + 0 repeated + 0 failed" in indexed.stderr
+
+    found = run("search", "--id", "1", "--max-distance", "2")
+    assert found.stdout.splitlines() == [
+        "id\tdistance\tsimilarity\tshared", "2\t1\t0.8333\t3",
+    ]  # fmt: skip
+
+    output = tmp_path / "pairs.tsv"
+    reported = run("report", "--max-distance", "2", "-o", str(output))
+    assert reported.returncode == 0
+    assert "1 near-duplicate pairs among 4 documents" in reported.stderr
+    assert output.read_text().splitlines()[1:] == ["1\t2\t1\t0.8333"]
+
+    known = tmp_path / "known.tsv"
+    known.write_text("1\t2\n3\t4\n")
+    for how in (["--report", str(output)], ["--max-distance", "2"]):
+        evaluated = run("evaluate", str(known), *how)
+        assert evaluated.stdout.splitlines() == [
+            "1 of 2 known pairs found among 1 reported: precision 1.000, recall 0.500, F1 0.667",
+            "missed (1): 3–4",
+        ]
+
+    deleted = run("delete", "1", "4")
+    assert (deleted.returncode, deleted.stderr) == (0, "2 documents deleted.\n")
+
+
+def test_search_by_text_file_and_stdin(run: Run, listings: Path, tmp_path: Path) -> None:
+    """A text can come from the command line, a file or a pipe."""
+    run("index", str(listings))
+    text = "Blue Door Cafe 12 Harbour Street"
+    file = tmp_path / "query.txt"
+    file.write_text(text)
+    answers = [
+        run("search", "--text", text).stdout,
+        run("search", "--file", str(file)).stdout,
+        run("search", "--file", "-", input=text).stdout,
+    ]
+    assert answers[0].splitlines()[1].startswith("1\t0\t1.0000\t")
+    assert len(set(answers)) == 1
+
+
+def test_index_from_stdin(run: Run, solr: Solr) -> None:
+    """Lines from a pipe are `id text`."""
+    indexed = run("index", "-", input="1 one two\n2 three four\n")
+    assert indexed.returncode == 0
+    assert solr.count() == 2
+
+
+def test_failures_are_located_counted_and_the_exit_code(run: Run, tmp_path: Path) -> None:
+    """A bad record is a line with its place; the rest is indexed; the exit code tells."""
+    source = tmp_path / "a.jsonl"
+    source.write_text('{"id": 1, "text": "a"}\n{"id": 2}\n{"id": 3, "text": "b"}\n')
+    indexed = run("index", str(source))
+    assert indexed.returncode == 1
+    assert indexed.stderr.splitlines()[0].startswith("a.jsonl, line 2 (id '2'): no text")
+    assert "Read 3 records = 2 indexed + 0 repeated + 1 failed" in indexed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["index", "missing.csv"], "missing.csv: there is no such file or folder; check the path"),
+        (["search", "--id", "nope"], "there is no document with the id 'nope'"),
+        (["report"], "has no documents; index some: neardup index FILE"),
+        (["report", "-o", "x.doc"], "there is no report format for the suffix '.doc'"),
+        (
+            ["report", "--min-similarity", "2"],
+            "a similarity of 2.0 cannot be; give one from 0 to 1",
+        ),
+        (["report", "--by", "words"], "--by words is not known; choose shingles, signatures"),
+        (["evaluate", "missing.tsv"], "missing.tsv: cannot be read (No such file or directory)"),
+        (["index", "-", "--hashes", "10"], "42 bands of 3 rows need 126 hashes, and there are 10"),
+        (["index", "-", "--fields", "contents"], "there is no field contents"),
+        (["search", "--text", "x", "--format", "xml"], "there is no format 'xml'"),
+    ],
+)
+def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: str) -> None:
+    """A mistake gives one line on standard error, exit code 1, and no traceback."""
+    failed = run(*words, input="")
+    assert failed.returncode == 1
+    assert failed.stderr.startswith("neardup: ")
+    assert line in failed.stderr
+    assert len(failed.stderr.splitlines()) == 1
+    assert failed.stdout == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["search"], ["search", "--id", "1", "--text", "x"], ["delete"], ["index"], ["nonsense"],
+     ["report", "--rows", "many"]],
+)  # fmt: skip
+def test_wrong_usage_is_exit_code_2(run: Run, words: list[str]) -> None:
+    """What cannot be parsed is told from what failed."""
+    assert run(*words).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("answer", "line"),
+    [
+        (Answer(kind="text/html", body=b"<html>"), "no JSON came back but text/html"),
+        (Answer(status=401), "Solr refuses these credentials (HTTP 401)"),
+        (Answer(status=404, kind="text/html", body=b""), "there is no core or collection 'x'"),
+        (Answer(body=b'{"responseHeader":{"status":0},"fields":[{"name":"id"}]}'),
+         "the schema lacks the fields signature_settings"),
+    ],
+)  # fmt: skip
+def test_what_is_no_solr_of_ours(run: Run, listings: Path, answer: Answer, line: str) -> None:
+    """HTML, other credentials, a missing core or field: one line, and no document is sent."""
+    with answering(answer) as (address, asked):
+        failed = run("index", str(listings), "--solr", f"{address}/x")
+    assert failed.returncode == 1
+    assert line in failed.stderr
+    assert len(failed.stderr.splitlines()) == 1
+    assert not [path for path in asked if "update" in path]
+
+
+def test_nobody_at_the_address(run: Run, listings: Path) -> None:
+    """A wrong address is one line, at once."""
+    failed = run("index", str(listings), "--solr", "http://127.0.0.1:9/solr")
+    assert failed.returncode == 1
+    assert "nothing listens there" in failed.stderr
+    assert len(failed.stderr.splitlines()) == 1
+
+
+def test_init_creates_and_checks(run: Run, solr: Solr) -> None:
+    """A core is created once, and then only checked."""
+    name = f"{solr.core}_init"
+    base = solr.base
+    try:
+        assert "is created" in run("init", name, "--solr", base).stderr
+        assert "is there, with all fields" in run("init", name, "--solr", base).stderr
+    finally:
+        from neardup_solr.edges import admin, client
+
+        admin.drop(client.connect(base, name))
+
+
+def test_demo_shows_the_main_job(run: Run, solr: Solr) -> None:
+    """The demo indexes, reports, evaluates, and says what to try next; twice alike."""
+    first, second = run("demo"), run("demo")
+    assert first.returncode == second.returncode == 0
+    assert first.stdout == second.stdout
+    assert "known pairs found" in first.stdout
+    assert "Next:" in first.stderr
+
+
+def test_help_is_there_for_every_command(run: Run) -> None:
+    """Each command explains itself."""
+    for words in ([], ["index"], ["search"], ["report"], ["evaluate"], ["delete"], ["init"],
+                  ["demo"], ["solr"]):  # fmt: skip
+        shown = run(*words, "--help")
+        assert shown.returncode == 0
+        assert "Usage" in shown.stdout
+
+
+def test_version(run: Run) -> None:
+    """The version is one line."""
+    import neardup_solr
+
+    assert run("--version").stdout == f"{neardup_solr.__version__}\n"
+
+
+def test_closed_pipe_is_no_traceback(run: Run, solr: Solr, tmp_path: Path) -> None:
+    """`neardup report | head -1` ends quietly."""
+    source = tmp_path / "same.txt"
+    source.write_text("".join(f"{n} the very same text\n" for n in range(150)))
+    run("index", str(source))
+    command = " ".join(NEARDUP) + " report --format tsv --rows 200 | head -1"
+    piped = subprocess.run(
+        ["bash", "-c", command],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env=os.environ | {"NEARDUP_SOLR_URL": solr.url},
+    )
+    assert piped.stdout == "id\tother_id\tdistance\tsimilarity\n"
+    assert "Traceback" not in piped.stderr

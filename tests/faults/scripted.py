@@ -1,0 +1,59 @@
+"""A local HTTP server that answers every request as it is told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """One HTTP answer."""
+
+    status: int = 200
+    kind: str = "application/json"
+    body: bytes = b'{"responseHeader":{"status":0}}'
+    location: str | None = None
+
+
+@contextmanager
+def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
+    """A server that gives these answers in turn, then the last one again and again.
+
+    Gives its address, ending in /solr, and the list of paths that it was asked for.
+    """
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self) -> None:
+            self.rfile.read(int(self.headers.get("Content-Length", 0)))
+            answer = answers[min(len(asked), len(answers) - 1)]
+            asked.append(self.path)
+            self.send_response(answer.status)
+            self.send_header("Content-Type", answer.kind)
+            self.send_header("Content-Length", str(len(answer.body)))
+            if answer.location is not None:
+                self.send_header("Location", answer.location)
+            self.end_headers()
+            self.wfile.write(answer.body)
+
+        do_POST = do_GET
+
+        def log_message(self, format: str, *args: object) -> None:
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}/solr", asked
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
