@@ -1,0 +1,137 @@
+"""Documentation that can fail the build: examples run, commands and options are described."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import typer.main
+
+import neardup_solr as nd
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure.config import ALL_FIELDS
+from neardup_solr.skin.cli import app
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+COMMANDS = (ROOT / "docs" / "commands.md").read_text()
+
+
+def commands() -> list[tuple[str, object]]:
+    """Every command with its words, sub-commands included."""
+    top = typer.main.get_command(app)
+    found = []
+    for name, command in top.commands.items():  # type: ignore[attr-defined]  # a group
+        inner = getattr(command, "commands", None)
+        found += [(f"{name} {n}", c) for n, c in inner.items()] if inner else [(name, command)]
+    return found
+
+
+@pytest.mark.parametrize(
+    ("words", "command"), commands(), ids=lambda v: v if type(v) is str else ""
+)
+def test_every_command_and_option_is_documented(words: str, command: object) -> None:
+    """docs/commands.md has a section for each command, and names each of its options there."""
+    sections = re.split(r"^## ", COMMANDS, flags=re.MULTILINE)
+    section = next((s for s in sections if s.startswith(f"neardup {words}\n")), "")
+    options = [o for p in command.params for o in p.opts]  # type: ignore[attr-defined]
+    missing = [o for o in options if o.startswith("--") and o != "--help" and o not in section]
+    assert section
+    assert missing == []
+
+
+def test_every_command_in_the_readme_exists() -> None:
+    """The README names no command that is not there."""
+    known = {words.split()[0] for words, _ in commands()}
+    named = set(re.findall(r"(?:^\$ |`)neardup ([a-z]+)", README, flags=re.MULTILINE))
+    assert named <= known
+    assert len(named) >= 5
+
+
+def test_readme_python_runs(solr: Solr, tmp_path: Path) -> None:
+    """The ten lines of Python run as they stand."""
+    block = re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    assert block is not None
+    ran = subprocess.run(
+        [sys.executable, "-W", "error", "-c", block[1]],
+        cwd=tmp_path,
+        env=os.environ | {"NEARDUP_SOLR_URL": solr.url},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.stderr == ""
+    assert float(ran.stdout.splitlines()[-1]) > 0.8
+    assert (tmp_path / "pairs.tsv").read_text().count("\n") > 40
+
+
+def test_readme_commands_run(solr: Solr, tmp_path: Path) -> None:
+    """The commands of the README run one after the other as they stand."""
+    (tmp_path / "listings.csv").write_text(
+        "id,text,city\n12,one two three four,Paris\n13,one two three five,Paris\n"
+    )
+    (tmp_path / "known.tsv").write_text("12\t13\n")
+    block = re.search(r"```console\n(.*?)```", README, flags=re.DOTALL)
+    assert block is not None
+    for line in block[1].splitlines():
+        words = line.removeprefix("$ neardup ").split()
+        if words[:1] == ["solr"]:
+            continue  # speaks of the embedded server, whichever one the tests use
+        ran = subprocess.run(
+            [sys.executable, "-m", "neardup_solr", *words],
+            cwd=tmp_path,
+            env=os.environ | {"NEARDUP_SOLR_URL": solr.url},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert ran.returncode == 0, ran.stderr
+
+
+def test_all_is_what_is_public() -> None:
+    """`__all__` and the lazy imports name the same things, and each has a docstring."""
+    assert set(nd.__all__) == set(nd._PLACE_OF)
+    assert len(nd.__all__) == len(set(nd.__all__))
+    for name in nd.__all__:
+        assert inspect.getdoc(getattr(nd, name)), name
+
+
+@pytest.mark.parametrize(
+    "function", [nd.connect, nd.init, nd.read, nd.index, nd.search, nd.report, nd.evaluate,
+                 nd.delete, nd.read_pairs, nd.write_pairs, nd.probability], ids=lambda f: f.__name__
+)  # fmt: skip
+def test_public_functions_are_typed(function: object) -> None:
+    """Every parameter and result of a public function has a type."""
+    signature = inspect.signature(function)  # type: ignore[arg-type]
+    empty = inspect.Signature.empty
+    assert signature.return_annotation is not empty
+    assert all(p.annotation is not empty for p in signature.parameters.values())
+
+
+def test_every_field_is_in_the_field_table() -> None:
+    """The table of fields names each field that indexing writes."""
+    table = (ROOT / "solr_config" / "README.md").read_text()
+    assert [name for name in ALL_FIELDS if f"| `{name}` |" not in table] == []
+
+
+def test_links_lead_somewhere() -> None:
+    """Every relative link of the documentation has a file at its end."""
+    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "solr_config/README.md"):
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            if "://" not in target:
+                assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_wheel_would_carry_the_configset() -> None:
+    """What an installed package needs is where it looks for it."""
+    from neardup_solr.edges.solr_config import solr_config
+
+    assert {"conf", "server"} <= {path.name for path in solr_config().iterdir()}
+    assert admin.CONFIGSET == "neardup"
+    assert client.PAGE > 0
