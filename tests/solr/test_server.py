@@ -15,6 +15,7 @@ import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from random import randrange
 from threading import Event, Thread
 
 import psutil
@@ -42,6 +43,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jars: Path) -> Iterato
     """A home of its own, in a folder with an awkward name, that has the jars already."""
     monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / "zu Hause – 家"))
     monkeypatch.delenv("NEARDUP_SOLR_HEAP", raising=False)
+    # Ports of this test alone: a server that somebody starts meanwhile takes none of them.
+    monkeypatch.setattr(process, "FIRST_PORT", randrange(20000, 30000))
+    monkeypatch.setattr(process, "LAST_PORT", 32000)
     place = layout()
     shutil.copytree(jars, place.jars, copy_function=_link)
     yield place

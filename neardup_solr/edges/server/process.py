@@ -169,7 +169,7 @@ def is_free(port: int) -> bool:
 
 
 def is_soon_free(port: int) -> bool:
-    """As `is_free`, with a second's patience: a killed Java holds its port while it is torn down."""
+    """As `is_free`, with a second's patience: a killed Java holds its port a little longer."""
     deadline = time.monotonic() + 1
     while not is_free(port):
         if time.monotonic() > deadline:
