@@ -74,12 +74,13 @@ def report(
         faces.check_output(output)
     chosen = Chosen(first=first, last=last, filter=query, later_only=later_only)
     criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
-    found = _report(options.connect(solr, core), chosen, criteria)
+    target = options.connect(solr, core)
+    found = _report(target, chosen, criteria)
     if output is not None:
         faces.write_pairs(found.pairs, output)
         show.say(f"Wrote {output}.")
     elif (format or ("table" if show.is_terminal() else "tsv")) == "table":
-        show.print_report(found)
+        show.print_report(found, target.texts(show.ids_of(found)))
     else:
         show.print_rows(faces.format_pairs(found.pairs, format or "tsv"))
     show.say_report(found)
@@ -127,18 +128,20 @@ def demo(solr: options.SolrOption = None) -> None:
     target = options.connect(solr, demonstrating.CORE)
     shown = demonstrating.demo(target)
     show.say_summary(shown.indexed)
-    show.print_report(shown.report)
+    texts = target.texts(show.ids_of(shown.report, most=DEMO_PAIRS))
+    show.print_report(shown.report, texts, most=DEMO_PAIRS)
     show.say_report(shown.report)
-    show.print_evaluation(shown.evaluation)
+    show.print_evaluation(shown.evaluation, most=3)
     show.say(NEXT_STEPS)
 
 
 NEXT_STEPS = """
 Next:
-  neardup search --core neardup_demo --text "..."   the near-duplicates of a text
-  neardup index FILE                                your own .csv, .tsv, .jsonl, ...
-  neardup report -o pairs.tsv                       all near-duplicate pairs of it
+  neardup search --core neardup_demo --id lantern-002      the near-duplicates of one listing
+  neardup report --core neardup_demo --by bands            all pairs, found by LSH bands
+  neardup index FILE                                       your own .csv, .tsv, .jsonl, ...
 """
+DEMO_PAIRS = 8
 
 
 def _criteria(

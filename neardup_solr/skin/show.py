@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 MOST_ERRORS = 20
-MOST_PAIRS = 10  # of missed and of false pairs
+WIDEST_ID = 30  # characters, longer ones are folded
 LONG_TEXT = 60  # words; above it, shingles are most of an index
 
 
@@ -58,21 +58,30 @@ def print_matches(matches: Sequence[Match]) -> None:
     _print(table)
 
 
-def print_report(report: Report) -> None:
-    """The pairs of a report as a table, the first of them where there are many."""
-    if report.pairs:
-        table = _table(("id", "other id", "distance", "similarity"))
-        for pair in report.pairs[:MOST_ROWS]:
+def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS) -> None:
+    """The pairs of a report, text under text, the first of them where there are many."""
+    shown = report.pairs[:most]
+    if shown:
+        table = _table(("id", "text", "distance", "similarity"))
+        for pair in shown:
+            table.add_row(printable(pair.id), printable(texts.get(pair.id, "")))
             table.add_row(
-                printable(pair.id),
                 printable(pair.other_id),
+                printable(texts.get(pair.other_id, "")),
                 str(pair.distance),
                 f"{pair.similarity:.3f}",
+                end_section=True,
             )
         _print(table)
-    more = len(report.pairs) - MOST_ROWS
+    more = len(report.pairs) - len(shown)
     if more > 0:
-        say(f"... and {more:,} more pairs; write all of them with -o pairs.tsv")
+        say(f"... and {more:,} more pairs; -o pairs.tsv writes all of them.")
+
+
+def ids_of(report: Report, *, most: int = MOST_ROWS) -> list[str]:
+    """The ids of the pairs that a table shows."""
+    pairs = report.pairs[:most]
+    return list({id: None for pair in pairs for id in (pair.id, pair.other_id)})
 
 
 def say_report(report: Report) -> None:
@@ -85,8 +94,8 @@ def say_report(report: Report) -> None:
         )
 
 
-def print_evaluation(evaluation: Evaluation) -> None:
-    """Precision, recall and F1, then which pairs were missed and which are false."""
+def print_evaluation(evaluation: Evaluation, *, most: int | None = None) -> None:
+    """Precision, recall and F1, then which pairs were missed and which are false, `most` each."""
     print(
         f"{evaluation.right} of {evaluation.known} known pairs found"
         f" among {evaluation.found} reported:"
@@ -95,8 +104,9 @@ def print_evaluation(evaluation: Evaluation) -> None:
     )
     for title, pairs in (("missed", evaluation.missed), ("false", evaluation.false)):
         if pairs:
-            shown = ", ".join(f"{printable(a)}–{printable(b)}" for a, b in pairs[:MOST_PAIRS])
-            more = f" and {len(pairs) - MOST_PAIRS} more" if len(pairs) > MOST_PAIRS else ""
+            shown = ", ".join(f"{printable(a)} – {printable(b)}" for a, b in pairs[:most])
+            left = len(pairs) - len(pairs[:most])
+            more = f", and {left} more" if left else ""
             print(f"{title} ({len(pairs)}): {shown}{more}")
 
 
@@ -176,13 +186,18 @@ if TYPE_CHECKING:
 
 
 def _table(columns: Sequence[str]) -> Table:
+    """A table in which texts take what width the other columns leave, on one line each."""
     from rich import box
     from rich.table import Table
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand="text" in columns)
     for name in columns:
-        number = name in ("distance", "similarity", "shared")
-        table.add_column(name, justify="right" if number else "left", overflow="fold")
+        if name == "text":
+            table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
+        elif "id" in name.split():
+            table.add_column(name, overflow="fold", max_width=WIDEST_ID)
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
     return table
 
 
