@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import pytest
-from docker.errors import APIError, DockerException, ImageNotFound
+from docker.errors import (  # type: ignore[import-untyped]  # it ships no types
+    APIError,
+    DockerException,
+    ImageNotFound,
+)
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 from testcontainers.core.wait_strategies import HttpWaitStrategy
@@ -36,23 +42,28 @@ def container(image: str) -> Iterator[str]:
 
 def _found(image: str) -> DockerContainer:
     """The container to be, once the daemon has said that it has the image."""
-    try:
-        solr = DockerContainer(image)
-    except DockerException:
-        pytest.fail(
-            "no Docker daemon answers; start one (as root: dockerd), or leave out --solr docker",
-            pytrace=False,
-        )
+    solr = _connected(image)
     client = solr.get_docker_client().client
     try:
         client.images.get(image)
     except ImageNotFound:
         client.close()
-        pytest.fail(
-            f"Docker has no image {image}; build it with: python scripts/solr-image {image}",
-            pytrace=False,
-        )
+        raise _failure(
+            f"Docker has no image {image}; build it with: python scripts/solr-image {image}"
+        ) from None
     return solr
+
+
+def _connected(image: str) -> DockerContainer:
+    with warnings.catch_warnings():
+        # Without a daemon, docker-py drops its socket unclosed, which would be a second error.
+        warnings.simplefilter("ignore", ResourceWarning)
+        with suppress(DockerException):
+            return DockerContainer(image)
+        gc.collect()
+    raise _failure(
+        "no Docker daemon answers; start one (as root: dockerd), or leave out --solr docker"
+    )
 
 
 def _start(solr: DockerContainer) -> None:
@@ -61,11 +72,10 @@ def _start(solr: DockerContainer) -> None:
     try:
         solr.waiting_for(ready.with_poll_interval(0.2)).start()
     except (APIError, OSError, RuntimeError) as error:  # OSError: also every kind of time-out
-        pytest.fail(
+        raise _failure(
             f"Solr does not start from {solr.image} ({_last_words(solr) or error}); "
-            f"build it again with: python scripts/solr-image {solr.image}",
-            pytrace=False,
-        )
+            f"build it again with: python scripts/solr-image {solr.image}"
+        ) from None
 
 
 def _is_solr(body: str) -> bool:
@@ -81,3 +91,8 @@ def _last_words(solr: DockerContainer) -> str:
         printed = b"\n".join(solr.get_logs()).decode(errors="replace").split("\n")
         return next(line.strip() for line in reversed(printed) if line.strip())
     return ""
+
+
+def _failure(line: str) -> BaseException:
+    """A failed test that shows the line alone, without a traceback."""
+    return pytest.fail.Exception(line, pytrace=False)
