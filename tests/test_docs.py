@@ -26,7 +26,7 @@ COMMANDS = (ROOT / "docs" / "commands.md").read_text()
 def commands() -> list[tuple[str, object]]:
     """Every command with its words, sub-commands included."""
     top = typer.main.get_command(app)
-    found = []
+    found: list[tuple[str, object]] = []
     for name, command in top.commands.items():  # type: ignore[attr-defined]  # a group
         inner = getattr(command, "commands", None)
         found += [(f"{name} {n}", c) for n, c in inner.items()] if inner else [(name, command)]

@@ -117,8 +117,8 @@ def _check(response: requests.Response, url: str) -> None:
         reason = f"it redirects to {target}"
         raise SolrAnswerError(url, status, reason, "give that address if it is your Solr")
     decoded = _json(response)
-    if decoded is None:
-        raise _not_json(response, url)
+    if decoded is None or (status == 404 and "error" not in decoded):
+        raise _nobody(response, url)
     error = decoded.get("error")
     header = decoded.get("responseHeader")
     if status != 200 or error is not None:
@@ -136,7 +136,8 @@ def _json(response: requests.Response) -> dict[str, Any] | None:
     return decoded if isinstance(decoded, dict) else None
 
 
-def _not_json(response: requests.Response, url: str) -> SolrError:
+def _nobody(response: requests.Response, url: str) -> SolrError:
+    """The error for an answer that no core gave: there is no such core, or no Solr."""
     status = response.status_code
     if status == 404:
         base, _, name = url.partition("/solr/")

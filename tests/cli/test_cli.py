@@ -72,7 +72,7 @@ def test_index_search_report_evaluate_delete(run: Run, listings: Path, tmp_path:
         evaluated = run("evaluate", str(known), *how)
         assert evaluated.stdout.splitlines() == [
             "1 of 2 known pairs found among 1 reported: precision 1.000, recall 0.500, F1 0.667",
-            "missed (1): 3–4",
+            "missed (1): 3 – 4",
         ]
 
     deleted = run("delete", "1", "4")

@@ -48,6 +48,7 @@ LIES = [
     (Answer(status=401, kind="text/html", body=b""), e.SolrUnauthorized, "HTTP 401"),
     (Answer(status=403), e.SolrUnauthorized, "HTTP 403"),
     (Answer(status=404, kind="text/html", body=b"<html>"), e.CoreMissing, "neardup init x"),
+    (Answer(status=404), e.CoreMissing, "neardup init x"),
     (error("unknown field", 400), e.SolrAnswerError, "Solr says: unknown field"),
     (error("disk full", 500), e.SolrAnswerError, "Solr says: disk full"),
     (Answer(status=500, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 500"),

@@ -123,7 +123,7 @@ def _launched(place: Layout, heap: str, port: int | None, tell: Callable[[str], 
     jars.install(place.jars, wanted, tell=tell)
     for pid in process.strays(place):
         process.end(pid, timeout=30)
-    _prepare(place)
+    prepare(place)
     for attempt in range(1, ATTEMPTS + 1):
         state = State(port=_port(place, port, tell), heap=heap)
         try:
@@ -166,7 +166,7 @@ def _port(place: Layout, asked: int | None, tell: Callable[[str], None]) -> int:
     return port
 
 
-def _prepare(place: Layout) -> None:
+def prepare(place: Layout) -> None:
     """Lay out Solr's home afresh from solr_config; the cores stay as they are."""
     source = solr_config()
     with writing(place.server):

@@ -35,9 +35,9 @@ def spawn(
     try:
         with (place.logs / CONSOLE).open("wb") as console:
             process = subprocess.Popen(
-                _command(place, port, java=java, heap=heap, settings=settings),
+                command(place, port, java=java, heap=heap, settings=settings),
                 cwd=place.server,
-                env=_environment(class_path),
+                env=environment(class_path),
                 stdin=subprocess.DEVNULL,
                 stdout=console,
                 stderr=subprocess.STDOUT,
@@ -54,7 +54,8 @@ def spawn(
     return process.pid
 
 
-def _command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) -> list[str]:
+def command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) -> list[str]:
+    """The command line of the server; `settings` is the folder with jetty.xml and log4j2.xml."""
     properties = {
         "solr.solr.home": place.solr_home,
         "solr.install.dir": place.jars.parent,
@@ -87,7 +88,7 @@ def _command(place: Layout, port: int, *, java: Path, heap: str, settings: Path)
     ]
 
 
-def _environment(class_path: str) -> dict[str, str]:
+def environment(class_path: str) -> dict[str, str]:
     """The user's environment without what would turn this Solr into another one.
 
     Solr reads SOLR_* and ZK_* as settings: a ZK_HOST meant for production would make it join
