@@ -208,7 +208,15 @@ def ask(port: int, path: str, timeout: float = 5) -> dict[str, Any] | None:
 def answers(place: Layout, port: int) -> bool:
     """Whether the Solr at the port is ready, and this home's."""
     said = ask(port, "/solr/admin/info/system?wt=json")
-    return said is not None and Path(str(said.get("solr_home"))) == place.solr_home
+    ours = said is not None and Path(str(said.get("solr_home"))) == place.solr_home
+    return ours and _has_loaded(place, port)
+
+
+def _has_loaded(place: Layout, port: int) -> bool:
+    """Whether every core on the disk is loaded, or has failed to: Solr answers before that."""
+    said = ask(port, "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json")
+    on_disk = len(list(place.cores.glob("*/core.properties")))
+    return said is not None and len(said["status"]) + len(said["initFailures"]) >= on_disk
 
 
 def wait_until_ready(place: Layout, pid: int, port: int, *, timeout: float) -> None:
