@@ -10,24 +10,24 @@ everything else is a space. The result is frozen with the signatures that are ma
 from __future__ import annotations
 
 import hashlib
+import re
 import unicodedata
+from functools import cache
+
+import numpy as np
+
+from neardup_solr.pure.unicode import UNASSIGNED, table
 
 # Lucene refuses longer terms ("immense term"); UTF-8 bytes.
 MAX_TERM_BYTES = 32_766
+_FROZEN = unicodedata.unidata_version == "14.0.0"
 
 
-class _Translation(dict[int, str | None]):
-    """What each code point becomes, worked out when it is first met."""
+class _Translation(dict[int, str]):
+    """What each folded code point becomes, looked up when it is first met."""
 
-    def __missing__(self, code: int) -> str | None:
-        category = unicodedata.category(chr(code))
-        if category[0] in "LMN" or code == ord("-"):
-            becomes: str | None = chr(code)
-        elif code == 0x2010:  # the typographic hyphen; U+2011 becomes it under NFKC
-            becomes = "-"
-        else:
-            becomes = None if category == "Cf" else " "
-        self[code] = becomes
+    def __missing__(self, code: int) -> str:
+        self[code] = becomes = table().character(code)
         return becomes
 
 
@@ -37,15 +37,36 @@ _TRANSLATION = _Translation()
 def normalize(text: str) -> str:
     """The normal form of a text: words of folded letters, numbers and "-", one space between.
 
-    Lone surrogates become spaces. Equal for NFC and NFD of the same text, and idempotent.
-    Unicode Standard Annex 15 (NFKC) and section 5.18 (case folding).
+    Lone surrogates become spaces. Equal for NFC and NFD of the same text, and idempotent; the same
+    in every version of Python. Unicode Standard Annex 15 (NFKC) and section 5.18 (case folding).
     """
     if text.isascii():
         return " ".join(text.lower().translate(_TRANSLATION).split())
+    if _FROZEN:
+        return " ".join(_folded(text).split())
+    # Between the code points that Unicode 14.0 did not know: those stay as they are.
+    parts = _later_code_points().split(text)
+    return " ".join("".join(map(_unless_later, parts)).split())
+
+
+def _folded(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     kept = unicodedata.normalize("NFKC", folded).translate(_TRANSLATION)
     # Where an invisible character vanished, its neighbours may now compose.
-    return " ".join(unicodedata.normalize("NFKC", kept).split())
+    return unicodedata.normalize("NFKC", kept)
+
+
+def _unless_later(part: str) -> str:
+    return part if _later_code_points().fullmatch(part) else _folded(part)
+
+
+@cache
+def _later_code_points() -> re.Pattern[str]:
+    """One code point that is not assigned in Unicode 14.0, as a group for `split`."""
+    codes = np.flatnonzero(table().becomes == UNASSIGNED)
+    runs = np.split(codes, np.flatnonzero(np.diff(codes) != 1) + 1)
+    ranges = (f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
+    return re.compile(f"([{''.join(ranges)}])")
 
 
 def words(normal: str) -> list[str]:

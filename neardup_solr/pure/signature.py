@@ -72,7 +72,7 @@ def minhash(shingles: Sequence[str], settings: Settings) -> Signature:
         dtype=np.uint32,
         count=len(shingles),
     )
-    return _FAMILIES[settings.family](hashed, settings.hashes, settings.seed)
+    return _FAMILIES[settings.family](hashed, settings)
 
 
 def signature_terms(signature: Signature, settings: Settings) -> tuple[str, ...]:
@@ -103,7 +103,7 @@ def decode(encoded: str) -> Signature:
         raise SettingsError(reason, "index the document again") from None
 
 
-def affine_minima(hashed: NDArray[np.uint32], hashes: int, seed: int) -> Signature:
+def affine_minima(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
     """Minima of a·x + b mod 2^32 with odd a: the default family.
 
     Each function is a bijection of the 32-bit integers, so values of distinct shingles never tie;
@@ -111,14 +111,14 @@ def affine_minima(hashed: NDArray[np.uint32], hashes: int, seed: int) -> Signatu
     standard deviation is the binomial one, sqrt(J(1-J)/hashes).
     Linear permutations: Bohman, Cooper, Frieze, "Min-wise independent linear permutations" (2000).
     """
-    multiplier, offset = _affine_coefficients(hashes, seed)
-    minima = np.full(hashes, 0xFFFFFFFF, dtype=np.uint32)
-    for part in _parts(hashed, hashes):
+    multiplier, offset = coefficients(settings)
+    minima = np.full(settings.hashes, 0xFFFFFFFF, dtype=np.uint32)
+    for part in _parts(hashed, settings.hashes):
         np.minimum(minima, (part[:, None] * multiplier + offset).min(axis=0), out=minima)
     return minima
 
 
-def xor_maxima(hashed: NDArray[np.uint32], hashes: int, seed: int) -> Signature:
+def xor_maxima(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
     """Maxima, as signed integers, of x XOR mask: the family of the restaurant example.
 
     The masks are the first `hashes` values of java.util.Random(seed).nextInt(), as published
@@ -126,17 +126,22 @@ def xor_maxima(hashed: NDArray[np.uint32], hashes: int, seed: int) -> Signature:
     shingle, so the estimate is unbiased but, for short texts, up to 2.4 times as far off as the
     affine family's. Kept to reproduce the example.
     """
-    masks = _java_random(hashes, seed)
-    maxima = np.full(hashes, np.iinfo(np.int32).min, dtype=np.int32)
-    for part in _parts(hashed, hashes):
+    masks, _ = coefficients(settings)
+    maxima = np.full(settings.hashes, np.iinfo(np.int32).min, dtype=np.int32)
+    for part in _parts(hashed, settings.hashes):
         np.maximum(maxima, (part[:, None] ^ masks).view(np.int32).max(axis=0), out=maxima)
     return maxima.view(np.uint32)
 
 
-_FAMILIES: dict[str, Callable[[NDArray[np.uint32], int, int], Signature]] = {
+_FAMILIES: dict[str, Callable[[NDArray[np.uint32], Settings], Signature]] = {
     "affine": affine_minima,
     "xor": xor_maxima,
 }
+
+
+def coefficients(settings: Settings) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    """Multipliers (or masks) and offsets of a family's functions; shape (hashes,) each."""
+    return _DRAWN[settings.family](settings.hashes, settings.seed)
 
 
 def _parts(hashed: NDArray[np.uint32], hashes: int) -> list[NDArray[np.uint32]]:
@@ -161,11 +166,19 @@ def _splitmix64(seed: int, index: int) -> int:
 
 
 @lru_cache(maxsize=16)
-def _java_random(count: int, seed: int) -> NDArray[np.uint32]:
+def _xor_masks(hashes: int, seed: int) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
+    masks = np.array(_java_random(hashes, seed), dtype=np.uint32)
+    return masks, np.zeros(hashes, dtype=np.uint32)
+
+
+def _java_random(count: int, seed: int) -> list[int]:
     """The first values of java.util.Random(seed).nextInt(), as its documentation defines it."""
     state = (seed ^ 0x5DEECE66D) % 2**48
     drawn = []
     for _ in range(count):
         state = (state * 0x5DEECE66D + 0xB) % 2**48
         drawn.append(state >> 16)
-    return np.array(drawn, dtype=np.uint32)
+    return drawn
+
+
+_DRAWN = {"affine": _affine_coefficients, "xor": _xor_masks}

@@ -1,0 +1,220 @@
+"""Signatures and bands of many texts at once: compiled where numba is, else by numpy, equal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.pure import bands, normalize, signature
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.unicode import KEPT, SPACE, UNASSIGNED, table
+
+if TYPE_CHECKING:
+    from neardup_solr.pure.kernel import Shape, Tables, Texts
+
+AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
+_NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signed:
+    """What is computed from texts.
+
+    `words` (int64, texts) counts words; `signatures` (uint32, texts × hashes) and `keys` (uint64,
+    texts × bands) hold nothing of use where there are none; `normal` are the normal forms, where
+    they were asked for.
+    """
+
+    words: NDArray[np.int64]
+    signatures: NDArray[np.uint32]
+    keys: NDArray[np.uint64]
+    normal: list[str]
+
+
+def is_compiled() -> bool:
+    """Whether the compiled kernel is there (the extra `fast`); without it numpy does the work."""
+    return find_spec("numba") is not None
+
+
+def sign(
+    texts: Sequence[str], settings: Settings, *, threads: int = 1, keep_normal: bool = False
+) -> Signed:
+    """Signatures and band hashes of texts, by so many threads.
+
+    Equal to `signature.minhash` of each text's shingles and to `bands.hash_bands`, and the same
+    whether compiled or not. Memory beside the result is bounded by a megabyte of text a thread,
+    or the longest text. A lone surrogate counts as a space.
+    """
+    work = _sign_compiled if is_compiled() else _sign_by_numpy
+    signed = _empty(len(texts), settings)
+    chunks = list(_chunks(texts))
+    forms: list[list[str]]
+
+    def one(chunk: slice) -> list[str]:
+        return work(texts[chunk], settings, _part(signed, chunk), keep_normal)
+
+    if threads == 1 or len(chunks) == 1:
+        forms = [one(chunk) for chunk in chunks]
+    else:
+        with ThreadPoolExecutor(threads) as pool:
+            forms = list(pool.map(one, chunks))
+    signed.normal.extend(form for part in forms for form in part)
+    return signed
+
+
+def _empty(count: int, settings: Settings) -> Signed:
+    return Signed(
+        words=np.zeros(count, dtype=np.int64),
+        signatures=np.empty((count, settings.hashes), dtype=np.uint32),
+        keys=np.empty((count, settings.bands), dtype=np.uint64),
+        normal=[],
+    )
+
+
+def _part(signed: Signed, chunk: slice) -> Signed:
+    """The rows of a chunk: views, so that what is written there is in the whole."""
+    return Signed(
+        words=signed.words[chunk],
+        signatures=signed.signatures[chunk],
+        keys=signed.keys[chunk],
+        normal=[],
+    )
+
+
+def _chunks(texts: Sequence[str]) -> Iterator[slice]:
+    first = size = 0
+    for at, text in enumerate(texts):
+        size += len(text)
+        if size >= AT_ONCE:
+            yield slice(first, at + 1)
+            first, size = at + 1, 0
+    if first < len(texts):
+        yield slice(first, len(texts))
+
+
+def _sign_by_numpy(
+    texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
+) -> list[str]:
+    forms = [normalize.normalize(text) for text in texts]
+    for at, form in enumerate(forms):
+        into.words[at] = len(normalize.words(form))
+        if into.words[at]:
+            shingles = normalize.word_shingles(form, settings.shingle_size)
+            into.signatures[at] = signature.minhash(shingles, settings)
+    into.keys[:] = bands.hash_bands(into.signatures, settings.bands, settings.rows)
+    return forms if keep_normal else []
+
+
+def _sign_compiled(
+    texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
+) -> list[str]:
+    forms = _run(texts, settings, into, is_normal=False, keep_normal=keep_normal)
+    for at in np.flatnonzero(into.words == _NEIGHBOURS).tolist():
+        form = normalize.normalize(texts[at])
+        own = _part(into, slice(at, at + 1))
+        _run([form], settings, own, is_normal=True, keep_normal=False)
+        if keep_normal:
+            forms[at] = form
+    return forms
+
+
+def _run(
+    texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool, keep_normal: bool
+) -> list[str]:
+    from neardup_solr.pure import kernel
+
+    packed = _packed(texts)
+    # A character of one UTF-16 unit becomes three bytes, rare sequences more: the kernel watches.
+    out = np.empty(len(packed.ascii) + 3 * len(packed.wide) + 2 * kernel.SPARE, dtype=np.uint8)
+    bounds = np.empty(len(texts) + 1, dtype=np.uint64)
+    kernel.sign(
+        packed, is_normal, _tables(), _shape(settings), out, bounds,
+        into.words, into.signatures, into.keys,
+    )  # fmt: skip
+    if not keep_normal:
+        return []
+    forms, ends = out.tobytes(), bounds.tolist()
+    return [forms[ends[at] : ends[at + 1]].decode() for at in range(len(texts))]
+
+
+def _packed(texts: Sequence[str]) -> Texts:
+    """Texts as the kernel reads them; Python copies ASCII and UTF-16 out of a string fastest."""
+    from neardup_solr.pure.kernel import SPARE, Texts
+
+    narrow = [text.encode("ascii") for text in texts if text.isascii()]
+    wide = [text.encode("utf-16-le", "surrogatepass") for text in texts if not text.isascii()]
+    is_wide = np.fromiter((not text.isascii() for text in texts), np.bool_, len(texts))
+    begins = np.zeros(len(texts), dtype=np.uint64)
+    ends = np.zeros(len(texts), dtype=np.uint64)
+    for chosen, parts, unit in ((~is_wide, narrow, 1), (is_wide, wide, 2)):
+        stops = np.cumsum(np.fromiter(map(len, parts), np.uint64, len(parts))) // np.uint64(unit)
+        ends[chosen] = stops
+        begins[chosen] = np.concatenate((np.zeros(1, np.uint64), stops))[:-1]
+    return Texts(
+        ascii=np.frombuffer(b"".join((*narrow, bytes(SPARE))), dtype=np.uint8),
+        wide=np.frombuffer(b"".join((*wide, bytes(SPARE))), dtype="<u2"),
+        is_wide=is_wide,
+        begins=begins,
+        ends=ends,
+    )
+
+
+@cache
+def _tables() -> Tables:
+    from neardup_solr.pure.kernel import Tables
+
+    known = table()
+    sequences = [sequence.encode() for sequence in known.sequences]
+    short = _short(known.becomes[:0x10000], sequences)
+    return Tables(
+        lower=short[:128].astype(np.uint8),
+        short=short,
+        becomes=known.becomes,
+        classes=known.classes,
+        sequences=np.frombuffer(b"".join(sequences), dtype=np.uint8),
+        bounds=np.cumsum([0, *map(len, sequences)]).astype(np.uint64),
+    )
+
+
+def _short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uint32]:
+    """What each code point becomes as up to three bytes and their number, as the kernel has it."""
+    code = np.arange(len(becomes), dtype=np.uint32)
+    low, middle = code & 63 | 128, code >> 6 & 63 | 128
+    two = code >> 6 | 192 | low << 8 | 2 << 24
+    three = code >> 12 | 224 | middle << 8 | low << 16 | 3 << 24
+    itself = np.where(code < 128, code | 1 << 24, np.where(code < 0x800, two, three))
+    known = [0, *(_as_short(sequence) for sequence in sequences)]
+    mapped = np.array(known, dtype=np.uint32)[np.maximum(becomes, 0)]
+    short = np.where((becomes == KEPT) | (becomes == UNASSIGNED), itself, mapped)
+    short = np.where(becomes == SPACE, ord(" ") | 1 << 24, short).astype(np.uint32)
+    short[0xD800:0xDC00] = 0  # first halves of pairs
+    return short
+
+
+def _as_short(sequence: bytes) -> int:
+    fits = len(sequence) <= 3 and (b" " not in sequence or len(sequence) == 1)
+    return int.from_bytes(sequence, "little") | len(sequence) << 24 if fits else 0
+
+
+@cache
+def _shape(settings: Settings) -> Shape:
+    from neardup_solr.pure import kernel
+
+    multiplier, offset = signature.coefficients(settings)
+    return kernel.Shape(
+        kind=kernel.WORDS,
+        size=np.uint64(settings.shingle_size),
+        seed=np.uint32(settings.seed),
+        family={"affine": kernel.AFFINE, "xor": kernel.XOR}[settings.family],
+        multiplier=multiplier,
+        offset=offset,
+        bands=settings.bands,
+        rows=settings.rows,
+    )
