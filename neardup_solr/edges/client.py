@@ -52,13 +52,14 @@ class Solr:
         """The address of the core, without credentials."""
         return f"{self.base}/{self.core}"
 
-    def add(self, documents: Sequence[Mapping[str, Any]]) -> tuple[Refusal, ...]:
+    def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
         """Send documents as they are; those with an id already there are replaced.
 
+        A document is a mapping, or bytes that are already its JSON.
         Returns the documents that Solr refused; the others are taken, and durable once committed.
         A request that is too large (413) is sent again in halves.
         """
-        body = orjson.dumps(documents)
+        body = b"[" + b",".join(map(_json_of, documents)) + b"]"
         try:
             decoded = self._post("update", body, {})
         except SolrAnswerError as error:
@@ -177,6 +178,10 @@ def connect(address: str, core: str) -> Solr:
     if slash and name:
         return Solr(base=f"{base}/solr", core=name.strip("/"), session=session)
     return Solr(base=url, core=core, session=session)
+
+
+def _json_of(document: bytes | Mapping[str, Any]) -> bytes:
+    return document if isinstance(document, bytes) else orjson.dumps(document)
 
 
 def _hit(found: Mapping[str, Any]) -> Hit:

@@ -115,6 +115,14 @@ def test_refused_documents_are_named(solr: Solr) -> None:
     assert sorted(solr.ids()) == ["1", "3"]
 
 
+def test_ready_made_json_is_sent_as_it_is(solr: Solr) -> None:
+    """Documents that are JSON bytes already and mappings go in one batch, and answer alike."""
+    refused = solr.add([b'{"id":"1"}', {"id": "2"}, b'{"id":"3","num_words":"many"}'])
+    solr.commit()
+    assert [refusal.id for refusal in refused] == ["3"]
+    assert sorted(solr.ids()) == ["1", "2"]
+
+
 def test_values_of_a_field_are_counted(solr: Solr) -> None:
     """The settings in use come with the number of their documents."""
     add(solr, *({"id": str(n), "signature_settings": "a" if n else "b"} for n in range(3)))
