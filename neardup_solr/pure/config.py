@@ -124,16 +124,19 @@ def choose_fields(choice: str) -> frozenset[str]:
 
     Raises SettingsError where a name is not one of the fields.
     """
-    names = [name.strip() for name in choice.split(",") if name.strip()]
+    names = frozenset(name.strip() for name in choice.split(",")) - {""}
     left_out = frozenset(name[1:] for name in names if name.startswith("-"))
-    chosen = frozenset(name for name in names if not name.startswith("-")) - {"all"}
-    unknown = sorted((left_out | chosen) - frozenset(ALL_FIELDS))
+    chosen = frozenset(name for name in names if not name.startswith("-"))
+    unknown = sorted((left_out | chosen) - frozenset((*ALL_FIELDS, "all")))
     _require(
         not unknown,
         f"there is no field {', '.join(unknown)}",
         f"choose from {', '.join(OPTIONAL_FIELDS)}",
     )
-    return (chosen & frozenset(OPTIONAL_FIELDS) or frozenset(OPTIONAL_FIELDS)) - left_out
+    everything = "all" in chosen or not chosen
+    fields = frozenset(OPTIONAL_FIELDS) if everything else chosen & frozenset(OPTIONAL_FIELDS)
+    _require(bool(names), "no field is named", f"choose from {', '.join(OPTIONAL_FIELDS)}")
+    return fields - left_out
 
 
 def _require(condition: bool, reason: str, next_step: str) -> None:

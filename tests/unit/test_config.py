@@ -70,6 +70,9 @@ def test_a_strange_fingerprint_is_refused() -> None:
         ("-content_ng,-content_sg", ALL - {"content_ng", "content_sg"}),
         ("content, signature", frozenset({"content", "signature"})),
         ("id,content,signature_settings", frozenset({"content"})),
+        ("id", frozenset()),
+        ("all,-signature", ALL - {"signature"}),
+        ("content,-content", frozenset()),
     ],
 )
 def test_choice_of_fields(choice: str, fields: frozenset[str]) -> None:
@@ -77,7 +80,10 @@ def test_choice_of_fields(choice: str, fields: frozenset[str]) -> None:
     assert choose_fields(choice) == fields
 
 
-def test_unknown_field_is_refused() -> None:
+@pytest.mark.parametrize(
+    ("choice", "reason"), [("contents", "no field contents"), ("", "no field is named")]
+)
+def test_unknown_field_is_refused(choice: str, reason: str) -> None:
     """A misspelt field is an error, not an empty choice."""
-    with pytest.raises(SettingsError, match="no field contents"):
-        choose_fields("contents")
+    with pytest.raises(SettingsError, match=reason):
+        choose_fields(choice)
