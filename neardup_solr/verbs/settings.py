@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
@@ -25,12 +29,16 @@ def stored_settings(solr: Solr) -> Settings | None:
     return Settings.parse(next(iter(counts))) if counts else None
 
 
-def settle(solr: Solr, asked: Settings | None) -> Settings:
+def settle(solr: Solr, asked: Settings | Mapping[str, Any] | None) -> Settings:
     """The settings to index with: those asked for, else those stored, else the defaults.
+
+    A mapping asks for some of them by name.
 
     Raises SettingsError that shows both, where asked and stored ones differ.
     """
     stored = stored_settings(solr)
+    if isinstance(asked, Mapping):
+        asked = replace(stored or Settings(), **asked)
     if asked is not None and stored is not None and stored != asked:
         raise SettingsError(
             f"the collection was indexed with [{stored.fingerprint}],"
