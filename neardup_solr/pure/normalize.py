@@ -74,6 +74,11 @@ def words(normal: str) -> list[str]:
     return normal.split()
 
 
+def first_word(normal: str) -> str:
+    """The first word of a normalised text as it can be indexed; "" where there is none."""
+    return indexable(normal.partition(" ")[0])
+
+
 def word_shingles(normal: str, size: int) -> list[str]:
     """The set of word shingles of a normalised text, in order of first appearance.
 
@@ -83,9 +88,9 @@ def word_shingles(normal: str, size: int) -> list[str]:
     """
     listed = words(normal)
     if len(listed) <= size:
-        return [" ".join(listed)] if listed else []
-    shingles = (" ".join(listed[at : at + size]) for at in range(len(listed) - size + 1))
-    return list(dict.fromkeys(shingles))
+        return [normal] if listed else []
+    shifted = (listed[at:] for at in range(size))
+    return list(dict.fromkeys(map(" ".join, zip(*shifted, strict=False))))
 
 
 def indexable(term: str) -> str:

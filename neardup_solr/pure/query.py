@@ -14,6 +14,7 @@ from typing import Any
 
 CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
 SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
+_SEPARATORS = (0x1F, *range(1, 0x1F), *range(0xE000, 0xF8FF))  # one of them is in no id of a page
 
 Request = dict[str, Any]
 
@@ -54,7 +55,10 @@ def by_id(id: str) -> Request:
 
 def by_ids(ids: Sequence[str]) -> Request:
     """A request for the documents with exactly these ids."""
-    params = {"any": SEPARATOR.join(ids), "separator": SEPARATOR}  # "ids" means something to Solr
+    held = frozenset("".join(ids))
+    separator = next(sign for sign in map(chr, _SEPARATORS) if sign not in held)
+    # Not named "ids": that parameter means something to Solr.
+    params = {"any": separator.join(ids), "separator": separator}
     return {"query": "{!terms f=id v=$any separator=$separator}", "params": params}
 
 

@@ -13,6 +13,7 @@ from functools import lru_cache
 
 import mmh3
 import numpy as np
+import orjson
 from numpy.typing import NDArray
 
 from neardup_solr.pure import bands, ids, normalize
@@ -30,7 +31,9 @@ def entry(document: Document, settings: Settings) -> Entry:
 
     Raises RecordError where the id cannot be one or a text holds a lone surrogate.
     """
-    _check(document)
+    reason = problem(document)
+    if reason is not None:
+        raise RecordError(document.position, reason, document.id[:40])
     normal = normalize.normalize(document.text)
     listed = normalize.words(normal)
     shingles = normalize.word_shingles(normal, settings.shingle_size)
@@ -40,7 +43,7 @@ def entry(document: Document, settings: Settings) -> Entry:
         content=document.text,
         md5_hash=normalize.md5(normal),
         num_words=len(listed),
-        first_word=normalize.indexable(listed[0]) if listed else "",
+        first_word=normalize.first_word(normal),
         shingles=tuple(normalize.indexable(shingle) for shingle in shingles),
         signatures=signature_terms(signature, settings),
         bands=bands.keys(signature, settings),
@@ -49,15 +52,22 @@ def entry(document: Document, settings: Settings) -> Entry:
     )
 
 
-def _check(document: Document) -> None:
+def problem(document: Document) -> str | None:
+    """Why a document cannot be indexed, or None: its id, its text, or a kept value."""
     reason = ids.problem(document.id)
     if reason is not None:
-        raise RecordError(document.position, reason, document.id[:40])
+        return reason
     try:
-        document.text.encode()
+        if not document.text.isascii():
+            document.text.encode("utf-16-le")  # the quickest way to find one
     except UnicodeEncodeError as error:
-        reason = f"the text holds a lone surrogate at character {error.start}"
-        raise RecordError(document.position, reason, document.id) from None
+        return f"the text holds a lone surrogate at character {error.start}"
+    if document.kept:
+        try:
+            orjson.dumps(dict(document.kept))
+        except TypeError as error:
+            return f"a kept column cannot be written as JSON: {error}"
+    return None
 
 
 def minhash(shingles: Sequence[str], settings: Settings) -> Signature:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,20 +13,27 @@ from typing import Any
 from neardup_solr.edges import sources
 from neardup_solr.edges.client import Refusal, Solr
 from neardup_solr.edges.sources import Reading
-from neardup_solr.pure import signature
+from neardup_solr.pure import encoding, signature
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import RecordError
-from neardup_solr.pure.model import Document, Entry
+from neardup_solr.pure.errors import RecordError, SettingsError
+from neardup_solr.pure.model import Document
 from neardup_solr.verbs.settings import settle
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """How documents travel: `threads` senders, batches closed by documents and by bytes."""
+    """How documents travel: `threads` senders, batches closed by documents and by characters.
+
+    Raises SettingsError where one of them is not 1 or more.
+    """
 
     threads: int = 2
     batch_documents: int = 1_000
-    batch_bytes: int = 8 * 2**20
+    batch_characters: int = 4 * 2**20
+
+    def __post_init__(self) -> None:
+        if min(self.threads, self.batch_documents, self.batch_characters) < 1:
+            raise SettingsError("nothing can be sent by halves", "give 1 or more of each")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,45 +80,55 @@ def index(
     source: str | Path | Iterable[Document],
     solr: Solr,
     *,
-    settings: Settings | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
     reading: Reading = DEFAULT_READING,
     sending: Sending = DEFAULT_SENDING,
     watching: Watching = SILENT,
 ) -> IndexSummary:
     """Index a source – a file, a folder, "-" for standard input, or documents – into Solr.
 
-    Without `settings` those of the collection hold, or the defaults where it is empty.
-    Documents whose id is there already are replaced, so running it again changes nothing but
-    versions. A record that fails is reported to `watching.on_error` and counted; the rest goes on.
+    Without `settings` those of the collection hold, or the defaults where it is empty; a mapping
+    gives some of them by name. Documents whose id is there already are replaced, so running it
+    again changes nothing but versions. A record that fails is reported to `watching.on_error` and
+    counted; the rest goes on.
 
     Raises SourceError where the source cannot be read as a whole, SettingsError where the
     collection was indexed with other settings, SchemaError where it lacks fields, SolrError where
     Solr stops answering: documents sent before are then not yet durable, and the same call
     again is safe.
     """
-    settings = settle(solr, settings)
-    solr.require_fields(["id", *settings.fields])
-    run = _Run(settings=settings, reading=reading, sending=sending, watching=watching)
-    for refused in _send(run.batches(source), solr, sending.threads):
-        run.acknowledge(refused)
+    run = _Run(reading=reading, sending=sending, watching=watching)
+    batches = run.batches(source)
+    settled = settle(solr, settings)
+    solr.require_fields(["id", *settled.fields])
+    for delivered in _deliver(batches, solr, settled, sending.threads):
+        run.acknowledge(delivered)
     solr.commit()
-    return run.summary()
+    return run.summary(settled)
 
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
     """Documents to send at once; `alone` where an earlier batch may hold one of their ids."""
 
-    documents: dict[str, dict[str, Any]] = field(default_factory=dict)
-    bytes: int = 0
+    documents: dict[str, Document] = field(default_factory=dict)
+    characters: int = 0
     alone: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Delivered:
+    """What became of a batch: how many documents were sent, their words, and what was refused."""
+
+    documents: int
+    words: int
+    refused: tuple[Refusal, ...]
 
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
     """The counts of one indexing run, and the batches that it makes of its source."""
 
-    settings: Settings
     reading: Reading
     sending: Sending
     watching: Watching
@@ -125,38 +142,43 @@ class _Run:
     seen: set[str] = field(default_factory=set)
 
     def batches(self, source: str | Path | Iterable[Document]) -> Iterator[_Batch]:
+        """The usable documents in batches; raises SourceError at once where there are none."""
+        return self._batches(self._documents(source))
+
+    def _batches(self, documents: Iterable[Document]) -> Iterator[_Batch]:
         batch = _Batch()
-        for document in self._documents(source):
+        for document in documents:
             self.read += 1
-            try:
-                entry = signature.entry(document, self.settings)
-            except RecordError as error:
-                self._fail(error)
+            reason = signature.problem(document)
+            if reason is not None:
+                self._fail(RecordError(document.position, reason, document.id[:40]))
                 continue
-            self._put(batch, entry)
+            self._put(batch, document)
             if self._full(batch):
                 yield batch
                 batch = _Batch()
         if batch.documents:
             yield batch
 
-    def acknowledge(self, answered: tuple[_Batch, tuple[Refusal, ...]]) -> None:
-        batch, refused = answered
-        self.sent += len(batch.documents) - len(refused)
-        for refusal in refused:
+    def acknowledge(self, delivered: _Delivered) -> None:
+        """Count what became of a batch, and tell how far the run is."""
+        self.sent += delivered.documents - len(delivered.refused)
+        self.words += delivered.words
+        for refusal in delivered.refused:
             self._fail(RecordError("Solr refused", refusal.reason, refusal.id))
         self.watching.on_progress(
             Progress(read=self.read, sent=self.sent, bytes=self.bytes, seconds=self._seconds())
         )
 
-    def summary(self) -> IndexSummary:
+    def summary(self, settings: Settings) -> IndexSummary:
+        """The counts of the whole run."""
         return IndexSummary(
             read=self.read,
             indexed=self.read - self.repeated - self.failed,
             repeated=self.repeated,
             failed=self.failed,
             words=self.words,
-            settings=self.settings,
+            settings=settings,
             seconds=self._seconds(),
         )
 
@@ -178,63 +200,48 @@ class _Run:
         self.failed += 1
         self.watching.on_error(error)
 
-    def _put(self, batch: _Batch, entry: Entry) -> None:
-        if entry.id in self.seen:
+    def _put(self, batch: _Batch, document: Document) -> None:
+        if document.id in self.seen:
             self.repeated += 1
-            batch.alone = batch.alone or entry.id not in batch.documents
-        self.seen.add(entry.id)
-        self.words += entry.num_words
-        batch.documents[entry.id] = solr_document(entry, self.settings)
-        batch.bytes += len(entry.content)
+            batch.alone = batch.alone or document.id not in batch.documents
+        self.seen.add(document.id)
+        batch.documents[document.id] = document
+        batch.characters += len(document.text)
 
     def _full(self, batch: _Batch) -> bool:
         return (
             len(batch.documents) >= self.sending.batch_documents
-            or batch.bytes >= self.sending.batch_bytes
+            or batch.characters >= self.sending.batch_characters
         )
 
     def _seconds(self) -> float:
         return time.monotonic() - self.started
 
 
-def solr_document(entry: Entry, settings: Settings) -> dict[str, Any]:
-    """The fields of an entry as they are indexed: those that the settings name, and kept ones."""
-    fields = {
-        "content": entry.content,
-        "md5_hash": entry.md5_hash,
-        "num_words": entry.num_words,
-        "first_word": entry.first_word,
-        "content_ng": entry.shingles,
-        "content_sg": entry.signatures,
-        "content_bands": entry.bands,
-        "signature": entry.signature,
-    }
-    chosen = {name: value for name, value in fields.items() if name in settings.fields}
-    fixed = {"id": entry.id, "signature_settings": settings.fingerprint}
-    return {**entry.kept, **chosen, **fixed}
-
-
-def _send(
-    batches: Iterable[_Batch], solr: Solr, threads: int
-) -> Iterator[tuple[_Batch, tuple[Refusal, ...]]]:
-    """Send batches by several threads; answers come in order, few batches wait at a time.
+def _deliver(
+    batches: Iterable[_Batch], solr: Solr, settings: Settings, threads: int
+) -> Iterator[_Delivered]:
+    """Encode and send batches by several threads; answers come in order, few batches wait.
 
     A batch that repeats an id waits for those before it: the last record of an id has to win.
     """
-    waiting: deque[tuple[_Batch, Future[tuple[Refusal, ...]]]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    waiting: deque[Future[_Delivered]] = deque()
+    pool = ThreadPoolExecutor(threads)
+    try:
         for batch in batches:
             while waiting and (batch.alone or len(waiting) > threads):
-                yield _answered(waiting)
-            waiting.append((batch, pool.submit(solr.add, list(batch.documents.values()))))
+                yield waiting.popleft().result()
+            waiting.append(pool.submit(_delivered, batch, solr, settings))
             if batch.alone:
-                yield _answered(waiting)
+                yield waiting.popleft().result()
         while waiting:
-            yield _answered(waiting)
+            yield waiting.popleft().result()
+    finally:
+        # After an error nothing waits for requests that may hang.
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _answered(
-    waiting: deque[tuple[_Batch, Future[tuple[Refusal, ...]]]],
-) -> tuple[_Batch, tuple[Refusal, ...]]:
-    batch, answer = waiting.popleft()
-    return batch, answer.result()
+def _delivered(batch: _Batch, solr: Solr, settings: Settings) -> _Delivered:
+    made = encoding.encoded(list(batch.documents.values()), settings)
+    refused = solr.add([json for json, _ in made])
+    return _Delivered(documents=len(made), words=sum(w for _, w in made), refused=refused)

@@ -141,3 +141,10 @@ def test_what_solr_would_change_is_refused(id: str, text: str, reason: str) -> N
     """Ids and texts that Solr would not keep as they are get a located error."""
     with pytest.raises(RecordError, match=reason):
         signature.entry(Document(id=id, text=text, position="x.csv, line 2"), Settings())
+
+
+@pytest.mark.parametrize("value", [2**70, "\ud800", object()])
+def test_kept_values_have_to_be_json(value: object) -> None:
+    """A kept value that JSON cannot hold is the document's problem, not the run's."""
+    document = Document(id="1", text="a", kept={"n": value})
+    assert "a kept column cannot be written" in str(signature.problem(document))

@@ -1,0 +1,116 @@
+"""Documents as Solr gets them: the JSON of many at once, straight from the signatures' arrays."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from neardup_solr.pure import normalize, signing
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.model import Document, Entry
+from neardup_solr.pure.signing import Signed
+
+_HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+# What needs the normal form of a text, and not only its signature.
+_OF_NORMAL_FORM = frozenset({"md5_hash", "first_word", "content_ng"})
+_BAND_DIGITS, _SIGNATURE_DIGITS = 12, 8
+
+
+def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[bytes, int]]:
+    """The JSON of each document for Solr, and its number of words.
+
+    The JSON is that of `signature.entry` for the same document: kept columns, the fields that the
+    settings name, `id` and `signature_settings`. The documents have no `signature.problem`.
+    """
+    texts = [document.text for document in documents]
+    keep_normal = bool(settings.fields & _OF_NORMAL_FORM)
+    signed = signing.sign(texts, settings, keep_normal=keep_normal)
+    columns = _term_columns(signed, settings)
+    words = signed.words.tolist()
+    made = []
+    for at, document in enumerate(documents):
+        normal = signed.normal[at] if keep_normal else ""
+        plain = _plain(document, normal, words[at], settings)
+        terms = [column[at] for column in columns] if words[at] else []
+        if words[at] and "content_ng" in settings.fields:
+            terms.append(b',"content_ng":["' + _shingles(normal, settings) + b'"]')
+        if "signature" in settings.fields:
+            row = signed.signatures[at] if words[at] else b""
+            terms.append(b',"signature":"' + base64.b64encode(row) + b'"')
+        made.append((b"".join((plain[:-1], *terms, b"}")), words[at]))
+    return made
+
+
+def _plain(document: Document, normal: str, words: int, settings: Settings) -> bytes:
+    """The JSON object of all that is not a list of terms."""
+    fields: dict[str, Any] = {"id": document.id, "signature_settings": settings.fingerprint}
+    chosen = settings.fields
+    if "content" in chosen:
+        fields["content"] = document.text
+    if "md5_hash" in chosen:
+        fields["md5_hash"] = normalize.md5(normal)
+    if "num_words" in chosen:
+        fields["num_words"] = words
+    if "first_word" in chosen:
+        fields["first_word"] = normalize.first_word(normal)
+    return orjson.dumps({**document.kept, **fields})
+
+
+def _shingles(normal: str, settings: Settings) -> bytes:
+    # A normal form has nothing that JSON would escape.
+    shingles = normalize.word_shingles(normal, settings.shingle_size)
+    if len(normal) * 4 > normalize.MAX_TERM_BYTES:
+        shingles = [normalize.indexable(shingle) for shingle in shingles]
+    return '","'.join(shingles).encode()
+
+
+def _term_columns(signed: Signed, settings: Settings) -> list[list[bytes]]:
+    """For each chosen field of terms, the JSON of every document's."""
+    columns = []
+    if "content_bands" in settings.fields:
+        keys = signed.keys >> np.uint64(16)
+        columns.append(_terms(b',"content_bands":[', keys, _BAND_DIGITS))
+    if "content_sg" in settings.fields and settings.signatures:
+        values = signed.signatures[:, : settings.signatures].astype(np.uint64)
+        columns.append(_terms(b',"content_sg":[', values, _SIGNATURE_DIGITS))
+    return columns
+
+
+def _terms(head: bytes, values: NDArray[np.uint64], digits: int) -> list[bytes]:
+    """JSON arrays of "position and value" in hexadecimal, one a row: `values` (rows, positions)."""
+    rows, positions = values.shape
+    prefixes = [f'"{position:02x}'.encode() for position in range(positions)]
+    width = max(map(len, prefixes))
+    cells = np.empty((rows, positions, width + digits + 2), dtype=np.uint8)
+    # A shorter prefix has blanks before it, where JSON allows them.
+    padded = b"".join(prefix.rjust(width) for prefix in prefixes)
+    cells[:, :, :width] = np.frombuffer(padded, dtype=np.uint8).reshape(positions, width)
+    octets = values.astype(">u8").view(np.uint8).reshape(rows, positions, 8)[:, :, -digits // 2 :]
+    cells[:, :, width:-2:2] = _HEX[octets >> 4]
+    cells[:, :, width + 1 : -2 : 2] = _HEX[octets & 15]
+    cells[:, :, -2:] = np.frombuffer(b'",', dtype=np.uint8)
+    flat = cells.reshape(rows, positions * cells.shape[2])
+    flat[:, -1] = ord("]")
+    return [head + row.tobytes() for row in flat]
+
+
+def as_fields(entry: Entry, settings: Settings) -> dict[str, Any]:
+    """The fields of an entry as they are indexed: those that the settings name, and kept ones."""
+    fields = {
+        "content": entry.content,
+        "md5_hash": entry.md5_hash,
+        "num_words": entry.num_words,
+        "first_word": entry.first_word,
+        "content_ng": list(entry.shingles),
+        "content_sg": list(entry.signatures),
+        "content_bands": list(entry.bands),
+        "signature": entry.signature,
+    }
+    chosen = {name: value for name, value in fields.items() if name in settings.fields}
+    fixed = {"id": entry.id, "signature_settings": settings.fingerprint}
+    return {**entry.kept, **chosen, **fixed}

@@ -1,0 +1,55 @@
+"""The JSON of many documents equals that of their entries, one by one."""
+
+import orjson
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup_solr.pure import encoding, signature
+from neardup_solr.pure.config import OPTIONAL_FIELDS, Settings
+from neardup_solr.pure.model import Document
+
+TEXT = st.one_of(
+    st.text(alphabet=st.characters(exclude_categories=["Cs"])),
+    st.lists(st.sampled_from(["a", "b", "Cé", '"', "\\", "\n"]), max_size=20).map(" ".join),
+)
+DOCUMENTS = st.lists(
+    st.builds(
+        Document,
+        id=st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20),
+        text=TEXT,
+        kept=st.dictionaries(st.sampled_from(["city", "n_i"]), st.integers(0, 9)),
+    ),
+    max_size=4,
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(documents=DOCUMENTS, fields=st.frozensets(st.sampled_from(OPTIONAL_FIELDS)))
+def test_json_is_that_of_the_entries(documents: list[Document], fields: frozenset[str]) -> None:
+    """Whatever the texts and the chosen fields, both ways to a Solr document agree."""
+    chosen = Settings(hashes=10, bands=3, rows=3, signatures=4, fields=fields)
+    made_of = encoding.encoded(documents, chosen)
+    for document, (made, words) in zip(documents, made_of, strict=True):
+        entry = signature.entry(document, chosen)
+        expected = encoding.as_fields(entry, chosen)
+        found = orjson.loads(made)
+        # An empty list is no value at all, and is not sent.
+        assert found == {name: value for name, value in expected.items() if value != []}
+        assert words == entry.num_words
+
+
+def test_many_bands_keep_their_numbers() -> None:
+    """Band numbers of two and of three digits stand in one array."""
+    chosen = Settings(hashes=300, bands=300, rows=1, signatures=300)
+    document = Document(id="1", text="a b c d")
+    [(made, _)] = encoding.encoded([document], chosen)
+    assert orjson.loads(made)["content_bands"] == list(signature.entry(document, chosen).bands)
+    assert orjson.loads(made)["content_sg"] == list(signature.entry(document, chosen).signatures)
+
+
+def test_terms_over_the_limit_are_hashed() -> None:
+    """A word longer than Lucene allows is hashed in every field that is a term."""
+    [(made, _)] = encoding.encoded([Document(id="1", text="x" * 40_000)], Settings())
+    fields = orjson.loads(made)
+    assert fields["first_word"].startswith("md5:")
+    assert fields["content_ng"][0].startswith("md5:")
