@@ -11,7 +11,6 @@ from itertools import islice
 from neardup_solr.edges.client import PAGE, Solr
 from neardup_solr.pure import pairs, signature, similarity
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.ids import natural, ordered
 from neardup_solr.pure.model import Document, Hit, Pair
 from neardup_solr.verbs.searching import DEFAULT, Criteria, candidates, searchable
@@ -63,11 +62,7 @@ def report(
     Raises SettingsError where the collection lacks what `criteria` ask for or has no documents,
     SolrError where Solr does not answer.
     """
-    settings = searchable(solr, criteria)
-    if settings is None:
-        raise SettingsError(
-            f"the collection {solr.core!r} has no documents", "index some: neardup index FILE"
-        )
+    settings, criteria = searchable(solr, criteria)
     ids = _chosen_ids(solr, chosen)
     found: list[Pair] = []
     cut = done = 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from neardup_solr.edges.client import Solr
@@ -17,8 +17,8 @@ from neardup_solr.verbs.settings import stored_settings
 # What candidates are found by: the field that is asked, and where an entry holds its terms.
 WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "shingles": ("content_ng", lambda entry: entry.shingles),
-    "signatures": ("content_sg", lambda entry: entry.signatures),
     "bands": ("content_bands", lambda entry: entry.bands),
+    "signatures": ("content_sg", lambda entry: entry.signatures),
 }
 SAME: dict[str, Callable[[Entry], str]] = {
     "first_word": lambda entry: entry.first_word,
@@ -36,21 +36,23 @@ def _one_of(option: str, value: str, choices: Iterable[str]) -> None:
 class Criteria:
     """How candidates are found, and which of them count.
 
-    `by` is what documents have to share: "shingles", "signatures" or "bands"; the `rows`
-    candidates that share most of them are compared. `filters` are Solr filter queries; `same`
-    names fields that have to be equal (first_word, md5_hash); `limits` bound the distance.
+    `by` is what documents have to share: "shingles", "bands" or "signatures" (None: the first of
+    them that the collection has); the `rows` candidates that share most of them are compared.
+    `filters` are Solr filter queries; `same` names fields that have to be equal (first_word,
+    md5_hash); `limits` bound the distance.
 
     Raises SettingsError where a value cannot be.
     """
 
-    by: str = "shingles"
+    by: str | None = None
     rows: int = 100
     filters: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
     limits: Limits = field(default=NO_LIMITS)
 
     def __post_init__(self) -> None:
-        _one_of("--by", self.by, WAYS)
+        if self.by is not None:
+            _one_of("--by", self.by, WAYS)
         for name in self.same:
             _one_of("--same", name, SAME)
         if self.rows < 1:
@@ -76,37 +78,42 @@ def search(
     """
     if (id is None) == (text is None):
         raise SettingsError("nothing to search for", "give either an id or a text")
-    settings = searchable(solr, criteria)
     if id is not None:
         text = solr.document(id, ["content"]).get("content", "")
-    if settings is None:
-        return []
+    settings, criteria = searchable(solr, criteria)
     entry = signature.entry(Document(id=id or "(text)", text=text or ""), settings)
     hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
     return similarity.rerank(entry, hits, limits=criteria.limits)
 
 
-def searchable(solr: Solr, criteria: Criteria) -> Settings | None:
-    """The stored settings of a collection that has all fields that `criteria` need.
+def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
+    """The settings of a collection that has all fields that `criteria` need, and those settled.
 
-    None where it has no documents. Raises SettingsError where a field was left out at indexing.
+    Raises SettingsError where it has no documents, or where a field was left out at indexing.
     """
     settings = stored_settings(solr)
-    needed = {WAYS[criteria.by][0], "content", *criteria.same}
-    lacking = sorted(needed - settings.fields) if settings else []
+    if settings is None:
+        reason = f"the collection {solr.core!r} has no documents"
+        raise SettingsError(reason, "index some: neardup index FILE")
+    there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
+    ways = [way for way, (field_name, _) in WAYS.items() if field_name in there]
+    by = criteria.by or next(iter(ways), "shingles")
+    lacking = sorted({WAYS[by][0], "content", *criteria.same} - there)
     if lacking:
         raise SettingsError(
             f"the collection was indexed without {', '.join(lacking)}",
-            "choose another --by or --same, or index it again with that field",
+            f"it can be searched --by {' or '.join(ways)}"
+            if ways and "content" in there
+            else "index it into another core with that field",
         )
-    return settings
+    return settings, replace(criteria, by=by)
 
 
 def candidates(
     solr: Solr, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Hit]:
     """The wanted documents that share most terms with an entry, at most `criteria.rows`."""
-    field_name, terms_of = WAYS[criteria.by]
+    field_name, terms_of = WAYS[criteria.by or "shingles"]
     terms = query.Terms(field=field_name, values=terms_of(entry))
     if not terms.values:
         return []

@@ -79,10 +79,9 @@ def test_fields_can_be_left_out(solr: Solr) -> None:
     few = nd.Settings(fields=frozenset(OPTIONAL_FIELDS) - {"content_ng"})
     nd.index(DOCUMENTS, solr, settings=few)
     assert "content_ng" not in solr.document("1", ["*"])
-    with pytest.raises(nd.SettingsError, match="indexed without content_ng"):
-        nd.search(solr, id="1")
-    found = nd.search(solr, id="1", criteria=nd.Criteria(by="bands"))
-    assert {match.id for match in found} == {"2", "3"}
+    with pytest.raises(nd.SettingsError, match=r"without content_ng.*--by bands or signatures"):
+        nd.search(solr, id="1", criteria=nd.Criteria(by="shingles"))
+    assert {match.id for match in nd.search(solr, id="1")} == {"2", "3"}
 
 
 def test_other_settings_are_refused(solr: Solr) -> None:
@@ -90,6 +89,12 @@ def test_other_settings_are_refused(solr: Solr) -> None:
     nd.index(DOCUMENTS, solr)
     with pytest.raises(nd.SettingsError, match=r"words3 .* and \[n1 words2 "):
         nd.index(DOCUMENTS, solr, settings=nd.Settings(shingle_size=2))
+
+
+def test_settings_by_name_are_put_onto_the_stored_ones(solr: Solr) -> None:
+    """Naming what is stored anyway is no other setting."""
+    first = nd.index(DOCUMENTS, solr, settings={"shingle_size": 2, "bands": 40})
+    assert nd.index(DOCUMENTS, solr, settings={"bands": 40}).settings == first.settings
 
 
 def test_settings_are_taken_from_the_collection(solr: Solr) -> None:
@@ -173,6 +178,8 @@ def test_search_and_report_of_an_empty_collection(solr: Solr) -> None:
     with pytest.raises(nd.DocumentNotFound):
         nd.search(solr, id="1")
     with pytest.raises(nd.SettingsError, match="has no documents"):
+        nd.search(solr, text="a")
+    with pytest.raises(nd.SettingsError, match="has no documents"):
         nd.report(solr)
 
 
@@ -205,6 +212,14 @@ def test_a_long_document(solr: Solr) -> None:
     for by in ("signatures", "bands", "shingles"):
         found = nd.search(solr, id="1", criteria=nd.Criteria(by=by))
         assert [(match.id, match.distance) for match in found] == [("2", 1)]
+
+
+def test_every_separator_can_be_in_an_id(solr: Solr) -> None:
+    """Ids with control characters and blanks at their ends are reported like any others."""
+    ids = [*map(chr, range(1, 0x20)), " a", "b ", " ", "a\x1fb", "c\x1ed"]
+    nd.index([Document(id=id, text="the same") for id in ids], solr)
+    assert solr.texts(ids) == dict.fromkeys(ids, "the same")
+    assert len(nd.report(solr).pairs) == len(ids) * (len(ids) - 1) // 2
 
 
 def test_kept_columns_filter_a_search(solr: Solr, tmp_path: Path) -> None:
