@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
-import tempfile
+import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -15,9 +15,10 @@ from neardup_solr.pure.errors import SettingsError, SourceError
 from neardup_solr.pure.model import Match, Pair
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
-MATCH_COLUMNS = ("id", "distance", "similarity", "shared")
+MATCH_COLUMNS = ("id", "distance", "similarity", "shared", "text")
 
 Row = Mapping[str, str | int | float]
+Line = tuple[int, list[str]]  # its number in the file, and its cells
 Face = Callable[[Iterable[Row], Sequence[str]], Iterator[str]]
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
@@ -39,9 +40,7 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     try:
         write_atomically(path, lines)
     except OSError as error:
-        raise SourceError(
-            str(path), f"cannot be written ({error.strerror})", "choose another place with -o"
-        ) from None
+        raise _unwritable(path, error) from None
 
 
 def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
@@ -59,76 +58,141 @@ def format_rows(rows: Iterable[Row], columns: Sequence[str], format: str) -> Ite
 
     Raises SettingsError for another format.
     """
+    check_format(format)
+    return _FACES[f".{format}"](rows, columns)
+
+
+def check_format(format: str) -> None:
+    """Refuse a format that is not known, with SettingsError, before any work is done for it."""
     if f".{format}" not in _FACES:
         known = ", ".join(suffix[1:] for suffix in _FACES)
         raise SettingsError(f"there is no format {format!r}", f"choose table, {known}")
-    return _FACES[f".{format}"](rows, columns)
 
 
 def check_output(path: Path) -> None:
     """Refuse a report file that could not be written, before any work is done for it.
 
-    Raises SourceError where its suffix is not known or its folder is not there.
+    Raises SourceError where its suffix is not known, where it is a folder, or where no file can
+    be made beside it.
     """
     _face(path)
-    if not path.parent.is_dir():
-        raise SourceError(str(path), "its folder does not exist", "create it, or choose another")
+    try:
+        if path.is_dir():
+            raise SourceError(str(path), "is a folder, not a file", "name a file in it with -o")
+        if not path.parent.is_dir():
+            raise SourceError(str(path), "its folder does not exist", "create it, or name another")
+        trial = _beside(path)
+        trial.touch(exist_ok=False)
+        trial.unlink()
+    except OSError as error:
+        raise _unwritable(path, error) from None
 
 
 def read_pairs(path: str | Path) -> list[tuple[str, str]]:
-    """Pairs of ids from a TSV, CSV or JSONL file: its first two columns, or id and other_id.
+    """Pairs of ids from a TSV, CSV or JSONL file, by its suffix; any other file is read as TSV.
 
-    A first line whose cells are not to be taken for ids is a header: one that names a column
-    "id", or starts with "id_". Files without a known suffix are read as TSV.
+    JSONL has objects with id and other_id, texts or whole numbers. TSV and CSV have them in two
+    columns: those that the first line calls id and other_id, else the first two. Two names that
+    begin with "id_" (id_left, id_right) are a header too, unless ids below begin so as well; a
+    header of other names is refused where it can be told from ids.
 
-    Raises SourceError where the file cannot be read or a line has fewer than two columns.
+    Raises SourceError where the file cannot be read, is empty (JSONL may be: no pairs), or where
+    a line is not a pair of two ids.
     """
     path = Path(path)
+    suffix = path.suffix.lower()
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is not UTF-8"
-        raise SourceError(str(path), f"cannot be read ({reason})", "check the file") from None
-    rows = list(_READERS.get(path.suffix, _tsv_rows)(text))
-    if rows and rows[0] and (rows[0][0] == "id" or rows[0][0].startswith("id_")):
-        rows = rows[1:]
-    for number, row in enumerate(rows, start=1):
-        if len(row) < 2 or not row[0] or not row[1]:
-            raise SourceError(
-                str(path), f"record {number} is not a pair of ids", "give two columns of ids"
-            )
-    return [(row[0], row[1]) for row in rows]
+        lines = list(_READERS.get(suffix, _tsv_lines)(path.read_bytes().decode("utf-8-sig")))
+    except OSError as error:
+        raise _unreadable(path, error.strerror) from None
+    except UnicodeDecodeError:
+        raise _unreadable(path, "is not UTF-8") from None
+    except csv.Error as error:
+        raise _unreadable(path, str(error)) from None
+    if suffix != ".jsonl":
+        lines = _without_header(path, lines)
+    return [_pair(path, number, cells) for number, cells in lines]
+
+
+def _unreadable(path: Path, reason: str | None) -> SourceError:
+    return SourceError(str(path), f"cannot be read ({reason})", "check the file")
+
+
+def _without_header(path: Path, lines: list[Line]) -> list[Line]:
+    """The lines below the header, if there is one, with the cells id and other_id first."""
+    if not lines:
+        raise SourceError(str(path), "is empty", "give a file with two columns of ids")
+    (first, names), rest = lines[0], lines[1:]
+    if {"id", "other_id"} <= set(names):
+        places = names.index("id"), names.index("other_id")
+        return [(number, [cells[at] for at in places if at < len(cells)]) for number, cells in rest]
+    above, below = names[:2], [cell for _, cells in rest for cell in cells[:2]]
+    if below and all(map(_named, above)) and not any(map(_named, below)):
+        return rest
+    words_above_numbers = (
+        below and all(map(str.isdigit, below)) and not any(map(str.isdigit, above))
+    )
+    if "id" in names or words_above_numbers:
+        raise SourceError(
+            str(path),
+            f"line {first} looks like a header without id and other_id",
+            "name the two columns of ids so, or take that line out",
+        )
+    return lines
+
+
+def _named(cell: str) -> bool:
+    return cell.startswith("id_")
+
+
+def _pair(path: Path, number: int, cells: list[str]) -> tuple[str, str]:
+    if len(cells) < 2 or not cells[0] or not cells[1]:
+        raise SourceError(
+            str(path),
+            f"line {number} is not a pair of ids",
+            "give two columns of ids, or in JSON id and other_id",
+        )
+    if cells[0] == cells[1]:
+        raise SourceError(
+            str(path), f"line {number} pairs {cells[0]!r} with itself", "take that line out"
+        )
+    return cells[0], cells[1]
 
 
 def write_atomically(path: Path, lines: Iterable[str]) -> None:
     """Write lines to a file that appears, or changes, only once it is whole and on the disk."""
-    handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    unfinished = _beside(path)
     try:
-        with open(handle, "w", encoding="utf-8", newline="") as file:
+        with open(unfinished, "x", encoding="utf-8", newline="") as file:
             file.writelines(lines)
             file.flush()
             os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, path)
+        os.replace(unfinished, path)
     except BaseException:
-        Path(name).unlink(missing_ok=True)
+        unfinished.unlink(missing_ok=True)
         raise
 
 
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+def _beside(path: Path) -> Path:
+    """A new name in the folder of a file."""
+    return path.with_name(f".neardup-{secrets.token_hex(8)}")
+
+
+def _unwritable(path: Path, error: OSError) -> SourceError:
+    return SourceError(
+        str(path), f"cannot be written ({error.strerror})", "choose another place with -o"
+    )
 
 
 def _face(path: Path) -> Face:
-    if path.suffix not in _FACES:
+    suffix = path.suffix.lower()
+    if suffix not in _FACES:
         raise SourceError(
             str(path),
             f"there is no report format for the suffix {path.suffix!r}",
             f"choose one of {', '.join(_FACES)}",
         )
-    return _FACES[path.suffix]
+    return _FACES[suffix]
 
 
 def _pair_row(pair: Pair) -> Row:
@@ -146,6 +210,7 @@ def _match_row(match: Match) -> Row:
         "distance": match.distance,
         "similarity": round(match.similarity, 4),
         "shared": match.shared,
+        "text": match.content,
     }
 
 
@@ -184,11 +249,11 @@ def _jsonl(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
         yield orjson.dumps({name: row[name] for name in columns}).decode() + "\n"
 
 
-def _tsv_rows(text: str) -> Iterator[list[str]]:
-    for line in text.split("\n"):
+def _tsv_lines(text: str) -> Iterator[Line]:
+    for number, line in enumerate(text.split("\n"), start=1):
         cells = line.rstrip("\r").split("\t")
         if cells != [""]:
-            yield [_unescape(cell) for cell in cells]
+            yield number, [_unescape(cell) for cell in cells]
 
 
 def _unescape(cell: str) -> str:
@@ -200,20 +265,27 @@ def _unescape(cell: str) -> str:
     return "\\".join(parts)
 
 
-def _csv_rows(text: str) -> Iterator[list[str]]:
-    for row in csv.reader(io.StringIO(text, newline="")):
+def _csv_lines(text: str) -> Iterator[Line]:
+    rows = csv.reader(io.StringIO(text, newline=""))
+    for row in rows:
         if row:
-            yield [cell[1:] if cell.startswith("'") else cell for cell in row]
+            yield rows.line_num, [cell[1:] if cell.startswith("'") else cell for cell in row]
 
 
-def _jsonl_rows(text: str) -> Iterator[list[str]]:
-    for line in text.split("\n"):
-        try:
-            row = orjson.loads(line) if line.strip() else None
-        except orjson.JSONDecodeError:
-            row = {}
-        if isinstance(row, dict):
-            yield [str(row.get("id", "")), str(row.get("other_id", ""))]
+def _jsonl_lines(text: str) -> Iterator[Line]:
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            yield number, _ids_of(line)
+
+
+def _ids_of(line: str) -> list[str]:
+    """The two ids of a JSON object; nothing where it is none, or they are no ids."""
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        return []
+    ids = [row.get("id"), row.get("other_id")] if isinstance(row, dict) else []
+    return [str(id) for id in ids if type(id) in (str, int)]
 
 
 _FACES: dict[str, Face] = {
@@ -221,8 +293,8 @@ _FACES: dict[str, Face] = {
     ".csv": _csv,
     ".jsonl": _jsonl,
 }
-_READERS: dict[str, Callable[[str], Iterator[list[str]]]] = {
-    ".tsv": _tsv_rows,
-    ".csv": _csv_rows,
-    ".jsonl": _jsonl_rows,
+_READERS: dict[str, Callable[[str], Iterator[Line]]] = {
+    ".tsv": _tsv_lines,
+    ".csv": _csv_lines,
+    ".jsonl": _jsonl_lines,
 }

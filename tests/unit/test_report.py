@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from neardup_solr.edges import report
 from neardup_solr.pure.errors import SettingsError, SourceError
 from neardup_solr.pure.model import Match, Pair
+from neardup_solr.verbs.evaluating import evaluate
 
 PAIRS = [
     Pair(id="3", other_id="536", distance=1, similarity=0.875),
@@ -54,7 +55,7 @@ IDS = st.text(alphabet=st.characters(exclude_categories=["Cs"]), min_size=1)
 
 
 @pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
-@given(ids=st.lists(st.tuples(IDS, IDS), min_size=1, max_size=5))
+@given(ids=st.lists(st.tuples(IDS, IDS).filter(lambda ids: ids[0] != ids[1]), max_size=5))
 def test_pairs_survive_every_format(
     tmp_path_factory: pytest.TempPathFactory, suffix: str, ids: list[tuple[str, str]]
 ) -> None:
@@ -66,11 +67,11 @@ def test_pairs_survive_every_format(
 
 
 def test_matches_have_columns_of_their_own() -> None:
-    """The rows of a search have no second id but the number of shared terms."""
-    match = Match(id="1", distance=0, similarity=1.0, shared=42, content="text")
+    """The rows of a search have no second id but the number of shared terms, and the text."""
+    match = Match(id="1", distance=0, similarity=1.0, shared=42, content="two\nlines")
     assert list(report.format_matches([match], "tsv")) == [
-        "id\tdistance\tsimilarity\tshared\n",
-        "1\t0\t1.0000\t42\n",
+        "id\tdistance\tsimilarity\tshared\ttext\n",
+        "1\t0\t1.0000\t42\ttwo\\nlines\n",
     ]
 
 
@@ -100,12 +101,25 @@ def test_a_report_has_usual_permissions(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "reason"),
     [("pairs.doc", "no report format"), ("pairs", "no report format"),
-     ("nowhere/pairs.tsv", "folder does not exist")],
+     ("nowhere/pairs.tsv", "folder does not exist"), ("folder.tsv", "is a folder"),
+     ("x" * 300 + ".tsv", "cannot be written .File name too long")],
 )  # fmt: skip
 def test_unusable_output_is_refused_at_once(tmp_path: Path, name: str, reason: str) -> None:
     """A report file that cannot be is refused before any work."""
+    (tmp_path / "folder.tsv").mkdir()
     with pytest.raises(SourceError, match=reason):
         report.check_output(tmp_path / name)
+
+
+def test_usable_output_stays_as_it_is(tmp_path: Path) -> None:
+    """To look whether a report can be written changes nothing; a suffix may be in capitals."""
+    path = tmp_path / "PAIRS.TSV"
+    report.check_output(path)
+    assert os.listdir(tmp_path) == []
+    report.write_pairs(PAIRS, path)
+    report.check_output(path)
+    assert report.read_pairs(path) == [(pair.id, pair.other_id) for pair in PAIRS]
+    assert os.listdir(tmp_path) == ["PAIRS.TSV"]
 
 
 def test_unknown_format_is_refused() -> None:
@@ -121,13 +135,19 @@ def test_unknown_format_is_refused() -> None:
         ("id_fodors\tid_zagats\n1\t2\n", [("1", "2")]),
         ("1\t2\r\n3\t4", [("1", "2"), ("3", "4")]),
         ("\ufeff1\t2\n\n", [("1", "2")]),
-        ("", []),
+        ("id\tother_id\tdistance\tsimilarity\n", []),
+        ("distance\tid\tother_id\n7\t1\t2\n", [("1", "2")]),
+        ("other_id\tid\n2\t1\n", [("1", "2")]),
+        ("id_1\tid_2\nid_3\tid_4\n", [("id_1", "id_2"), ("id_3", "id_4")]),
+        ("id_1\tid_2\n", [("id_1", "id_2")]),
+        ("id_1\tid_2\n7\t8\n", [("7", "8")]),
+        ("a\tb\nc\t4\n", [("a", "b"), ("c", "4")]),
     ],
 )
 def test_known_pairs_with_and_without_header(
     tmp_path: Path, text: str, pairs: list[tuple[str, str]]
 ) -> None:
-    """A header is recognised by its names; blank lines do not count."""
+    """A header is recognised by its names, and says where the ids are; blank lines do not count."""
     path = tmp_path / "known.tsv"
     path.write_text(text, encoding="utf-8", newline="")
     assert report.read_pairs(path) == pairs
@@ -136,9 +156,22 @@ def test_known_pairs_with_and_without_header(
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        ("a.tsv", b"1\n", "record 1 is not a pair"),
-        ("a.jsonl", b'{"id": "1"}\n', "record 1 is not a pair"),
-        ("a.jsonl", b"nonsense\n", "record 1 is not a pair"),
+        ("a.tsv", b"1\n", "line 1 is not a pair"),
+        ("a.tsv", b"", "is empty"),
+        ("a.csv", b"\n\n", "is empty"),
+        ("a.tsv", b"id\tother_id\n1\n", "line 2 is not a pair"),
+        ("a.tsv", b"1\t2\n\nx\tx\n", "line 3 pairs 'x' with itself"),
+        ("a.csv", b"left,right\n1,2\n3,4\n", "line 1 looks like a header"),
+        ("a.csv", b"id,text\n1,one\n", "line 1 looks like a header"),
+        ("a.csv", b"1," + b"2" * 200_000, "field larger than field limit"),
+        ("a.jsonl", b'{"id": "1"}\n', "line 1 is not a pair"),
+        ("a.jsonl", b'{"id": null, "other_id": "a"}\n', "line 1 is not a pair"),
+        ("a.jsonl", b'{"id": true, "other_id": "a"}\n', "line 1 is not a pair"),
+        ("a.jsonl", b'{"id": 1.5, "other_id": "a"}\n', "line 1 is not a pair"),
+        ("a.jsonl", b"nonsense\n", "line 1 is not a pair"),
+        ("a.jsonl", b'{"id": 1, "other_id": 2}\n\n[1, 2]\n', "line 3 is not a pair"),
+        ("a.jsonl", b"5\n", "line 1 is not a pair"),
+        ("a.jsonl", b"null\n", "line 1 is not a pair"),
         ("a.tsv", b"\xff\xfe\x00", "not UTF-8"),
         ("missing.tsv", None, "No such file"),
     ],
@@ -150,3 +183,13 @@ def test_unreadable_pairs(tmp_path: Path, name: str, data: bytes | None, reason:
         path.write_bytes(data)
     with pytest.raises(SourceError, match=reason):
         report.read_pairs(path)
+
+
+def test_a_report_without_pairs_is_no_known_pairs(tmp_path: Path) -> None:
+    """A report may hold no pairs; to compare with none would find any report complete."""
+    for suffix in ("tsv", "csv", "jsonl"):
+        path = tmp_path / f"none.{suffix}"
+        report.write_pairs([], path)
+        assert evaluate(path, [("1", "2")]).recall == 0
+        with pytest.raises(SourceError, match="holds no pairs"):
+            evaluate([], path)
