@@ -19,11 +19,13 @@ OPTIONAL_FIELDS = (
     "signature",
 )
 ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
+KINDS = ("words", "chars", "stops", "stems")
 FAMILIES = ("affine", "xor")
 NORMALIZATION = 1
 
 _FINGERPRINT = re.compile(
-    r"n(?P<normalization>\d+) words(?P<shingle_size>\d+) (?P<family>[a-z]+)(?P<hashes>\d+)"
+    r"n(?P<normalization>\d+) (?P<kind>[a-z]+)(?P<shingle_size>\d+)(?:-(?P<language>[a-z_]+))?"
+    r" (?P<family>[a-z]+)(?P<hashes>\d+)"
     r" seed(?P<seed>\d+) bands(?P<bands>\d+)x(?P<rows>\d+) sg(?P<signatures>\d+)"
     r"(?: without (?P<without>[a-z0-9_,]+))?"
 )
@@ -34,14 +36,17 @@ _CHANGE = "choose other values (defaults: 128 hashes, 42 bands of 3 rows, 20 sig
 class Settings:
     """What shapes the fields of a collection; stored with every document as its fingerprint.
 
-    `shingle_size` words make a shingle; `hashes` minima of the hash `family`, drawn from `seed`,
-    make a signature; `bands` × `rows` of them make the LSH band keys; the first `signatures` of
-    them are the terms of content_sg; `fields` are those that indexing writes.
+    `shingle_size` pieces of a `kind` make a shingle (stems are those of a `language`); `hashes`
+    extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them
+    make the LSH band keys; the first `signatures` of them are the terms of content_sg; `fields`
+    are those that indexing writes.
 
     Raises SettingsError where a value is out of range or bands × rows exceeds the hashes.
     """
 
+    kind: str = "words"
     shingle_size: int = 3
+    language: str = "english"
     family: str = "affine"
     hashes: int = 128
     seed: int = 42
@@ -73,6 +78,16 @@ class Settings:
             f"choose one of {', '.join(FAMILIES)}",
         )
         _require(
+            self.kind in KINDS,
+            f"there are no shingles of {self.kind!r}",
+            f"choose one of {', '.join(KINDS)}",
+        )
+        _require(
+            self.kind == "stems" or self.language == "english",
+            f"shingles of {self.kind} have no language",
+            "leave it out, or choose stems",
+        )
+        _require(
             self.normalization == NORMALIZATION,
             f"normalization {self.normalization} is not known to this version",
             "use the version of neardup-solr that wrote the collection, or index it anew",
@@ -88,8 +103,10 @@ class Settings:
     def fingerprint(self) -> str:
         """The settings as one readable line that `parse` turns back into the same record."""
         without = ",".join(name for name in OPTIONAL_FIELDS if name not in self.fields)
+        language = f"-{self.language}" if self.kind == "stems" else ""
         return (
-            f"n{self.normalization} words{self.shingle_size} {self.family}{self.hashes}"
+            f"n{self.normalization} {self.kind}{self.shingle_size}{language}"
+            f" {self.family}{self.hashes}"
             f" seed{self.seed} bands{self.bands}x{self.rows} sg{self.signatures}"
             + (f" without {without}" if without else "")
         )
@@ -114,7 +131,13 @@ class Settings:
             )
         }  # fmt: skip
         without = frozenset((match["without"] or "").split(",")) - {""}
-        return cls(family=match["family"], fields=frozenset(OPTIONAL_FIELDS) - without, **numbers)
+        return cls(
+            kind=match["kind"],
+            language=match["language"] or "english",
+            family=match["family"],
+            fields=frozenset(OPTIONAL_FIELDS) - without,
+            **numbers,
+        )
 
 
 def choose_fields(choice: str) -> frozenset[str]:

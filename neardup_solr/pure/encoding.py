@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from neardup_solr.pure import normalize, signing
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.model import Document, Entry
+from neardup_solr.pure.shingles import shingles
 from neardup_solr.pure.signing import Signed
 
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
@@ -63,10 +64,10 @@ def _plain(document: Document, normal: str, words: int, settings: Settings) -> b
 
 def _shingles(normal: str, settings: Settings) -> bytes:
     # A normal form has nothing that JSON would escape.
-    shingles = normalize.word_shingles(normal, settings.shingle_size)
+    pieces = shingles(normal, settings)
     if len(normal) * 4 > normalize.MAX_TERM_BYTES:
-        shingles = [normalize.indexable(shingle) for shingle in shingles]
-    return '","'.join(shingles).encode()
+        pieces = [normalize.indexable(piece) for piece in pieces]
+    return '","'.join(pieces).encode()
 
 
 def _term_columns(signed: Signed, settings: Settings) -> list[list[bytes]]:

@@ -73,11 +73,13 @@ class SolrError(NeardupError):
 class SolrUnreachable(SolrError):
     """No Solr answers at the address."""
 
-    def __init__(self, url: str, reason: str) -> None:
-        super().__init__(
-            url, reason, "check the address, or leave --solr out to use the embedded Solr"
-        )
-        self.args = (url, reason)
+    def __init__(
+        self,
+        url: str,
+        reason: str,
+        next_step: str = "check the address, or leave --solr out to use the embedded Solr",
+    ) -> None:
+        super().__init__(url, reason, next_step)
 
 
 class SolrUnauthorized(SolrError):
@@ -103,14 +105,17 @@ class SolrAnswerError(SolrError):
 
 
 class CoreMissing(SolrError):
-    """No core or collection of that name."""
+    """No core or collection of that name; `embedded` where the Solr is the embedded one."""
 
-    def __init__(self, url: str, name: str) -> None:
+    def __init__(self, url: str, name: str, embedded: bool = False) -> None:
+        where = "" if embedded else f" --solr {url}"
         super().__init__(
-            url, f"there is no core or collection {name!r}", f"create it with: neardup init {name}"
+            url,
+            f"there is no core or collection {name!r}",
+            f"check the name, or create it with: neardup init {name}{where}",
         )
-        self.args = (url, name)
-        self.name = name
+        self.args = (url, name, embedded)
+        self.name, self.embedded = name, embedded
 
 
 class SchemaError(SolrError):

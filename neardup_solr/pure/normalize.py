@@ -1,4 +1,4 @@
-"""Normal form of a text, its words and its word shingles.
+"""Normal form of a text, its words and its terms.
 
 The restaurant example lower-cases, turns punctuation other than "-" into spaces and collapses
 spaces. Normalization 1 is that rule over Unicode: NFKC, full case folding, NFKC again (so that
@@ -77,20 +77,6 @@ def words(normal: str) -> list[str]:
 def first_word(normal: str) -> str:
     """The first word of a normalised text as it can be indexed; "" where there is none."""
     return indexable(normal.partition(" ")[0])
-
-
-def word_shingles(normal: str, size: int) -> list[str]:
-    """The set of word shingles of a normalised text, in order of first appearance.
-
-    A shingle is `size` consecutive words with a space between; a text of fewer words is its own
-    only shingle, a text without words has none. Broder, "On the resemblance and containment of
-    documents" (1997).
-    """
-    listed = words(normal)
-    if len(listed) <= size:
-        return [normal] if listed else []
-    shifted = (listed[at:] for at in range(size))
-    return list(dict.fromkeys(map(" ".join, zip(*shifted, strict=False))))
 
 
 def indexable(term: str) -> str:

@@ -20,6 +20,7 @@ from neardup_solr.pure import bands, ids, normalize
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document, Entry
+from neardup_solr.pure.shingles import shingles
 
 _HASHES_AT_ONCE = 1 << 20  # bounds the memory of a long text's hash table
 
@@ -36,15 +37,15 @@ def entry(document: Document, settings: Settings) -> Entry:
         raise RecordError(document.position, reason, document.id[:40])
     normal = normalize.normalize(document.text)
     listed = normalize.words(normal)
-    shingles = normalize.word_shingles(normal, settings.shingle_size)
-    signature = minhash(shingles, settings)
+    pieces = shingles(normal, settings)
+    signature = minhash(pieces, settings)
     return Entry(
         id=document.id,
         content=document.text,
         md5_hash=normalize.md5(normal),
         num_words=len(listed),
         first_word=normalize.first_word(normal),
-        shingles=tuple(normalize.indexable(shingle) for shingle in shingles),
+        shingles=tuple(map(normalize.indexable, pieces)),
         signatures=signature_terms(signature, settings),
         bands=bands.keys(signature, settings),
         signature=encode(signature),
@@ -70,17 +71,17 @@ def problem(document: Document) -> str | None:
     return None
 
 
-def minhash(shingles: Sequence[str], settings: Settings) -> Signature:
+def minhash(pieces: Sequence[str], settings: Settings) -> Signature:
     """The MinHash signature of a set of shingles.
 
     Shape (hashes,), dtype uint32; shape (0,) for the empty set, which resembles nothing.
     """
-    if not shingles:
+    if not pieces:
         return np.empty(0, dtype=np.uint32)
     hashed = np.fromiter(
-        (mmh3.hash(shingle.encode(), settings.seed, signed=False) for shingle in shingles),
+        (mmh3.hash(piece.encode(), settings.seed, signed=False) for piece in pieces),
         dtype=np.uint32,
-        count=len(shingles),
+        count=len(pieces),
     )
     return _FAMILIES[settings.family](hashed, settings)
 

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 
 from neardup_solr.pure import bands, normalize, signature
 from neardup_solr.pure.config import Settings
+from neardup_solr.pure.shingles import shingles, stemmed
 from neardup_solr.pure.unicode import KEPT, SPACE, UNASSIGNED, table
 
 if TYPE_CHECKING:
     from neardup_solr.pure.kernel import Shape, Tables, Texts
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
+_IN_PLACE = ("words", "chars")
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
 
@@ -103,26 +105,43 @@ def _sign_by_numpy(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
 ) -> list[str]:
     forms = [normalize.normalize(text) for text in texts]
+    _sign_forms(forms, settings, into)
+    return forms if keep_normal else []
+
+
+def _sign_forms(forms: Sequence[str], settings: Settings, into: Signed) -> None:
     for at, form in enumerate(forms):
         into.words[at] = len(normalize.words(form))
-        if into.words[at]:
-            shingles = normalize.word_shingles(form, settings.shingle_size)
-            into.signatures[at] = signature.minhash(shingles, settings)
+        if form:
+            into.signatures[at] = signature.minhash(shingles(form, settings), settings)
     into.keys[:] = bands.hash_bands(into.signatures, settings.bands, settings.rows)
-    return forms if keep_normal else []
 
 
 def _sign_compiled(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
 ) -> list[str]:
-    forms = _run(texts, settings, into, is_normal=False, keep_normal=keep_normal)
+    """Words and characters are hashed where they lie; the other kinds need strings."""
+    keep = keep_normal or settings.kind not in _IN_PLACE
+    forms = _run(texts, settings, into, is_normal=False, keep_normal=keep)
     for at in np.flatnonzero(into.words == _NEIGHBOURS).tolist():
         form = normalize.normalize(texts[at])
         own = _part(into, slice(at, at + 1))
         _run([form], settings, own, is_normal=True, keep_normal=False)
-        if keep_normal:
+        if keep:
             forms[at] = form
-    return forms
+    if settings.kind not in _IN_PLACE:
+        _sign_pieces(forms, settings, into)
+    return forms if keep_normal else []
+
+
+def _sign_pieces(forms: list[str], settings: Settings, into: Signed) -> None:
+    if settings.kind == "stops":
+        _sign_forms(forms, settings, into)
+        return
+    words = into.words.copy()
+    stems = [stemmed(form, settings.language) if form else "" for form in forms]
+    _run(stems, settings, into, is_normal=True, keep_normal=False)
+    into.words[:] = words
 
 
 def _run(
@@ -209,7 +228,7 @@ def _shape(settings: Settings) -> Shape:
 
     multiplier, offset = signature.coefficients(settings)
     return kernel.Shape(
-        kind=kernel.WORDS,
+        kind=kernel.CHARACTERS if settings.kind == "chars" else kernel.WORDS,
         size=np.uint64(settings.shingle_size),
         seed=np.uint32(settings.seed),
         family={"affine": kernel.AFFINE, "xor": kernel.XOR}[settings.family],

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import FAMILIES, OPTIONAL_FIELDS, Settings, choose_fields
+from neardup_solr.pure.config import FAMILIES, KINDS, OPTIONAL_FIELDS, Settings, choose_fields
 from neardup_solr.pure.errors import SettingsError
 
 ALL = frozenset(OPTIONAL_FIELDS)
@@ -16,6 +16,7 @@ def test_default_fingerprint_is_frozen() -> None:
 
 
 @given(
+    kind=st.sampled_from(KINDS),
     size=st.integers(1, 9),
     family=st.sampled_from(FAMILIES),
     seed=st.integers(0, 2**32 - 1),
@@ -24,11 +25,17 @@ def test_default_fingerprint_is_frozen() -> None:
     fields=st.frozensets(st.sampled_from(OPTIONAL_FIELDS)),
 )
 def test_fingerprint_is_reversible(
-    size: int, family: str, seed: int, bands: int, rows: int, fields: frozenset[str]
+    kind: str, size: int, family: str, seed: int, bands: int, rows: int, fields: frozenset[str]
 ) -> None:
     """A fingerprint parses into the settings that it was made of."""
     settings = Settings(
-        shingle_size=size, family=family, seed=seed, bands=bands, rows=rows, fields=fields
+        kind=kind,
+        shingle_size=size,
+        family=family,
+        seed=seed,
+        bands=bands,
+        rows=rows,
+        fields=fields,
     )
     assert Settings.parse(settings.fingerprint) == settings
 
@@ -46,6 +53,8 @@ def test_fingerprint_is_reversible(
         ({"seed": -1}, "seed must lie in"),
         ({"seed": 2**32}, "seed must lie in"),
         ({"family": "sha"}, "no hash family 'sha'"),
+        ({"kind": "lines"}, "no shingles of 'lines'"),
+        ({"language": "german"}, "shingles of words have no language"),
         ({"normalization": 2}, "normalization 2 is not known"),
         ({"fields": frozenset({"nope"})}, "no field nope"),
     ],

@@ -7,7 +7,8 @@ from itertools import combinations
 from neardup_solr import demo
 from neardup_solr.edges.sources import Reading, read
 from neardup_solr.pure.evaluate import evaluate_pairs
-from neardup_solr.pure.normalize import normalize, word_shingles, words
+from neardup_solr.pure.normalize import normalize, words
+from neardup_solr.pure.shingles import word_shingles
 from neardup_solr.pure.similarity import word_distance
 
 KEEPING = Reading(keep=("city", "kind"))

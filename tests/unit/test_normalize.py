@@ -1,4 +1,4 @@
-"""Normalisation, words, shingles and what can be indexed."""
+"""Normalisation and what can be indexed."""
 
 import unicodedata
 
@@ -60,21 +60,6 @@ def test_ascii_follows_the_example(text: str) -> None:
     """ASCII texts get just the rule of the restaurant example."""
     spaced = "".join(c if c.isalnum() or c == "-" else " " for c in text.lower())
     assert n.normalize(text) == " ".join(spaced.split())
-
-
-def test_shingles_are_a_set_in_order() -> None:
-    """Repeated shingles appear once, at their first place."""
-    assert n.word_shingles("a b a b a", 2) == ["a b", "b a"]
-
-
-@pytest.mark.parametrize(
-    ("normal", "shingles"),
-    [("", []), ("pizza", ["pizza"]), ("a b", ["a b"]), ("a b c", ["a b c"]),
-     ("a b c d", ["a b c", "b c d"])],
-)  # fmt: skip
-def test_short_texts_are_their_own_shingle(normal: str, shingles: list[str]) -> None:
-    """A text of fewer words than a shingle is its own only one; an empty text has none."""
-    assert n.word_shingles(normal, 3) == shingles
 
 
 def test_terms_over_the_limit_are_hashed() -> None:

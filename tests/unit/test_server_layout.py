@@ -49,11 +49,14 @@ def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
 
 
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without platformdirs the message is the pip command, not an import error."""
+    """Without platformdirs the message is the pip command, or an own Solr; no import error."""
     monkeypatch.delenv("NEARDUP_HOME", raising=False)
     monkeypatch.setitem(sys.modules, "platformdirs", None)
-    with pytest.raises(ServerError, match=r'platformdirs.*pip install "neardup-solr\[server\]"'):
+    with pytest.raises(
+        ServerError, match=r'platformdirs.*pip install "neardup-solr\[server\]"'
+    ) as e:
         layout()
+    assert str(e.value).endswith(", or name a Solr of yours with --solr URL")
 
 
 def test_the_state_is_remembered(place: Layout) -> None:

@@ -12,6 +12,7 @@ from neardup_solr.pure import normalize, signature
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document
+from neardup_solr.pure.shingles import word_shingles
 
 WORDS = st.lists(st.text(alphabet="abcdé", min_size=1, max_size=6), max_size=30)
 
@@ -33,7 +34,7 @@ def slow_affine(shingles: list[str], settings: Settings) -> list[int]:
 def test_affine_minima_follow_the_formula(words: list[str], seed: int) -> None:
     """The vectorised family equals its formula."""
     settings = Settings(hashes=8, bands=2, rows=3, signatures=4, seed=seed)
-    shingles = normalize.word_shingles(" ".join(words), 3)
+    shingles = word_shingles(" ".join(words), 3)
     found = signature.minhash(shingles, settings).tolist()
     assert found == (slow_affine(shingles, settings) if shingles else [])
 

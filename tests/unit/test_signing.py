@@ -2,14 +2,15 @@
 
 import unicodedata
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure import bands, normalize, signature, signing
-from neardup_solr.pure.config import Settings
+from neardup_solr.pure import bands, normalize, shingles, signature, signing
+from neardup_solr.pure.config import KINDS, Settings
 from neardup_solr.pure.signing import Signed
 
 SMALL = Settings(hashes=10, bands=3, rows=3, signatures=2)
@@ -35,7 +36,7 @@ def oracle(texts: Sequence[str], chosen: Settings) -> Signed:
     signatures = np.zeros((len(texts), chosen.hashes), dtype=np.uint32)
     for row, form in zip(signatures, forms, strict=True):
         if form:
-            row[:] = signature.minhash(normalize.word_shingles(form, chosen.shingle_size), chosen)
+            row[:] = signature.minhash(shingles.shingles(form, chosen), chosen)
     return Signed(
         words=np.array([len(form.split()) for form in forms], dtype=np.int64),
         signatures=signatures,
@@ -69,14 +70,15 @@ def test_the_tests_have_the_compiled_kernel() -> None:
 @settings(max_examples=400, deadline=None)
 @given(
     texts=st.lists(TEXT, max_size=5),
+    kind=st.sampled_from(KINDS),
     size=st.integers(1, 4),
     family=st.sampled_from(["affine", "xor"]),
 )
 def test_batches_equal_the_slow_oracle(
-    path: object, texts: list[str], size: int, family: str
+    path: object, texts: list[str], kind: str, size: int, family: str
 ) -> None:
     """Both paths give what one text at a time gives, for arbitrary Unicode."""
-    chosen = Settings(hashes=10, bands=3, rows=3, signatures=2, shingle_size=size, family=family)
+    chosen = replace(SMALL, kind=kind, shingle_size=size, family=family)
     assert_equal(signed_by(path, texts, chosen), oracle(texts, chosen))
 
 

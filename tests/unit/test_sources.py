@@ -183,6 +183,22 @@ def test_kept_parquet_values_become_json(tmp_path: Path) -> None:
     ]
 
 
+def test_kept_objects_become_their_json(tmp_path: Path) -> None:
+    """Solr would take an object for an order or a document: it comes as text, in lists, too."""
+    values: list[object] = [{"add": "x"}, [{"é": 1}, "y", [2, None]], {}, True, 3]
+    texts = ['{"add":"x"}', ['{"é":1}', "y", "[2,null]"], "{}", True, 3]
+    lines = [json.dumps({"id": 1, "text": "", "tags": value}) for value in values]
+    reading = Reading(keep=("tags",))
+    found = read(write(tmp_path / "a.jsonl", "\n".join(lines)), reading=reading)
+    assert [one.kept["tags"] for one in found] == texts
+    struct = pa.array([{"day": date(2024, 2, 29)}])
+    mapped = pa.array([[("k", 1)]], pa.map_(pa.string(), pa.int64()))
+    table = pa.table({"id": ["1"], "text": [""], "struct": struct, "map": mapped})
+    pq.write_table(table, tmp_path / "a.parquet")
+    (one,) = read(tmp_path / "a.parquet", reading=Reading(keep=("struct", "map")))
+    assert dict(one.kept) == {"struct": '{"day":"2024-02-29"}', "map": ['["k",1]']}
+
+
 def test_huge_whole_numbers_stay_exact_as_ids(tmp_path: Path) -> None:
     """An id of more than 64 bits is what is written, digit for digit."""
     path = write(tmp_path / "a.jsonl", '{"id":123456789012345678901234567890,"text":"a"}\n')

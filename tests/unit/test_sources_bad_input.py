@@ -98,6 +98,17 @@ def test_without_on_error_the_first_bad_record_is_raised(tmp_path: Path) -> None
         next(documents)
 
 
+def test_a_kept_object_of_too_many_levels_costs_its_record_only(tmp_path: Path) -> None:
+    """What is too deep to be written as JSON again is an error that names the column."""
+    path = tmp_path / "a.jsonl"
+    deep = b'{"id":7,"text":"a","tags":' + b'{"a":' * 500 + b"1" + b"}" * 500 + b"}\n"
+    path.write_bytes(2 * GOOD_LINE["jsonl"] + deep)
+    errors: list[RecordError] = []
+    assert len(list(read(path, reading=Reading(keep=("tags",)), on_error=errors.append))) == 2
+    assert "the column 'tags' cannot be kept as JSON" in errors[0].reason
+    assert errors[0].id == "7"
+
+
 def test_an_error_on_a_text_names_the_id(tmp_path: Path) -> None:
     """Where the id is good, the error carries it."""
     path = tmp_path / "a.jsonl"
@@ -201,7 +212,7 @@ WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     "utf16_without_mark": ("a.txt", "1 a\n2 b\n".encode("utf-16-le"), Reading(), "UTF-16 without"),
     "binary": ("a.txt", bytes(range(256)) * 9, Reading(), "records cannot be used"),
     "own_field": ("a.csv", b"id,text\n", Reading(keep=("content",)), "rename the column"),
-    "underscore": ("a.jsonl", b"{}\n", Reading(keep=("_version_",)), "rename the column"),
+    "underscore": ("a.jsonl", b"{}\n", Reading(keep=("_v",)), 'start with "_" belong to Solr'),
     "lines_keep": ("a.txt", b"1 a\n", Reading(keep=("city",)), "has no columns to keep"),
 }
 
