@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Any
 
 from neardup_solr.pure.errors import SettingsError
 
-# What indexing may leave out; `id` and `signature_settings` are always written.
-OPTIONAL_FIELDS = (
+# What indexing writes, unless told otherwise; `id` and `signature_settings` are always written.
+DEFAULT_FIELDS = (
     "content",
     "md5_hash",
     "num_words",
@@ -18,6 +19,7 @@ OPTIONAL_FIELDS = (
     "content_bands",
     "signature",
 )
+OPTIONAL_FIELDS = (*DEFAULT_FIELDS, "profile_hash")
 ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
 KINDS = ("words", "chars", "stops", "stems")
 FAMILIES = ("affine", "xor")
@@ -27,6 +29,7 @@ _FINGERPRINT = re.compile(
     r"n(?P<normalization>\d+) (?P<kind>[a-z]+)(?P<shingle_size>\d+)(?:-(?P<language>[a-z_]+))?"
     r" (?P<family>[a-z]+)(?P<hashes>\d+)"
     r" seed(?P<seed>\d+) bands(?P<bands>\d+)x(?P<rows>\d+) sg(?P<signatures>\d+)"
+    r"(?: profile(?P<min_token_len>\d+)q(?P<quant_rate>[0-9.e-]+))?"
     r"(?: without (?P<without>[a-z0-9_,]+))?"
 )
 _CHANGE = "choose other values (defaults: 128 hashes, 42 bands of 3 rows, 20 signatures)"
@@ -39,7 +42,8 @@ class Settings:
     `shingle_size` pieces of a `kind` make a shingle (stems are those of a `language`); `hashes`
     extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them
     make the LSH band keys; the first `signatures` of them are the terms of content_sg; `fields`
-    are those that indexing writes.
+    are those that indexing writes. `profile_min_token_len` and `profile_quant_rate` shape
+    profile_hash, where that is one of them.
 
     Raises SettingsError where a value is out of range or bands × rows exceeds the hashes.
     """
@@ -53,7 +57,9 @@ class Settings:
     bands: int = 42
     rows: int = 3
     signatures: int = 20
-    fields: frozenset[str] = frozenset(OPTIONAL_FIELDS)
+    fields: frozenset[str] = frozenset(DEFAULT_FIELDS)
+    profile_min_token_len: int = 2
+    profile_quant_rate: float = 0.01
     normalization: int = NORMALIZATION
 
     def __post_init__(self) -> None:
@@ -65,6 +71,11 @@ class Settings:
             f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} hashes,"
             f" and there are {self.hashes}",
             "use fewer bands or rows, or more hashes",
+        )
+        _require(
+            self.profile_min_token_len >= 0 and 0 <= self.profile_quant_rate <= 1,
+            "a profile needs a least token length of 0 or more and a rate in 0..1",
+            "choose others (defaults: 2 and 0.01)",
         )
         _require(
             0 <= self.signatures <= self.hashes,
@@ -102,12 +113,14 @@ class Settings:
     @property
     def fingerprint(self) -> str:
         """The settings as one readable line that `parse` turns back into the same record."""
-        without = ",".join(name for name in OPTIONAL_FIELDS if name not in self.fields)
+        without = ",".join(name for name in DEFAULT_FIELDS if name not in self.fields)
+        profile = f" profile{self.profile_min_token_len}q{self.profile_quant_rate:g}"
         language = f"-{self.language}" if self.kind == "stems" else ""
         return (
             f"n{self.normalization} {self.kind}{self.shingle_size}{language}"
             f" {self.family}{self.hashes}"
             f" seed{self.seed} bands{self.bands}x{self.rows} sg{self.signatures}"
+            + (profile if "profile_hash" in self.fields else "")
             + (f" without {without}" if without else "")
         )
 
@@ -131,35 +144,45 @@ class Settings:
             )
         }  # fmt: skip
         without = frozenset((match["without"] or "").split(",")) - {""}
+        profile: dict[str, Any] = {}
+        if match["quant_rate"]:
+            profile = {
+                "profile_min_token_len": int(match["min_token_len"]),
+                "profile_quant_rate": float(match["quant_rate"]),
+            }
+        fields = frozenset(DEFAULT_FIELDS) - without | ({"profile_hash"} if profile else set())
         return cls(
             kind=match["kind"],
             language=match["language"] or "english",
             family=match["family"],
-            fields=frozenset(OPTIONAL_FIELDS) - without,
+            fields=fields,
             **numbers,
+            **profile,
         )
 
 
 def choose_fields(choice: str) -> frozenset[str]:
     """The fields to write, from a comma-separated choice.
 
-    "all" is every field; "content,signature" is just those; "-content_ng" is all but that one.
+    "all" is every field; "content,signature" is just those; "-content_ng" is what is written
+    anyway but for that one, "+profile_hash" with that one too.
 
     Raises SettingsError where a name is not one of the fields.
     """
     names = frozenset(name.strip() for name in choice.split(",")) - {""}
     left_out = frozenset(name[1:] for name in names if name.startswith("-"))
-    chosen = frozenset(name for name in names if not name.startswith("-"))
-    unknown = sorted((left_out | chosen) - frozenset((*ALL_FIELDS, "all")))
+    added = frozenset(name[1:] for name in names if name.startswith("+"))
+    chosen = frozenset(name for name in names if name[0] not in "+-")
+    unknown = sorted((left_out | added | chosen) - frozenset((*ALL_FIELDS, "all")))
     _require(
         not unknown,
         f"there is no field {', '.join(unknown)}",
         f"choose from {', '.join(OPTIONAL_FIELDS)}",
     )
-    everything = "all" in chosen or not chosen
-    fields = frozenset(OPTIONAL_FIELDS) if everything else chosen & frozenset(OPTIONAL_FIELDS)
     _require(bool(names), "no field is named", f"choose from {', '.join(OPTIONAL_FIELDS)}")
-    return fields - left_out
+    named = chosen or frozenset(DEFAULT_FIELDS)
+    fields = frozenset(OPTIONAL_FIELDS) if "all" in named else named & frozenset(OPTIONAL_FIELDS)
+    return (fields | added & frozenset(OPTIONAL_FIELDS)) - left_out
 
 
 def _require(condition: bool, reason: str, next_step: str) -> None:

@@ -14,11 +14,12 @@ from neardup_solr.pure import normalize, signing
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.model import Document, Entry
 from neardup_solr.pure.shingles import shingles
+from neardup_solr.pure.signature import profile_hash
 from neardup_solr.pure.signing import Signed
 
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 # What needs the normal form of a text, and not only its signature.
-_OF_NORMAL_FORM = frozenset({"md5_hash", "first_word", "content_ng"})
+_OF_NORMAL_FORM = frozenset({"md5_hash", "first_word", "content_ng", "profile_hash"})
 _BAND_DIGITS, _SIGNATURE_DIGITS = 12, 8
 
 
@@ -59,6 +60,8 @@ def _plain(document: Document, normal: str, words: int, settings: Settings) -> b
         fields["num_words"] = words
     if "first_word" in chosen:
         fields["first_word"] = normalize.first_word(normal)
+    if "profile_hash" in chosen:
+        fields["profile_hash"] = profile_hash(normal, settings)
     return orjson.dumps({**document.kept, **fields})
 
 
@@ -111,6 +114,7 @@ def as_fields(entry: Entry, settings: Settings) -> dict[str, Any]:
         "content_sg": list(entry.signatures),
         "content_bands": list(entry.bands),
         "signature": entry.signature,
+        "profile_hash": entry.profile_hash,
     }
     chosen = {name: value for name, value in fields.items() if name in settings.fields}
     fixed = {"id": entry.id, "signature_settings": settings.fingerprint}

@@ -30,6 +30,7 @@ class Entry:
 
     `shingles` (content_ng), `signatures` (content_sg) and `bands` (content_bands) are terms;
     `signature` is the encoded MinHash signature. A document without a word has none of them.
+    `profile_hash` is its text profile, "" where that was not asked for.
     """
 
     id: str
@@ -41,6 +42,7 @@ class Entry:
     signatures: tuple[str, ...]
     bands: tuple[str, ...]
     signature: str
+    profile_hash: str = ""
     kept: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
 
 

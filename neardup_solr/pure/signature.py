@@ -20,6 +20,7 @@ from neardup_solr.pure import bands, ids, normalize
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document, Entry
+from neardup_solr.pure.profile import text_profile
 from neardup_solr.pure.shingles import shingles
 
 _HASHES_AT_ONCE = 1 << 20  # bounds the memory of a long text's hash table
@@ -49,7 +50,19 @@ def entry(document: Document, settings: Settings) -> Entry:
         signatures=signature_terms(signature, settings),
         bands=bands.keys(signature, settings),
         signature=encode(signature),
+        profile_hash=profile_hash(normal, settings),
         kept=document.kept,
+    )
+
+
+def profile_hash(normal: str, settings: Settings) -> str:
+    """The text profile of a normal form under these settings; "" where they leave it out."""
+    if "profile_hash" not in settings.fields:
+        return ""
+    return text_profile(
+        normal,
+        min_token_len=settings.profile_min_token_len,
+        quant_rate=settings.profile_quant_rate,
     )
 
 

@@ -19,6 +19,8 @@ WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "shingles": ("content_ng", lambda entry: entry.shingles),
     "bands": ("content_bands", lambda entry: entry.bands),
     "signatures": ("content_sg", lambda entry: entry.signatures),
+    "profile": ("profile_hash", lambda entry: (entry.profile_hash,) if entry.num_words else ()),
+    "md5": ("md5_hash", lambda entry: (entry.md5_hash,) if entry.num_words else ()),
 }
 SAME: dict[str, Callable[[Entry], str]] = {
     "first_word": lambda entry: entry.first_word,
@@ -36,8 +38,8 @@ def _one_of(option: str, value: str, choices: Iterable[str]) -> None:
 class Criteria:
     """How candidates are found, and which of them count.
 
-    `by` is what documents have to share: "shingles", "bands" or "signatures" (None: the first of
-    them that the collection has); the `rows` candidates that share most of them are compared.
+    `by` is what documents have to share: "shingles", "bands", "signatures", "profile" or "md5"
+    (None: the first of them that the collection has); the `rows` candidates that share most of them are compared.
     `filters` are Solr filter queries; `same` names fields that have to be equal (first_word,
     md5_hash); `limits` bound the distance.
 

@@ -4,10 +4,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import FAMILIES, KINDS, OPTIONAL_FIELDS, Settings, choose_fields
+from neardup_solr.pure.config import (
+    DEFAULT_FIELDS,
+    FAMILIES,
+    KINDS,
+    OPTIONAL_FIELDS,
+    Settings,
+    choose_fields,
+)
 from neardup_solr.pure.errors import SettingsError
 
 ALL = frozenset(OPTIONAL_FIELDS)
+USUAL = frozenset(DEFAULT_FIELDS)
 
 
 def test_default_fingerprint_is_frozen() -> None:
@@ -75,8 +83,10 @@ def test_a_strange_fingerprint_is_refused() -> None:
     ("choice", "fields"),
     [
         ("all", ALL),
-        ("-content_ng", ALL - {"content_ng"}),
-        ("-content_ng,-content_sg", ALL - {"content_ng", "content_sg"}),
+        ("-content_ng", USUAL - {"content_ng"}),
+        ("-content_ng,-content_sg", USUAL - {"content_ng", "content_sg"}),
+        ("+profile_hash", ALL),
+        ("content,+profile_hash", frozenset({"content", "profile_hash"})),
         ("content, signature", frozenset({"content", "signature"})),
         ("id,content,signature_settings", frozenset({"content"})),
         ("id", frozenset()),

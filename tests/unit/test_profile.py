@@ -1,0 +1,55 @@
+"""TextProfileSignature, stable."""
+
+import hashlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup_solr.pure.profile import text_profile
+
+
+def md5(profile: str) -> str:
+    """The hash of a profile's lines."""
+    return hashlib.md5(profile.encode()).hexdigest()
+
+
+@pytest.mark.parametrize(
+    ("normal", "profile"),
+    [
+        ("one two three", "one 1\nthree 1\ntwo 1"),
+        ("two one two one two", "one 2\ntwo 2"),
+        ("big big big cat dog", "big 2"),
+        ("abc-def abc def", "abc 2\ndef 2"),
+        ("an ox is in it but here", "but 1\nhere 1"),
+        ("größe größe maß", "größe 2"),
+    ],
+)
+def test_profiles_by_hand(normal: str, profile: str) -> None:
+    """Counts are rounded down to the quantum; short and rare tokens fall out; ties by code point."""
+    assert text_profile(normal) == md5(profile)
+
+
+def test_nothing_to_profile() -> None:
+    """Texts without a token have no profile, and so are not each other's duplicates."""
+    assert text_profile("") == text_profile("an ox - it") == ""
+
+
+def test_parameters() -> None:
+    """A longer least length drops tokens; a higher rate rounds more."""
+    assert text_profile("abc abcd", min_token_len=3) == md5("abcd 1")
+    assert text_profile("aaa " * 10 + "bbb " * 4, quant_rate=0.5) == md5("aaa 10")
+
+
+@given(st.lists(st.sampled_from(["the", "cat", "sat", "mat"]), min_size=1).flatmap(st.permutations))
+def test_order_does_not_matter(words: list[str]) -> None:
+    """The profile is that of the bag of words."""
+    assert text_profile(" ".join(words)) == text_profile(" ".join(sorted(words)))
+
+
+@given(st.lists(st.sampled_from(["the", "cat", "sat"]), min_size=6, max_size=12))
+def test_words_that_are_dropped_change_nothing(words: list[str]) -> None:
+    """Ten rare words beside a text whose words repeat leave its profile as it is."""
+    text = " ".join(words)
+    rare = " ".join(f"rare{n}" for n in range(10))
+    assert text_profile(f"{text} {rare}") == text_profile(text)
