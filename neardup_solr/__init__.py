@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.connecting import connect, init
     from neardup_solr.verbs.deleting import delete
     from neardup_solr.verbs.evaluating import evaluate
+    from neardup_solr.verbs.exporting import SignaturesSummary, signatures
     from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
     from neardup_solr.verbs.reporting import Chosen, Report, report
     from neardup_solr.verbs.searching import Criteria, search
@@ -68,6 +69,7 @@ _PLACES = {
     "verbs.connecting": ("connect", "init"),
     "verbs.deleting": ("delete",),
     "verbs.evaluating": ("evaluate",),
+    "verbs.exporting": ("SignaturesSummary", "signatures"),
     "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
     "verbs.reporting": ("Chosen", "Report", "report"),
     "verbs.searching": ("Criteria", "search"),
@@ -83,6 +85,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "report",
     "evaluate",
     "delete",
+    "signatures",
     "read_pairs",
     "write_pairs",
     "probability",
@@ -107,6 +110,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "ServerError",
     "Settings",
     "SettingsError",
+    "SignaturesSummary",
     "Solr",
     "SolrAnswerError",
     "SolrError",

@@ -26,7 +26,7 @@ def md5(profile: str) -> str:
     ],
 )
 def test_profiles_by_hand(normal: str, profile: str) -> None:
-    """Counts are rounded down to the quantum; short and rare tokens fall out; ties by code point."""
+    """Counts are rounded down; short and rare tokens fall out; ties are by code point."""
     assert text_profile(normal) == md5(profile)
 
 

@@ -1,0 +1,96 @@
+"""Signatures as Parquet, and the SQL that finds candidates in them."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import numpy as np
+import pyarrow.parquet as parquet
+import pytest
+
+import neardup_solr as nd
+from neardup_solr import demo
+from neardup_solr.pure import bands, signature
+from neardup_solr.pure.model import Document
+
+DOCS = Path(__file__).parents[2] / "docs" / "sql.md"
+QUERIES = re.findall(r"```sql\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
+
+
+@pytest.fixture
+def table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demo listings as signatures.parquet, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    summary = nd.signatures(demo.listings(), "signatures.parquet")
+    assert (summary.read, summary.written, summary.failed) == (404, 404, 0)
+    return tmp_path / "signatures.parquet"
+
+
+def rows_of(query: str) -> list[tuple[Any, ...]]:
+    """The rows that DuckDB gives for a query."""
+    return duckdb.connect().execute(query).fetchall()
+
+
+def candidates() -> set[tuple[str, str]]:
+    """Pairs of listings that share a band, by the library."""
+    entries = [signature.entry(d, nd.Settings()) for d in nd.read(demo.listings())]
+    sets = {entry.id: set(entry.bands) for entry in entries}
+    return {(a, b) for a in sets for b in sets if a < b and sets[a] & sets[b]}
+
+
+def test_the_table_holds_what_is_computed(table: Path) -> None:
+    """Each row has the signature and the band hashes of its text, and the settings are there."""
+    read = parquet.read_table(table)
+    assert read.schema.metadata[b"neardup_settings"].decode() == nd.Settings().fingerprint
+    document = next(nd.read(demo.listings()))
+    entry = signature.entry(document, nd.Settings())
+    expected = signature.decode(entry.signature)
+    row = read.slice(0, 1).to_pylist()[0]
+    assert (row["id"], row["words"]) == (entry.id, entry.num_words)
+    assert row["signature"] == expected.tolist()
+    assert row["bands"] == bands.hash_bands(expected[None, :], 42, 3)[0].tolist()
+
+
+def test_the_join_over_bands_finds_the_candidates(table: Path) -> None:
+    """The first query of docs/sql.md gives just the pairs that share a band."""
+    assert set(rows_of(QUERIES[0])) == candidates()
+
+
+def test_the_condition_over_rows_finds_the_candidates(table: Path) -> None:
+    """The second query, with all of its bands, gives the same pairs, and the estimate."""
+    equal = "first.signature[{0}] = second.signature[{0}]"
+    every = " OR ".join(
+        "(" + " AND ".join(equal.format(3 * band + row) for row in (1, 2, 3)) + ")"
+        for band in range(42)
+    )
+    query = re.sub(r"AND \(   \(.*?\n  \)", f"AND ({every})", QUERIES[1], flags=re.DOTALL)
+    rows = rows_of(query)
+    assert {(a, b) for a, b, _ in rows} == candidates()
+    by_id = {e.id: signature.decode(e.signature) for e in (
+        signature.entry(d, nd.Settings()) for d in nd.read(demo.listings()))}  # fmt: skip
+    for first, second, similarity in rows:
+        assert similarity == pytest.approx(float(np.mean(by_id[first] == by_id[second])))
+
+
+def test_texts_without_words_are_nobodys_candidates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Empty texts have null lists, and the join passes over them."""
+    monkeypatch.chdir(tmp_path)
+    texts = ["", " . ", "same text", "same text"]
+    documents = [Document(id=str(n), text=text) for n, text in enumerate(texts)]
+    nd.signatures(documents, "signatures.parquet")
+    assert rows_of(QUERIES[0]) == [("2", "3")]
+
+
+def test_a_source_that_fails_leaves_the_old_file(tmp_path: Path) -> None:
+    """What cannot be written whole is not written at all."""
+    output = tmp_path / "s.parquet"
+    output.write_text("old")
+    with pytest.raises(nd.SourceError):
+        nd.signatures(tmp_path / "missing.csv", output)
+    with pytest.raises(nd.SourceError, match="signatures are a Parquet file"):
+        nd.signatures(demo.listings(), tmp_path / "s.csv")
+    assert output.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["s.parquet"]
