@@ -6,6 +6,7 @@ Every answer is checked by that session before it counts.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,18 +14,18 @@ from typing import Any
 import orjson
 import pysolr
 
-from neardup_solr.edges.retry import Retry, retrying
-from neardup_solr.edges.session import CheckedSession, answer, open_session
+from neardup_solr.edges.session import NOT_SOLR, CheckedSession, answer, open_session
 from neardup_solr.pure import query
-from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SolrAnswerError
+from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Hit
 
 PAGE = 500  # texts in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
-ONCE = Retry(attempts=1)
-PATIENT = Retry()
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
 _JSON = {"Content-Type": "application/json"}
+_NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
+_DOCS = {"response.docs": list, "response.numFound": int}
+_TOO_LARGE = "too large for this server (HTTP 413)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,15 +38,11 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solr:
-    """One core or collection: `base` is the server's address, `core` the name in it.
-
-    `retry` bounds how often a request is repeated after a fault that passes.
-    """
+    """One core or collection: `base` is the server's address, `core` the name in it."""
 
     base: str
     core: str
     session: CheckedSession = field(repr=False)
-    retry: Retry = PATIENT
 
     @property
     def url(self) -> str:
@@ -57,35 +54,36 @@ class Solr:
 
         A document is a mapping, or bytes that are already its JSON.
         Returns the documents that Solr refused; the others are taken, and durable once committed.
-        A request that is too large (413) is sent again in halves.
+        A request that is too large (413) is sent again in halves; a single document is refused.
         """
         body = b"[" + b",".join(map(_json_of, documents)) + b"]"
         try:
-            decoded = self._post("update", body, {})
+            decoded = self._post("update", body)
         except SolrAnswerError as error:
-            if error.status != 413 or len(documents) < 2:
+            if error.status != 413:
                 raise
+            if len(documents) < 2:
+                return tuple(Refusal(id=_id_of(one), reason=_TOO_LARGE) for one in documents)
             middle = len(documents) // 2
             return self.add(documents[:middle]) + self.add(documents[middle:])
-        errors = decoded["responseHeader"].get("errors", ())
-        return tuple(
-            Refusal(id=str(refused.get("id")), reason=_first_line(refused.get("message")))
-            for refused in errors
-        )
+        return self._refusals(decoded)
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
-        self._post("update", b'{"commit":{"waitSearcher":true}}', {})
+        self._edit({"commit": {"waitSearcher": True}}, "look into Solr's log for the cause")
 
     def delete_ids(self, ids: Sequence[str]) -> None:
         """Delete documents by id; ids that are not there are no error."""
         # As JSON: an id may hold what XML cannot.
         if ids:
-            self._post("update", orjson.dumps({"delete": list(ids)}), {})
+            self._edit({"delete": list(ids)}, "check the ids")
 
     def delete_query(self, filter: str) -> None:
-        """Delete the documents that a query in Solr's syntax matches."""
-        self._post("update", orjson.dumps({"delete": {"query": filter}}), EXACT)
+        """Delete the documents that a query in Solr's syntax matches.
+
+        Raises SolrAnswerError where Solr does not understand the query.
+        """
+        self._edit({"delete": {"query": filter}}, "check the query")
 
     def hits(self, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
         """What a request finds, best first, fetched in pages of `page` hits as they are used."""
@@ -93,14 +91,15 @@ class Solr:
         request = request | {"fields": ["id", "content", "md5_hash", "score"], "limit": page}
         offset, total = 0, 1
         while offset < total:
-            found = self._ask(request | {"offset": offset})["response"]
+            found = self._ask(request | {"offset": offset}, _DOCS)["response"]
             yield from map(_hit, found["docs"])
             offset, total = offset + page, found["numFound"]
 
-    def count(self, filters: Sequence[str] = ()) -> int:
-        """How many documents match all filters (all documents, where there are none)."""
-        request = {"query": "*:*", "filter": list(filters), "limit": 0}
-        return int(self._ask(request)["response"]["numFound"])
+    def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
+        """How many documents match all filters, of those with these ids or of all."""
+        wanted = {"query": "*:*"} if ids is None else query.by_ids(ids)
+        request = wanted | {"filter": list(filters), "limit": 0}
+        return int(self._ask(request, _DOCS)["response"]["numFound"])
 
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
@@ -108,7 +107,7 @@ class Solr:
         Raises DocumentNotFound where there is none.
         """
         request = query.by_id(id) | {"fields": list(fields), "limit": 1}
-        docs = self._ask(request)["response"]["docs"]
+        docs = self._ask(request, _DOCS)["response"]["docs"]
         if not docs:
             raise DocumentNotFound(self.url, id)
         return dict(docs[0])
@@ -116,7 +115,7 @@ class Solr:
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
         """The texts of documents by id; ids that are not there are left out."""
         request = query.by_ids(ids) | {"fields": ["id", "content"], "limit": len(ids)}
-        docs = self._ask(request)["response"]["docs"]
+        docs = self._ask(request, _DOCS)["response"]["docs"]
         return {found["id"]: found.get("content", "") for found in docs}
 
     def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
@@ -138,8 +137,9 @@ class Solr:
     def values(self, name: str) -> dict[str, int]:
         """The values of a docValues field, with the number of documents that have each."""
         facet = {"type": "terms", "field": name, "limit": -1}
-        decoded = self._ask({"query": "*:*", "limit": 0, "facet": {"values": facet}})
-        buckets = decoded.get("facets", {}).get("values", {}).get("buckets", ())
+        request = {"query": "*:*", "limit": 0, "facet": {"values": facet}}
+        facets = self._ask(request, {"facets.count": int})["facets"]
+        buckets = facets.get("values", {}).get("buckets", ())
         return {str(bucket["val"]): int(bucket["count"]) for bucket in buckets}
 
     def require_fields(self, names: Iterable[str]) -> None:
@@ -148,40 +148,71 @@ class Solr:
         Raises SchemaError that names those missing, CoreMissing where there is no such core.
         """
         response = self.session.get(f"{self.url}/schema/fields")
-        present = {described["name"] for described in answer(response)["fields"]}
+        present = {described["name"] for described in answer(response, {"fields": list})["fields"]}
         missing = [name for name in names if name not in present]
         if missing:
             raise SchemaError(self.url, missing)
 
-    def _ask(self, request: query.Request) -> dict[str, Any]:
-        return self._post("select", orjson.dumps(request), EXACT)
+    def _ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
+        return self._post("select", orjson.dumps(request), needed)
 
-    def _post(self, path: str, body: bytes, params: Mapping[str, str]) -> dict[str, Any]:
-        def send() -> dict[str, Any]:
-            return answer(
-                self.session.post(f"{self.url}/{path}", data=body, headers=_JSON, params=params)
-            )
+    def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
+        # The tolerant chain answers status 0 to a delete that it refuses.
+        decoded = self._post("update", orjson.dumps(command))
+        for refused in self._refusals(decoded):
+            raise SolrAnswerError(self.url, 200, f"Solr says: {refused.reason}", next_step)
 
-        return retrying(send, retry=self.retry)
+    def _refusals(self, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
+        errors = decoded["responseHeader"].get("errors", [])
+        if not isinstance(errors, list) or not all(isinstance(each, dict) for each in errors):
+            reason = "the answer has a list of errors that is not understood"
+            raise SolrAnswerError(self.url, 200, reason, NOT_SOLR)
+        return tuple(
+            Refusal(id=str(each.get("id")), reason=_first_line(each.get("message")))
+            for each in errors
+        )
+
+    def _post(
+        self, path: str, body: bytes, needed: Mapping[str, type] | None = None
+    ) -> dict[str, Any]:
+        response = self.session.post(f"{self.url}/{path}", data=body, headers=_JSON, params=EXACT)
+        return answer(response, needed)
 
 
-def connect(address: str, core: str) -> Solr:
+def connect(address: str, core: str, *, embedded: bool = False) -> Solr:
     """A core or collection at a Solr's address.
 
     The address may hold user and password, and may name the core itself
-    ("http://host:8983/solr/name"), which then wins over `core`. Nothing is asked yet.
+    ("http://host:8983/solr/name"), which then wins over `core`; `embedded` says that it is the
+    embedded Solr's. Nothing is asked yet.
 
-    Raises SolrUnreachable where the address is not an http or https URL.
+    Raises SolrUnreachable where the address is not an http or https URL, SettingsError where no
+    core can have that name.
     """
-    session, url = open_session(address)
+    session, url = open_session(address, embedded=embedded)
     base, slash, name = url.partition("/solr/")
     if slash and name:
-        return Solr(base=f"{base}/solr", core=name.strip("/"), session=session)
+        url, core = f"{base}/solr", name.strip("/")
+    require_name(core)
     return Solr(base=url, core=core, session=session)
+
+
+def require_name(core: str) -> None:
+    """Refuse a name that no core or collection can have, by SettingsError."""
+    if not _NAME.fullmatch(core):
+        raise SettingsError(
+            f"{core!r} cannot be the name of a core or collection",
+            "choose another name, of letters, digits, '.', '_' and '-' (not first)",
+        )
 
 
 def _json_of(document: bytes | Mapping[str, Any]) -> bytes:
     return document if isinstance(document, bytes) else orjson.dumps(document)
+
+
+def _id_of(document: bytes | Mapping[str, Any]) -> str:
+    named = orjson.loads(document) if isinstance(document, bytes) else document
+    return str(named.get("id"))
 
 
 def _hit(found: Mapping[str, Any]) -> Hit:

@@ -23,8 +23,8 @@ class Retry:
     first_wait: float = 0.2
 
 
-def retrying(call: Callable[[], T], *, retry: Retry) -> T:
-    """The result of a call, tried again after faults that pass.
+def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError], bool]) -> T:
+    """The result of a call, tried again after faults of which `passes` says that they pass.
 
     Waits a random time up to a bound that doubles ("full jitter", Brooker 2015).
     Raises the last SolrError once attempts or time are used up, others at once.

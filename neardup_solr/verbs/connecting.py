@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 
 from neardup_solr.edges import admin, client, server
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.config import ALL_FIELDS
+from neardup_solr.pure.errors import SettingsError
 
 ADDRESS = "NEARDUP_SOLR_URL"
 CORE = "neardup"
@@ -20,38 +20,47 @@ def connect(
     *,
     core: str = CORE,
     heap: str | None = None,
+    create: bool = False,
     on_started: Callable[[str], None] | None = None,
 ) -> Solr:
     """The Solr to work with: the one at `address`, at $NEARDUP_SOLR_URL, or the embedded one.
 
-    The embedded Solr is started where it does not run yet (with `heap`, such as "2g"), and its
-    core is created where it is missing; `on_started` gets one line that says so.
+    The embedded Solr is started where it does not run yet (with `heap`, such as "2g");
+    `on_started` gets one line that says so. With `create` its core is created where it is missing.
+    In a Solr of yours only `init` creates one.
 
-    Raises SolrUnreachable where the address is none, ServerError where the embedded Solr cannot
-    be fetched or started.
+    Raises SolrUnreachable where the address is none, SettingsError where no core can have that
+    name, ServerError where the embedded Solr cannot be fetched or started.
     """
     address = address or os.environ.get(ADDRESS)
     if address:
         return client.connect(address, core)
+    client.require_name(core)
     running = server.start(heap=heap)
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
-    embedded = client.connect(running.url, core)
-    if not admin.exists(embedded):
+    embedded = client.connect(running.url, core, embedded=True)
+    if create and not admin.exists(embedded):
         admin.create(embedded, configset=solr_config() / "conf")
     return embedded
 
 
-def init(solr: Solr, *, shards: int = 1) -> bool:
+def init(solr: Solr, *, name: str | None = None, shards: int = 1) -> bool:
     """Create the core or collection with all fields; True if it was not there before.
 
-    A core that is there already is only checked for the fields.
+    A core that is there already is only checked for the fields. `name` is what the user calls it,
+    where the address may name another one.
 
-    Raises SchemaError where it lacks fields, SolrError where the server refuses.
+    Raises SettingsError where it does, SchemaError where the core lacks fields, SolrError where
+    the server refuses.
     """
-    solr = replace(solr, retry=client.ONCE)
-    created = not admin.exists(solr)
-    if created:
-        admin.create(solr, configset=solr_config() / "conf", shards=shards)
+    if name is not None and name != solr.core:
+        raise SettingsError(
+            f"the address names the core {solr.core!r}, and {name!r} was asked for",
+            f"give the address without a core: {solr.base}",
+        )
+    created = not admin.exists(solr) and admin.create(
+        solr, configset=solr_config() / "conf", shards=shards
+    )
     solr.require_fields(ALL_FIELDS)
     return created

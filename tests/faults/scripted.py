@@ -17,6 +17,8 @@ class Answer:
     kind: str = "application/json"
     body: bytes = b'{"responseHeader":{"status":0}}'
     location: str | None = None
+    encoding: str | None = None
+    silent: bool = False  # closes the connection instead
 
 
 @contextmanager
@@ -34,11 +36,16 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             answer = answers[min(len(asked), len(answers) - 1)]
             asked.append(self.path)
+            if answer.silent:
+                self.close_connection = True
+                return
             self.send_response(answer.status)
             self.send_header("Content-Type", answer.kind)
             self.send_header("Content-Length", str(len(answer.body)))
             if answer.location is not None:
                 self.send_header("Location", answer.location)
+            if answer.encoding is not None:
+                self.send_header("Content-Encoding", answer.encoding)
             self.end_headers()
             self.wfile.write(answer.body)
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Callable
 
 import pytest
 
-from neardup_solr.edges import client, session
+from neardup_solr.edges import admin, client, session
 from neardup_solr.edges.retry import Retry
 from neardup_solr.pure import errors as e
 from tests.faults.scripted import Answer, answering
 
 FINE = Answer()
 HTML = Answer(kind="text/html", body=b"<html>fine</html>")
+HTML_413 = Answer(status=413, kind="text/html", body=b"<html>too large</html>")
+SILENT = Answer(silent=True)
 QUICK = Retry(attempts=4, seconds=5, first_wait=0.001)
 
 
@@ -25,23 +28,26 @@ def error(message: str, status: int) -> Answer:
 def solr(address: str) -> client.Solr:
     """A client that repeats quickly."""
     opened, base = session.open_session(address)
-    return client.Solr(base=base, core="x", session=opened, retry=QUICK)
+    opened.retry = QUICK
+    return client.Solr(base=base, core="x", session=opened)
 
 
 LIES = [
     (HTML, e.SolrAnswerError, "no JSON came back but text/html"),
-    (Answer(body=b""), e.SolrAnswerError, "no JSON came back"),
-    (Answer(body=b"[]"), e.SolrAnswerError, "no JSON came back"),
-    (Answer(body=b"null"), e.SolrAnswerError, "no JSON came back"),
+    (Answer(body=b""), e.SolrAnswerError, "an empty answer came back"),
+    (Answer(body=b"[]"), e.SolrAnswerError, "damaged, or no object"),
+    (Answer(body=b"null"), e.SolrAnswerError, "damaged, or no object"),
     (Answer(body=b"{}"), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{"status":1}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{"status":"0"}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":0}'), e.SolrAnswerError, "no responseHeader"),
-    (Answer(body=b'{"responseHeader":{"status":0}'), e.SolrAnswerError, "no JSON"),
+    (Answer(body=b'{"responseHeader":{"status":0}'), e.SolrAnswerError, "damaged, or no"),
     (Answer(body=b'{"responseHeader":{"status":0},"error":{"msg":"lost"}}'),
      e.SolrAnswerError, "Solr says: lost"),
-    (Answer(status=204, body=b""), e.SolrAnswerError, "no JSON came back"),
+    (Answer(body=b'{"responseHeader":{"status":0,"errors":7}}'), e.SolrAnswerError, "not underst"),
+    (Answer(body=b'{"responseHeader":{"status":0,"errors":[7]}}'), e.SolrAnswerError, "not under"),
+    (Answer(status=204, body=b""), e.SolrAnswerError, "an empty answer came back"),
     (Answer(status=202), e.SolrAnswerError, "Solr says: HTTP 202"),
     (Answer(status=302, location="http://elsewhere/"), e.SolrAnswerError, "redirects to"),
     (Answer(status=301, location="http://u:secret@elsewhere/"), e.SolrAnswerError, "redirects to"),
@@ -52,7 +58,8 @@ LIES = [
     (error("unknown field", 400), e.SolrAnswerError, "Solr says: unknown field"),
     (error("disk full", 500), e.SolrAnswerError, "Solr says: disk full"),
     (Answer(status=500, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 500"),
-    (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "no JSON"),
+    (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "damaged, or no object"),
+    (Answer(encoding="gzip", body=b"plain"), e.SolrAnswerError, "it cannot be unpacked; check"),
 ]  # fmt: skip
 
 
@@ -90,13 +97,15 @@ def test_a_batch_that_is_too_large_is_halved() -> None:
     assert len(asked) == 3
 
 
-def test_one_document_that_is_too_large_is_an_error() -> None:
-    """A batch of one cannot be halved."""
-    with (
-        answering(error("too large", 413)) as (address, _),
-        pytest.raises(e.SolrAnswerError, match="too large"),
-    ):
-        solr(address).add([{"id": "1"}])
+@pytest.mark.parametrize("large", [error("too large", 413), HTML_413])
+def test_one_document_that_is_too_large_is_refused(large: Answer) -> None:
+    """What a proxy does not let through is named, and the rest goes on: Solr's words or HTML."""
+    with answering(large, large, large, FINE) as (address, asked):
+        refused = solr(address).add([{"id": "1"}, b'{"id":"2"}', {"id": "3"}])
+    # All three, then the first alone, then the other two, then one by one.
+    assert [refusal.id for refusal in refused] == ["1"]
+    assert refused[0].reason == "too large for this server (HTTP 413)"
+    assert len(asked) == 5
 
 
 def test_nobody_listens() -> None:
@@ -119,33 +128,97 @@ def test_a_schema_without_the_fields() -> None:
     assert asked == ["/solr/x/schema/fields"]
 
 
-@pytest.mark.parametrize(
-    ("address", "base", "core"),
-    [
-        ("http://h:8983/solr", "http://h:8983/solr", "given"),
-        ("http://h:8983/solr/", "http://h:8983/solr", "given"),
-        ("http://h:8983/solr/named", "http://h:8983/solr", "named"),
-        ("http://h:8983/solr/named/", "http://h:8983/solr", "named"),
-        ("https://user:secret@h/solr/named", "https://h/solr", "named"),
-        ("https://h/search/solr", "https://h/search/solr", "given"),
-    ],
+INCOMPLETE: list[tuple[Callable[[client.Solr], object], str]] = [
+    (lambda solr: solr.require_fields(["id"]), "fields"),
+    (lambda solr: solr.count(), "response.docs"),
+    (lambda solr: list(solr.hits({"query": "*:*"})), "response.docs"),
+    (lambda solr: solr.document("1", ["id"]), "response.docs"),
+    (lambda solr: solr.texts(["1"]), "response.docs"),
+    (lambda solr: solr.values("x"), "facets.count"),
+    (admin.exists, "status"),
+]
+
+
+@pytest.mark.parametrize(("ask", "part"), INCOMPLETE)
+def test_incomplete_answers(ask: Callable[[client.Solr], object], part: str) -> None:
+    """An answer of status 0 without the part that was asked for is an error that names it."""
+    with (
+        answering(FINE) as (address, _),
+        pytest.raises(e.SolrAnswerError, match=f"the answer has no {part}; check that this is"),
+    ):
+        ask(solr(address))
+
+
+def test_a_refused_delete_is_an_error() -> None:
+    """The tolerant chain reports what it did not delete inside a success: that is none."""
+    body = b'{"responseHeader":{"status":0,"errors":[{"type":"DELQ","id":"a:(","message":"no"}]}}'
+    with answering(Answer(body=body)) as (address, _):
+        with pytest.raises(e.SolrAnswerError, match="Solr says: no; check the query"):
+            solr(address).delete_query("a:(")
+        with pytest.raises(e.SolrAnswerError, match="Solr says: no; check the ids"):
+            solr(address).delete_ids(["1"])
+        with pytest.raises(e.SolrAnswerError, match="Solr says: no"):
+            solr(address).commit()
+
+
+REPEATED: list[Callable[[client.Solr], object]] = [
+    lambda solr: solr.require_fields(["id"]),
+    lambda solr: list(solr.ids()),
+    admin.exists,
+]
+WHOLE = Answer(
+    body=b'{"responseHeader":{"status":0},"fields":[{"name":"id"}],"status":{"x":{"name":"x"}},'
+    b'"response":{"docs":[],"numFound":0},"nextCursorMark":"*"}'
 )
-def test_addresses(address: str, base: str, core: str) -> None:
-    """An address may name the core, and never keeps its password."""
-    found = client.connect(address, "given")
-    assert (found.base, found.core) == (base, core)
-    assert "secret" not in repr(found)
 
 
-def test_credentials_are_sent_as_basic_auth() -> None:
-    """User and password of the address become the session's, percent-decoded."""
-    assert client.connect("http://us%40er:p%2Fw@h/solr", "x").session.auth == ("us@er", "p/w")
+@pytest.mark.parametrize("ask", REPEATED)
+def test_every_request_is_repeated(ask: Callable[[client.Solr], object]) -> None:
+    """Schema, administration and cursor ask again like the rest, and when a connection breaks."""
+    with answering(error("busy", 503), SILENT, WHOLE) as (address, asked):
+        ask(solr(address))
+    assert len(asked) > 2
+    assert asked[0] == asked[1] == asked[2]
+
+
+def test_the_first_contact_is_not_repeated() -> None:
+    """Where nothing has answered yet, the address is wrong: no minute of trying again."""
+    with (
+        answering(SILENT) as (address, asked),
+        pytest.raises(e.SolrUnreachable, match="without an answer; check the address"),
+    ):
+        solr(address).count()
+    assert len(asked) == 1
 
 
 @pytest.mark.parametrize(
-    "address", ["localhost:8983", "ftp://h/solr", "http://", "h", "http://h:x"]
+    ("embedded", "next_step"),
+    [(True, r"starts Solr anew \(neardup solr logs says why"), (False, "see that it runs")],
 )
-def test_what_is_no_address(address: str) -> None:
-    """An address without http or a host is refused at once."""
-    with pytest.raises(e.SolrUnreachable, match="not an address such as"):
-        client.connect(address, "x")
+def test_a_solr_that_ends_while_in_use(embedded: bool, next_step: str) -> None:
+    """What answered before has a right address: the next step is to run it and try again."""
+    with answering(FINE, SILENT) as (address, _):
+        used = client.connect(address, "x", embedded=embedded)
+        used.session.retry = QUICK
+        used.commit()
+        with pytest.raises(e.SolrUnreachable, match=next_step) as caught:
+            used.commit()
+    assert "--solr" not in str(caught.value)
+
+
+def test_a_missing_core_says_where_to_create_it() -> None:
+    """The next step names the Solr in use, or none where it is the embedded one."""
+    with answering(Answer(status=404, kind="text/html", body=b"<html>")) as (address, _):
+        for embedded, end in ((False, f"neardup init x --solr {address}"), (True, "init x")):
+            with pytest.raises(e.CoreMissing) as caught:
+                client.connect(address, "x", embedded=embedded).count()
+            assert str(caught.value).endswith(end)
+
+
+def test_a_query_that_solr_does_not_understand() -> None:
+    """The next step of a refused query is the query, not Solr's log."""
+    with (
+        answering(error("Cannot parse", 400)) as (address, _),
+        pytest.raises(e.SolrAnswerError, match="Cannot parse; check the query"),
+    ):
+        solr(address).count(["a:("])

@@ -1,12 +1,17 @@
 """The main path on SolrCloud: init uploads the configset and creates a sharded collection."""
 
+import io
+import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+import requests
 
 import neardup_solr as nd
-from neardup_solr.edges import client
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.solr_config import solr_config
 from tests.solr.cloud import node
 
 
@@ -38,6 +43,40 @@ def test_main_path_on_two_shards(cloud: str) -> None:
     assert [(pair.id, pair.other_id) for pair in report.pairs] == [("copy", "s!3")]
     assert nd.delete(solr, ids=["s!3", "copy"]) == 2
     assert solr.count() == 39
+
+
+def test_init_at_once_creates_one_collection(cloud: str) -> None:
+    """Several commands that create one collection at the same moment can all use it."""
+
+    def init(_: int) -> bool:
+        solr = client.connect(cloud, "at_once")
+        created = nd.init(solr)
+        solr.commit()
+        return created
+
+    with ThreadPoolExecutor(3) as pool:
+        assert sorted(pool.map(init, range(3))) == [False, False, True]
+
+
+def test_init_leaves_a_configset_as_it_is(cloud: str) -> None:
+    """A configset that is there may be in use by others, and changed on purpose."""
+    nd.init(client.connect(cloud, "first"))
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for path in (file for file in (solr_config() / "conf").rglob("*") if file.is_file()):
+            content = path.read_text()
+            if path.name == "managed-schema.xml":
+                content = content.replace(
+                    "</schema>", '<field name="ours" type="string"/></schema>'
+                )
+            archive.writestr(path.relative_to(solr_config() / "conf").as_posix(), content)
+    upload = {"action": "UPLOAD", "name": admin.CONFIGSET, "overwrite": "true"}
+    answer = requests.post(f"{cloud}/admin/configs", params=upload, data=packed.getvalue(),
+                           headers={"Content-Type": "application/octet-stream"})  # fmt: skip
+    assert answer.status_code == 200
+    second = client.connect(cloud, "second")
+    nd.init(second)
+    second.require_fields(["ours"])
 
 
 def test_a_missing_collection_says_how_to_make_it(cloud: str) -> None:

@@ -1,0 +1,118 @@
+"""Addresses of a Solr: what they may hold, what is wrong with them, and proxies on the way."""
+
+from __future__ import annotations
+
+import pytest
+
+from neardup_solr.edges import client
+from neardup_solr.pure import errors as e
+from tests.faults.scripted import Answer, answering
+
+FINE = Answer()
+
+
+def solr(address: str) -> client.Solr:
+    """A core at that address."""
+    return client.connect(address, "x")
+
+
+def test_an_address_without_solr_at_its_end() -> None:
+    """A server that is no Solr at that path: the line says how an address ends."""
+    with (
+        answering(Answer(status=404, kind="text/html", body=b"<html>")) as (address, _),
+        pytest.raises(e.SolrAnswerError, match=r"text/html.*with /solr at its end"),
+    ):
+        solr(address.removesuffix("/solr")).count()
+
+
+def test_tls_where_there_is_none() -> None:
+    """https to a port that speaks http is one line in words."""
+    with (
+        answering(FINE) as (address, _),
+        pytest.raises(e.SolrUnreachable, match=": it does not speak TLS: is it an http:// addr"),
+    ):
+        solr(address.replace("http://", "https://")).count()
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_this_machine_is_not_reached_through_a_proxy(
+    host: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A proxy of the environment is for the world outside, whatever no_proxy says."""
+    with answering(Answer(status=502)) as (proxy, used), answering(FINE) as (address, asked):
+        for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy)
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        solr(address.replace("127.0.0.1", host)).commit()
+    assert (len(used), len(asked)) == (0, 1)
+
+
+def test_a_host_elsewhere_is_reached_through_the_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only loopback goes past the proxy."""
+    with answering(FINE) as (proxy, used):
+        for name in ("http_proxy", "HTTP_PROXY"):
+            monkeypatch.setenv(name, proxy)
+        for name in ("no_proxy", "NO_PROXY"):
+            monkeypatch.delenv(name, raising=False)
+        solr("http://solr.invalid:8983/solr").commit()
+    assert used == ["http://solr.invalid:8983/solr/x/update?expandMacros=false"]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "a b", "a/b", "../x", "..", "-x", "ü", "a?b", "\ud800", "a\n"]
+)
+def test_names_that_no_core_can_have(name: str) -> None:
+    """Such a name is refused before anything is asked."""
+    with pytest.raises(e.SettingsError, match=r"cannot be the name of a core.*choose another name"):
+        client.connect("http://h:8983/solr", name)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://user:12/secret@127.0.0.1:18983/solr",
+        "http://user:pw/secret@127.0.0.1:18983/solr",
+        "http://user:12#secret@127.0.0.1:18983/solr",
+        "http://user:12?secret@127.0.0.1:18983/solr",
+        "http://user/secret@h/solr/core",
+    ],
+)
+def test_a_password_that_cuts_the_address(address: str) -> None:
+    """A sign that ends the host's part has to be encoded; the password is not shown."""
+    with pytest.raises(e.SolrUnreachable, match="write %2F for '/'") as caught:
+        client.connect(address, "x")
+    assert "secret" not in str(caught.value)
+    assert "user:" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("address", "base", "core"),
+    [
+        ("http://h:8983/solr", "http://h:8983/solr", "given"),
+        ("http://h:8983/solr/", "http://h:8983/solr", "given"),
+        ("http://h:8983/solr/named", "http://h:8983/solr", "named"),
+        ("http://h:8983/solr/named/", "http://h:8983/solr", "named"),
+        ("https://user:secret@h/solr/named", "https://h/solr", "named"),
+        ("https://h/search/solr", "https://h/search/solr", "given"),
+    ],
+)
+def test_addresses(address: str, base: str, core: str) -> None:
+    """An address may name the core, and never keeps its password."""
+    found = client.connect(address, "given")
+    assert (found.base, found.core) == (base, core)
+    assert "secret" not in repr(found)
+
+
+def test_credentials_are_sent_as_basic_auth() -> None:
+    """User and password of the address become the session's, percent-decoded."""
+    assert client.connect("http://us%40er:p%2Fw@h/solr", "x").session.auth == ("us@er", "p/w")
+
+
+@pytest.mark.parametrize(
+    "address", ["localhost:8983", "ftp://h/solr", "http://", "h", "http://h:x"]
+)
+def test_what_is_no_address(address: str) -> None:
+    """An address without http or a host is refused at once."""
+    with pytest.raises(e.SolrUnreachable, match="not an address such as"):
+        client.connect(address, "x")
