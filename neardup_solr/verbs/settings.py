@@ -36,6 +36,8 @@ def settle(solr: Solr, asked: Settings | Mapping[str, Any] | None) -> Settings:
 
     Raises SettingsError that shows both, where asked and stored ones differ.
     """
+    # Documents of a run that was interrupted are not yet seen by searches; they count, too.
+    solr.commit()
     stored = stored_settings(solr)
     if isinstance(asked, Mapping):
         asked = replace(stored or Settings(), **asked)

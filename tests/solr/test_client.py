@@ -8,7 +8,7 @@ import pytest
 from neardup_solr.edges import client
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure import query
-from neardup_solr.pure.errors import DocumentNotFound
+from neardup_solr.pure.errors import DocumentNotFound, SolrAnswerError
 from neardup_solr.pure.query import Terms
 
 HOSTILE = [
@@ -58,6 +58,24 @@ def test_hostile_ids_are_deleted_one_by_one(solr: Solr) -> None:
         solr.delete_ids([id])
         solr.commit()
         assert solr.count() == len(HOSTILE) - left
+
+
+def test_a_refused_delete_is_an_error(solr: Solr) -> None:
+    """Solr answers a delete that it does not understand with status 0: that is no success."""
+    add(solr, {"id": "1"})
+    with pytest.raises(
+        SolrAnswerError, match=r"Solr says: .*Cannot parse 'a:\('.*; check the query"
+    ):
+        solr.delete_query("a:(")
+    assert solr.count() == 1
+
+
+def test_documents_are_counted_by_id_and_filter(solr: Solr) -> None:
+    """Ids that are there, those of them that match, and all that match."""
+    add(solr, *({"id": id, "num_words": len(id)} for id in HOSTILE))
+    assert solr.count(ids=[*HOSTILE[:9], "nope"]) == 9
+    assert solr.count(["num_words:3"], ids=["a,b", "two words"]) == 1
+    assert solr.count(ids=[]) == 0
 
 
 def test_unknown_id(solr: Solr) -> None:

@@ -1,0 +1,118 @@
+"""connect, init, settle and delete on a real Solr: who may create a core, and what is counted."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.verbs.settings import settle
+
+AT_ONCE = 4
+
+
+@pytest.fixture
+def name(solr_url: str) -> Iterator[str]:
+    """The name of a core that is not there; taken away where the test creates it."""
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    yield name
+    made = client.connect(solr_url, name)
+    if admin.exists(made):
+        admin.drop(made)
+
+
+@pytest.fixture
+def embedded(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The name of a core that is not there, with the embedded Solr as the one to work with."""
+    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
+    name = f"test_{uuid.uuid4().hex[:12]}"
+    yield name
+    made = nd.connect(core=name)
+    if admin.exists(made):
+        admin.drop(made)
+
+
+def test_only_create_makes_a_core_of_the_embedded_solr(embedded: str) -> None:
+    """A mistyped core is an error for every verb that reads; `create` makes it."""
+    solr = nd.connect(core=embedded)
+    for verb in (
+        lambda: nd.search(solr, text="x"),
+        lambda: nd.report(solr),
+        lambda: nd.delete(solr, ids=["1"]),
+        lambda: nd.index([nd.Document(id="1", text="x")], solr),
+    ):
+        with pytest.raises(nd.CoreMissing, match=f"check the name.*neardup init {embedded}$"):
+            verb()
+    assert not admin.exists(solr)
+    assert nd.connect(core=embedded, create=True).count() == 0
+
+
+def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> None:
+    """Each of them can use the core afterwards, and just one says that it created it."""
+    ready = Barrier(AT_ONCE)
+
+    def init(_: int) -> bool:
+        solr = client.connect(solr_url, name)
+        ready.wait()
+        created = nd.init(solr)
+        solr.commit()
+        return created
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        assert sorted(pool.map(init, range(AT_ONCE))) == [False] * (AT_ONCE - 1) + [True]
+
+
+def test_init_refuses_an_address_of_another_core(solr_url: str, name: str) -> None:
+    """A name beside an address that names another core is a question, not an answer."""
+    solr = nd.connect(f"{solr_url}/{name}", core="other")
+    with pytest.raises(nd.SettingsError, match=rf"{name}.*'other' was asked for; .*: {solr_url}$"):
+        nd.init(solr, name="other")
+    assert not admin.exists(solr)
+
+
+def unseen(solr: Solr, *ids: str) -> None:
+    """Send documents as an index run does that is then interrupted: nothing is committed."""
+    settings = nd.Settings().fingerprint
+    assert solr.add([{"id": id, "signature_settings": settings} for id in ids]) == ()
+
+
+def test_settings_of_an_interrupted_run_hold(solr: Solr) -> None:
+    """Documents that no search sees yet have settings, too."""
+    unseen(solr, "1", "2")
+    with pytest.raises(nd.SettingsError, match="asked for"):
+        settle(solr, nd.Settings(hashes=256))
+
+
+def test_delete_counts_what_matched(solr: Solr) -> None:
+    """Documents of an interrupted run count, others that arrive do not, none counts twice."""
+    unseen(solr, *"abcdef")
+    assert nd.delete(solr, ids=["nope"]) == 0
+    unseen(solr, *"ghi")
+    assert nd.delete(solr, ids=["g", "g", "nope"]) == 1
+    assert nd.delete(solr, ids=["a", "b"], filter="id:b OR id:c") == 3
+    assert nd.delete(solr, filter="-id:d") == 4
+    assert list(solr.ids()) == ["d"]
+
+
+def test_a_query_that_is_not_understood_deletes_nothing(solr: Solr) -> None:
+    """Neither the query nor the ids beside it."""
+    unseen(solr, "a")
+    with pytest.raises(nd.SolrAnswerError, match="check the query"):
+        nd.delete(solr, ids=["a"], filter="a:(")
+    assert list(solr.ids()) == ["a"]
+
+
+def test_delete_refuses_a_bare_string(solr: Solr) -> None:
+    """A string is a sequence of strings, but hardly what was meant."""
+    unseen(solr, *"abc")
+    with pytest.raises(TypeError, match=r"give ids=\['abc'\]"):
+        nd.delete(solr, ids="abc")
+    solr.commit()
+    assert solr.count() == 3
