@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from neardup_solr.pure.kernel import Shape, Tables, Texts
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _IN_PLACE = ("words", "chars")
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
@@ -168,7 +170,7 @@ def _packed(texts: Sequence[str]) -> Texts:
     from neardup_solr.pure.kernel import SPARE, Texts
 
     narrow = [text.encode("ascii") for text in texts if text.isascii()]
-    wide = [text.encode("utf-16-le", "surrogatepass") for text in texts if not text.isascii()]
+    wide = [_utf16(text) for text in texts if not text.isascii()]
     is_wide = np.fromiter((not text.isascii() for text in texts), np.bool_, len(texts))
     begins = np.zeros(len(texts), dtype=np.uint64)
     ends = np.zeros(len(texts), dtype=np.uint64)
@@ -183,6 +185,14 @@ def _packed(texts: Sequence[str]) -> Texts:
         begins=begins,
         ends=ends,
     )
+
+
+def _utf16(text: str) -> bytes:
+    try:
+        return text.encode("utf-16-le")
+    except UnicodeEncodeError:
+        # Two halves of a character that stand apart in a string would become one.
+        return _SURROGATE.sub(" ", text).encode("utf-16-le")
 
 
 @cache

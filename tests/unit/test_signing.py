@@ -125,3 +125,44 @@ def test_every_code_point_alone_and_between_letters() -> None:
     texts = [f"a{chr(code)}b {chr(code)}" for code in range(0x110000)]
     found = signing.sign(texts, SMALL, keep_normal=True)
     assert found.normal == [normalize.normalize(text) for text in texts]
+
+
+@pytest.mark.parametrize("word", ["word ", "слово "])
+def test_a_document_of_100_megabytes(word: str) -> None:
+    """One huge text has the signature of its few shingles, however often they come."""
+    text = word * (100 * 2**20 // len(word.encode()))
+    found = signing.sign([text, word * 3], SMALL)
+    assert found.words.tolist() == [100 * 2**20 // len(word.encode()), 3]
+    assert np.array_equal(found.signatures[0], found.signatures[1])
+
+
+def test_a_line_of_a_million_words() -> None:
+    """A million different words equal the oracle."""
+    text = " ".join(f"w{n}" for n in range(1_000_000))
+    found = signing.sign([text], SMALL)
+    assert found.words.tolist() == [1_000_000]
+    expected = signature.minhash(shingles.shingles(text, SMALL), SMALL)
+    assert np.array_equal(found.signatures[0], expected)
+
+
+def test_identical_texts_have_identical_signatures() -> None:
+    """A thousand times the same text is a thousand times the same row."""
+    found = signing.sign(["the very same text"] * 1000, SMALL, threads=2)
+    assert len(np.unique(found.signatures, axis=0)) == 1
+    assert len(np.unique(found.keys, axis=0)) == 1
+
+
+def test_lone_surrogates_are_blanks() -> None:
+    """Halves of characters part words, even two that would make a character."""
+    texts = ["a\ud800b", "a b", "\ud835\udc00x", "\U0001d400x"]
+    assert signing.sign(texts, SMALL, keep_normal=True).normal == ["a b", "a b", "x", "ax"]
+
+
+@pytest.mark.parametrize(
+    ("hashes", "bands", "rows"), [(1, 1, 1), (7, 2, 3), (126, 42, 3), (5, 1, 5)]
+)
+def test_shapes_that_are_no_multiple_of_anything(hashes: int, bands: int, rows: int) -> None:
+    """Hashes that are not bands times rows, and odd numbers of them, equal the oracle."""
+    chosen = Settings(hashes=hashes, bands=bands, rows=rows, signatures=1)
+    texts = ["a b c d e", "one", "ü b c " * 200, "x " + " ".join(map(str, range(600)))]
+    assert_equal(signing.sign(texts, chosen, keep_normal=True), oracle(texts, chosen))
