@@ -175,8 +175,8 @@ _CAUSES = {
     "getaddrinfo failed": "the host name is not known",
     "Temporary failure in name resolution": "the host name cannot be looked up",
     "CERTIFICATE_VERIFY_FAILED": "its TLS certificate is not trusted",
-    "WRONG_VERSION_NUMBER": "it does not speak TLS: is it an http:// address?",
-    "RECORD_LAYER_FAILURE": "it does not speak TLS: is it an http:// address?",
+    "WRONG_VERSION_NUMBER": "it does not speak TLS (is it an http:// address?)",
+    "RECORD_LAYER_FAILURE": "it does not speak TLS (is it an http:// address?)",
     "Remote end closed": "it closed the connection without an answer",
     "Connection reset": "it reset the connection",
     "IncompleteRead": "it closed the connection in the middle of its answer",
@@ -197,7 +197,7 @@ def _check(response: requests.Response, url: str, *, embedded: bool) -> None:
     error = decoded.get("error")
     header = decoded.get("responseHeader")
     if status != 200 or error is not None:
-        next_step = _NEXT.get((url.rpartition("/")[2], status), _LOG)
+        next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), _LOG)
         raise SolrAnswerError(url, status, f"Solr says: {_message(error, status)}", next_step)
     if not isinstance(header, dict) or header.get("status") != 0:
         reason = "the answer has no responseHeader with status 0"
@@ -227,7 +227,7 @@ def _came_back(response: requests.Response) -> str:
     kind = response.headers.get("Content-Type", "something else").partition(";")[0]
     if "json" not in kind:
         return f"no JSON came back but {kind}"
-    return "the JSON that came back is damaged, or no object as Solr's is"
+    return "the JSON that came back is damaged, or none of Solr's"
 
 
 def _message(error: Any, status: int) -> str:

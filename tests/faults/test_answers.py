@@ -35,14 +35,14 @@ def solr(address: str) -> client.Solr:
 LIES = [
     (HTML, e.SolrAnswerError, "no JSON came back but text/html"),
     (Answer(body=b""), e.SolrAnswerError, "an empty answer came back"),
-    (Answer(body=b"[]"), e.SolrAnswerError, "damaged, or no object"),
-    (Answer(body=b"null"), e.SolrAnswerError, "damaged, or no object"),
+    (Answer(body=b"[]"), e.SolrAnswerError, "damaged, or none of Solr"),
+    (Answer(body=b"null"), e.SolrAnswerError, "damaged, or none of Solr"),
     (Answer(body=b"{}"), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{"status":1}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{"status":"0"}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":0}'), e.SolrAnswerError, "no responseHeader"),
-    (Answer(body=b'{"responseHeader":{"status":0}'), e.SolrAnswerError, "damaged, or no"),
+    (Answer(body=b'{"responseHeader":{"status":0}'), e.SolrAnswerError, "damaged, or none"),
     (Answer(body=b'{"responseHeader":{"status":0},"error":{"msg":"lost"}}'),
      e.SolrAnswerError, "Solr says: lost"),
     (Answer(body=b'{"responseHeader":{"status":0,"errors":7}}'), e.SolrAnswerError, "not underst"),
@@ -58,7 +58,7 @@ LIES = [
     (error("unknown field", 400), e.SolrAnswerError, "Solr says: unknown field"),
     (error("disk full", 500), e.SolrAnswerError, "Solr says: disk full"),
     (Answer(status=500, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 500"),
-    (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "damaged, or no object"),
+    (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "damaged, or none"),
     (Answer(encoding="gzip", body=b"plain"), e.SolrAnswerError, "it cannot be unpacked; check"),
 ]  # fmt: skip
 
@@ -217,8 +217,8 @@ def test_a_missing_core_says_where_to_create_it() -> None:
 
 def test_a_query_that_solr_does_not_understand() -> None:
     """The next step of a refused query is the query, not Solr's log."""
-    with (
-        answering(error("Cannot parse", 400)) as (address, _),
-        pytest.raises(e.SolrAnswerError, match="Cannot parse; check the query"),
-    ):
-        solr(address).count(["a:("])
+    with answering(error("Cannot parse", 400)) as (address, _):
+        with pytest.raises(e.SolrAnswerError, match="Cannot parse; check the query"):
+            solr(address).count(["a:("])
+        with pytest.raises(e.SolrAnswerError, match="Cannot parse; check the query"):
+            next(solr(address).ids(["a:("]))
