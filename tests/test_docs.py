@@ -44,6 +44,8 @@ def test_every_command_and_option_is_documented(words: str, command: object) -> 
     missing = [o for o in options if o.startswith("--") and o != "--help" and o not in section]
     assert section
     assert missing == []
+    rows = re.findall(r"^\| `(--[a-z-]+)`", section, flags=re.MULTILINE)
+    assert [name for name in rows if name not in options] == []
 
 
 def test_every_command_in_the_readme_exists() -> None:

@@ -6,12 +6,17 @@ Exit codes: 0 all done; 1 something failed, and a line says what; 2 wrong usage;
 from __future__ import annotations
 
 import os
+import signal
 import sys
-from typing import Annotated
+from collections.abc import Sequence
+from typing import Annotated, TextIO
 
 import typer
 
-from neardup_solr.skin import fill, find, show, solr_commands
+from neardup_solr.skin import fill, find, show, solr_commands, streams
+
+INTERRUPTED = 130
+LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -35,20 +40,66 @@ app.add_typer(solr_commands.app, name="solr")
 
 def main() -> None:
     """Run the command; an error of ours is one line on standard error and exit code 1."""
+    streams.open_all()
+    # A polite end is an interrupt: unfinished files are taken away, the cursor comes back.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    errors = sys.stderr
+    code = _run(sys.argv[1:])
+    if code == INTERRUPTED:
+        _say_interrupted(errors)
+    streams.flush()
+    if code:
+        os._exit(code)  # at once: threads may still wait for a Solr that hangs
+
+
+def _run(words: Sequence[str]) -> int:
+    """The exit code of a command whose errors are told."""
     from neardup_solr.pure.errors import NeardupError
 
     try:
-        app()
+        return _usage(words) or _call()
     except NeardupError as error:
         show.say(f"neardup: {show.printable(str(error))}")
-        sys.exit(1)
     except KeyboardInterrupt:
-        show.say("neardup: interrupted")
-        sys.exit(130)
+        return INTERRUPTED
     except BrokenPipeError:
-        # The reader of a pipe went away: nobody is left to tell.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
+        pass  # The reader of a pipe went away: nobody is left to tell.
+    except OSError as error:
+        place = show.printable(str(error.filename or "standard output"))
+        show.say(f"neardup: {place}: {error.strerror or error}; check its room and permissions")
+    return 1
+
+
+def _usage(words: Sequence[str]) -> int:
+    """2 where an argument is not text: Solr and its client take nothing else."""
+    odd = next((word for word in words if not _is_text(word)), None)
+    if odd is None:
+        return 0
+    show.say(
+        f"neardup: {show.printable(odd)} is no text in this locale's encoding; use UTF-8 for both"
+    )
+    return 2
+
+
+def _is_text(word: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in word)
+
+
+def _call() -> int:
+    try:
+        app()
+    except SystemExit as left:
+        sys.stdout.flush()
+        return left.code if isinstance(left.code, int) else 0
+    return 0
+
+
+def _say_interrupted(errors: TextIO) -> None:
+    """Say so, to a terminal that is left as it was found, wherever a progress bar was cut off."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stderr = errors  # what is printed above a progress bar goes through that bar
+    show.say(f"{LINE_CLEARED_CURSOR_SHOWN if errors.isatty() else ''}neardup: interrupted")
 
 
 @app.callback(invoke_without_command=True)

@@ -9,7 +9,7 @@ import typer
 from neardup_solr.skin import options, show
 
 if TYPE_CHECKING:
-    from neardup_solr.pure.config import Settings
+    from neardup_solr.edges.sources import Reading
 
 
 def init(
@@ -21,7 +21,7 @@ def init(
     from neardup_solr.verbs import connecting
 
     target = options.connect(solr, name)
-    created = connecting.init(target, shards=shards)
+    created = connecting.init(target, name=name, shards=shards)
     show.say(f"{target.url} {'is created' if created else 'is there, with all fields'}.")
 
 
@@ -52,7 +52,7 @@ def index(
     family: Annotated[str | None, typer.Option(help="Hash family: affine or xor.")] = None,
     hashes: Annotated[int | None, typer.Option(help="Hashes in a signature [128].")] = None,
     bands: Annotated[int | None, typer.Option(help="LSH bands [42].")] = None,
-    rows: Annotated[int | None, typer.Option(help="Rows of a band [3].")] = None,
+    band_rows: Annotated[int | None, typer.Option(help="Rows of a band [3].")] = None,
     signatures: Annotated[int | None, typer.Option(help="Terms in content_sg [20].")] = None,
     threads: Annotated[int, typer.Option(help="Sender threads.", min=1)] = 2,
     batch: Annotated[int, typer.Option(help="Documents in a batch.", min=1)] = 1000,
@@ -73,20 +73,26 @@ def index(
         "shingle_size": shingle_size,
         "hashes": hashes,
         "bands": bands,
-        "rows": rows,
+        "rows": band_rows,
         "signatures": signatures,
     }
     asked = _settings(fields, numbers, family)
-    target = options.connect(solr, core)
-    with show.watching(sources.size_hint(source)) as watching:
-        summary = indexing.index(
-            source,
-            target,
-            settings=asked,
-            reading=reading,
-            sending=indexing.Sending(threads=threads, batch_documents=batch),
-            watching=watching,
-        )
+    _judge(source, reading)
+    target = options.connect(solr, core, create=True)
+    show.say_if_typed(source, "documents")
+    try:
+        with show.watching(sources.size_hint(source)) as watching:
+            summary = indexing.index(
+                source,
+                target,
+                settings=asked,
+                reading=reading,
+                sending=indexing.Sending(threads=threads, batch_documents=batch),
+                watching=watching,
+            )
+    except KeyboardInterrupt:
+        show.say("What was sent is not yet durable; it is safe to run the same command again.")
+        raise
     show.say_summary(summary)
     if summary.failed:
         raise typer.Exit(1)
@@ -109,15 +115,27 @@ def delete(
     show.say(f"{count:,} documents deleted.")
 
 
+def _judge(source: str, reading: Reading) -> None:
+    """Refuse a source that cannot be used before a Solr is started for it.
+
+    A file is read as far as it takes to tell; what comes through a pipe comes only once.
+    """
+    from neardup_solr.edges import sources
+
+    documents = sources.read(source, reading=reading, on_error=lambda error: None)
+    if sources.size_hint(source) is not None:
+        next(documents, None)
+
+
 def _settings(
     fields: str | None, numbers: dict[str, int | None], family: str | None
-) -> Settings | None:
-    """The settings that were asked for; None where no option was given."""
-    from neardup_solr.pure.config import Settings, choose_fields
+) -> dict[str, Any]:
+    """The settings that were asked for, by name; the others are those of the collection."""
+    from neardup_solr.pure.config import choose_fields
 
     given: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
     if family is not None:
         given["family"] = family
     if fields is not None:
         given["fields"] = choose_fields(fields)
-    return Settings(**given) if given else None
+    return given

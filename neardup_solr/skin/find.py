@@ -21,7 +21,7 @@ def search(
     file: Annotated[
         Path | None, typer.Option("--file", help="A file that holds a text; - for stdin.")
     ] = None,
-    by: options.ByOption = "shingles",
+    by: options.ByOption = None,
     same: options.SameOption = None,
     fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
@@ -38,14 +38,16 @@ def search(
 
     if sum(given is not None for given in (id, text, file)) != 1:
         raise typer.BadParameter("give one of --id, --text and --file")
-    if file is not None:
-        text = sources.read_text(file)
+    as_rows = _format(format)
     criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
+    if file is not None:
+        show.say_if_typed(str(file), "the text")
+        text = sources.read_text(file)
     matches = searching.search(options.connect(solr, core), id=id, text=text, criteria=criteria)
-    if (format or ("table" if show.is_terminal() else "tsv")) == "table":
+    if as_rows is None:
         show.print_matches(matches)
     else:
-        show.print_rows(faces.format_matches(matches, format or "tsv"))
+        show.print_rows(faces.format_matches(matches, as_rows))
     if not matches:
         show.say("No near-duplicates found.")
 
@@ -55,7 +57,7 @@ def report(
     last: options.ToOption = None,
     query: options.QueryOption = None,
     later_only: options.LaterOption = False,
-    by: options.ByOption = "shingles",
+    by: options.ByOption = None,
     same: options.SameOption = None,
     fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
@@ -68,21 +70,23 @@ def report(
 ) -> None:
     """Report the near-duplicate pairs of a collection, or of some of its documents."""
     from neardup_solr.edges import report as faces
-    from neardup_solr.verbs.reporting import Chosen
 
+    as_rows = _format(format)
     if output is not None:
+        if format not in (None, output.suffix.lower()[1:]):
+            raise typer.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
         faces.check_output(output)
-    chosen = Chosen(first=first, last=last, filter=query, later_only=later_only)
+    chosen = _chosen(first, last, query, later_only)
     criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
     target = options.connect(solr, core)
     found = _report(target, chosen, criteria)
     if output is not None:
         faces.write_pairs(found.pairs, output)
         show.say(f"Wrote {output}.")
-    elif (format or ("table" if show.is_terminal() else "tsv")) == "table":
+    elif as_rows is None:
         show.print_report(found, target.texts(show.ids_of(found)))
     else:
-        show.print_rows(faces.format_pairs(found.pairs, format or "tsv"))
+        show.print_rows(faces.format_pairs(found.pairs, as_rows))
     show.say_report(found)
 
 
@@ -96,7 +100,7 @@ def evaluate(
     last: options.ToOption = None,
     query: options.QueryOption = None,
     later_only: options.LaterOption = False,
-    by: options.ByOption = "shingles",
+    by: options.ByOption = None,
     same: options.SameOption = None,
     fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
@@ -106,15 +110,13 @@ def evaluate(
     core: options.CoreOption = "neardup",
 ) -> None:
     """Compare a report with known pairs: precision, recall, F1, and what was missed."""
-    from neardup_solr.edges import report as faces
     from neardup_solr.verbs import evaluating
-    from neardup_solr.verbs.reporting import Chosen
 
-    known_pairs = faces.read_pairs(known)
+    known_pairs = evaluating.known_pairs(known)
     if found is not None:
         show.print_evaluation(evaluating.evaluate(found, known_pairs))
         return
-    chosen = Chosen(first=first, last=last, filter=query, later_only=later_only)
+    chosen = _chosen(first, last, query, later_only)
     criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
     made = _report(options.connect(solr, core), chosen, criteria)
     show.say_report(made)
@@ -125,7 +127,7 @@ def demo(solr: options.SolrOption = None) -> None:
     """See the main job on listings that come with the package."""
     from neardup_solr.verbs import demonstrating
 
-    target = options.connect(solr, demonstrating.CORE)
+    target = options.connect(solr, demonstrating.CORE, create=True)
     shown = demonstrating.demo(target)
     show.say_summary(shown.indexed)
     texts = target.texts(show.ids_of(shown.report, most=DEMO_PAIRS))
@@ -144,8 +146,28 @@ Next:
 DEMO_PAIRS = 8
 
 
+def _format(format: str | None) -> str | None:
+    """The format of rows to print, checked; None for a table."""
+    from neardup_solr.edges import report as faces
+
+    format = format or ("table" if show.is_terminal() else "tsv")
+    if format == "table":
+        return None
+    faces.check_format(format)
+    return format
+
+
+def _chosen(first: str | None, last: str | None, query: str | None, later_only: bool) -> Chosen:
+    from neardup_solr.pure.ids import natural
+    from neardup_solr.verbs.reporting import Chosen
+
+    if first is not None and last is not None and natural(first) > natural(last):
+        raise typer.BadParameter(f"--from {first} comes after --to {last}: turn them round")
+    return Chosen(first=first, last=last, filter=query, later_only=later_only)
+
+
 def _criteria(
-    by: str,
+    by: str | None,
     same: list[str] | None,
     fq: list[str] | None,
     rows: int,

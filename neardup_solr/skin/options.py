@@ -23,7 +23,11 @@ SolrOption = Annotated[
 ]
 CoreOption = Annotated[str, typer.Option("--core", "-c", help="Core or collection to work with.")]
 ByOption = Annotated[
-    str, typer.Option(help="What near-duplicates have to share: shingles, signatures or bands.")
+    str | None,
+    typer.Option(
+        help="What near-duplicates have to share: shingles, bands or signatures"
+        " (default: the first of them that the collection has)."
+    ),
 ]
 SameOption = Annotated[
     list[str] | None,
@@ -67,8 +71,11 @@ FormatOption = Annotated[
 ]
 
 
-def connect(address: str | None, core: str) -> Solr:
-    """The Solr that the options name; a line says so where the embedded one had to be started."""
+def connect(address: str | None, core: str, *, create: bool = False) -> Solr:
+    """The Solr that the options name; a line says so where the embedded one had to be started.
+
+    With `create` a core that is missing on the embedded one is made.
+    """
     from neardup_solr.verbs import connecting
 
-    return connecting.connect(address, core=core, on_started=show.say)
+    return connecting.connect(address, core=core, create=create, on_started=show.say)

@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
 
     from neardup_solr.pure.evaluate import Evaluation
-    from neardup_solr.pure.model import Match
+    from neardup_solr.pure.model import Match, Pair
     from neardup_solr.verbs.indexing import IndexSummary, Watching
     from neardup_solr.verbs.reporting import Report
 
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 MOST_ERRORS = 20
-WIDEST_ID = 30  # characters, longer ones are folded
+WIDEST_ID = 0.3  # of the terminal, longer ones are folded
+NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
 LONG_TEXT = 60  # words; above it, shingles are most of an index
 
 
 def say(line: str) -> None:
     """A line for the person at the terminal, out of the way of what is piped on."""
-    print(line, file=sys.stderr)
+    with suppress(OSError):  # nobody listens any more
+        print(line, file=sys.stderr)
+
+
+def say_if_typed(source: str, what: str) -> None:
+    """Tell a person who is to type a source that it is awaited."""
+    if source == "-" and sys.stdin.isatty():
+        say(f"Reading {what} from the keyboard; Ctrl-D on a line of its own ends it.")
 
 
 def printable(text: str) -> str:
@@ -46,7 +55,13 @@ def is_terminal() -> bool:
 
 def print_matches(matches: Sequence[Match]) -> None:
     """The near-duplicates of one document as a table."""
-    table = _table(("id", "distance", "similarity", "shared", "text"))
+    console = _console()
+    if console.width < NARROW:
+        for match in matches:
+            head = f"{printable(match.id)}: distance {match.distance}, {match.similarity:.3f}"
+            _print_block(console, head, [match.content])
+        return
+    table = _table(("id", "distance", "similarity", "shared", "text"), console.width)
     for match in matches:
         table.add_row(
             printable(match.id),
@@ -55,27 +70,37 @@ def print_matches(matches: Sequence[Match]) -> None:
             str(match.shared),
             printable(match.content),
         )
-    _print(table)
+    console.print(table)
 
 
 def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS) -> None:
     """The pairs of a report, text under text, the first of them where there are many."""
     shown = report.pairs[:most]
-    if shown:
-        table = _table(("id", "text", "distance", "similarity"))
+    console = _console()
+    if console.width < NARROW:
         for pair in shown:
-            table.add_row(printable(pair.id), printable(texts.get(pair.id, "")))
-            table.add_row(
-                printable(pair.other_id),
-                printable(texts.get(pair.other_id, "")),
-                str(pair.distance),
-                f"{pair.similarity:.3f}",
-                end_section=True,
-            )
-        _print(table)
+            ids = f"{printable(pair.id)} – {printable(pair.other_id)}"
+            head = f"{ids}: distance {pair.distance}, {pair.similarity:.3f}"
+            _print_block(console, head, [texts.get(pair.id, ""), texts.get(pair.other_id, "")])
+    elif shown:
+        console.print(_pairs_table(shown, texts, console.width))
     more = len(report.pairs) - len(shown)
     if more > 0:
         say(f"... and {more:,} more pairs; -o pairs.tsv writes all of them.")
+
+
+def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) -> Table:
+    table = _table(("id", "text", "distance", "similarity"), width)
+    for pair in pairs:
+        table.add_row(printable(pair.id), printable(texts.get(pair.id, "")))
+        table.add_row(
+            printable(pair.other_id),
+            printable(texts.get(pair.other_id, "")),
+            str(pair.distance),
+            f"{pair.similarity:.3f}",
+            end_section=True,
+        )
+    return table
 
 
 def ids_of(report: Report, *, most: int = MOST_ROWS) -> list[str]:
@@ -118,11 +143,13 @@ def say_summary(summary: IndexSummary) -> None:
         f" + {summary.repeated:,} repeated + {summary.failed:,} failed"
         f" ({summary.seconds:.1f} s, {rate:,.0f} records/s)."
     )
+    if not summary.read:
+        say("The source has no records: is it the right one?")
     long = summary.words > LONG_TEXT * summary.read
     if long and "content_ng" in summary.settings.fields:
         say(
             "Hint: the word shingles of texts this long are most of the index;"
-            " --fields=-content_ng leaves them out (then search --by bands)."
+            " --fields=-content_ng, into a new core (--core NAME), leaves them out."
         )
 
 
@@ -185,7 +212,7 @@ if TYPE_CHECKING:
     Counter = Callable[[int, int], None]
 
 
-def _table(columns: Sequence[str]) -> Table:
+def _table(columns: Sequence[str], width: int) -> Table:
     """A table in which texts take what width the other columns leave, on one line each."""
     from rich import box
     from rich.table import Table
@@ -195,13 +222,20 @@ def _table(columns: Sequence[str]) -> Table:
         if name == "text":
             table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
         elif "id" in name.split():
-            table.add_column(name, overflow="fold", max_width=WIDEST_ID)
+            table.add_column(name, overflow="fold", max_width=int(WIDEST_ID * width))
         else:
             table.add_column(name, justify="right", no_wrap=True)
     return table
 
 
-def _print(table: Table) -> None:
+def _print_block(console: Console, head: str, texts: Sequence[str]) -> None:
+    """Texts under their heading, each on one line: what a narrow terminal has room for."""
+    console.print(head)
+    for text in texts:
+        console.print(f"  {printable(text)}", no_wrap=True, overflow="ellipsis")
+
+
+def _console() -> Console:
     from rich.console import Console
 
-    Console(markup=False, highlight=False).print(table)
+    return Console(markup=False, highlight=False)

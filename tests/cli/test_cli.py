@@ -4,49 +4,15 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from neardup_solr.edges.client import Solr
+from tests.cli.conftest import NEARDUP, Run
 from tests.faults.scripted import Answer, answering
 
-Run = Callable[..., subprocess.CompletedProcess[str]]
-NEARDUP = [sys.executable, "-m", "neardup_solr"]
-
-
-@pytest.fixture
-def run(solr: Solr) -> Run:
-    """Run `neardup` on the fresh core of this test."""
-
-    def call(*words: str, input: str | None = None, **env: str) -> subprocess.CompletedProcess[str]:
-        address = {"NEARDUP_SOLR_URL": solr.url}
-        return subprocess.run(
-            [*NEARDUP, *words],
-            input=input,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            env=os.environ | address | env,
-        )
-
-    return call
-
-
-@pytest.fixture
-def listings(tmp_path: Path) -> Path:
-    """Four listings, two of them near-duplicates."""
-    path = tmp_path / "listings.csv"
-    path.write_text(
-        "id,text,city\n"
-        "1,Blue Door Cafe 12 Harbour Street,Alton\n"
-        "2,'Blue Door Cafe' 12 Harbour St.,Alton\n"
-        "3,Blue Door Books 7 Mill Lane,Alton\n"
-        "4,The Old Mill 3 River Walk,Berwick\n"
-    )
-    return path
+NOBODY = "http://127.0.0.1:9/solr"
 
 
 def test_index_search_report_evaluate_delete(run: Run, listings: Path, tmp_path: Path) -> None:
@@ -57,7 +23,8 @@ def test_index_search_report_evaluate_delete(run: Run, listings: Path, tmp_path:
 
     found = run("search", "--id", "1", "--max-distance", "2")
     assert found.stdout.splitlines() == [
-        "id\tdistance\tsimilarity\tshared", "2\t1\t0.8333\t3",
+        "id\tdistance\tsimilarity\tshared\ttext",
+        "2\t1\t0.8333\t3\t'Blue Door Cafe' 12 Harbour St.",
     ]  # fmt: skip
 
     output = tmp_path / "pairs.tsv"
@@ -122,11 +89,14 @@ def test_failures_are_located_counted_and_the_exit_code(run: Run, tmp_path: Path
             ["report", "--min-similarity", "2"],
             "a similarity of 2.0 cannot be; give one from 0 to 1",
         ),
-        (["report", "--by", "words"], "--by words is not known; choose shingles, signatures"),
+        (
+            ["report", "--by", "words"],
+            "--by words is not known; choose shingles, bands, signatures",
+        ),
         (["evaluate", "missing.tsv"], "missing.tsv: cannot be read (No such file or directory)"),
         (["index", "-", "--hashes", "10"], "42 bands of 3 rows need 126 hashes, and there are 10"),
         (["index", "-", "--fields", "contents"], "there is no field contents"),
-        (["search", "--text", "x", "--format", "xml"], "there is no format 'xml'"),
+        (["init", "other"], "the address names the core"),
     ],
 )
 def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: str) -> None:
@@ -140,9 +110,62 @@ def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: 
 
 
 @pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["index", "missing.csv"], "missing.csv: there is no such file or folder"),
+        (["index", "{folder}/listings.csv", "--format", "jsonl"], "records cannot be used"),
+        (["index", "-", "--format", "xml"], "there is no format 'xml'"),
+        (["search", "--text", "x", "--format", "xml"], "there is no format 'xml'"),
+        (["report", "--format", "xml"], "there is no format 'xml'"),
+        (["report", "-o", "{folder}/x.tsv"], "is a folder, not a file"),
+        (["report", "-o", "{folder}/" + "x" * 300 + ".tsv"], "cannot be written"),
+        (["evaluate", "{folder}/empty.tsv"], "is empty"),
+    ],
+)
+def test_what_can_be_judged_is_judged_before_a_solr_is_asked(
+    run: Run, listings: Path, words: list[str], line: str
+) -> None:
+    """A bad source, format or place costs no start, no download and no work."""
+    folder = listings.parent
+    (folder / "x.tsv").mkdir()
+    (folder / "empty.tsv").touch()
+    failed = run(*(word.format(folder=folder) for word in words), "--solr", NOBODY, input="")
+    assert failed.returncode == 1
+    assert line in failed.stderr
+    assert "127.0.0.1" not in failed.stderr
+
+
+def test_a_source_without_records_is_told(run: Run, tmp_path: Path) -> None:
+    """A header alone is no error, and no silence either."""
+    source = tmp_path / "empty.csv"
+    source.write_text("id,text\n")
+    indexed = run("index", str(source))
+    assert indexed.returncode == 0
+    assert indexed.stderr.splitlines()[1] == "The source has no records: is it the right one?"
+
+
+def test_settings_left_out_are_those_of_the_collection(run: Run, listings: Path) -> None:
+    """An option asks for itself alone: the others stay as the collection has them."""
+    assert run("index", str(listings), "--hashes", "60", "--bands", "20").returncode == 0
+    assert run("index", str(listings), "--hashes", "60").returncode == 0
+    assert run("index", str(listings), "--band-rows", "3").returncode == 0
+    other = run("index", str(listings), "--band-rows", "2")
+    assert "bands20x3" in other.stderr
+    assert "bands20x2" in other.stderr
+
+
+def test_a_collection_without_shingles_is_searched_by_what_it_has(run: Run, listings: Path) -> None:
+    """Without --by, the first way that the collection has is taken."""
+    run("index", str(listings), "--fields=-content_ng")
+    found = run("search", "--text", "Blue Door Cafe 12 Harbour Street", "--rows", "10")
+    assert [line.split("\t")[0] for line in found.stdout.splitlines()] == ["id", "1", "2"]
+
+
+@pytest.mark.parametrize(
     "words",
     [["search"], ["search", "--id", "1", "--text", "x"], ["delete"], ["index"], ["nonsense"],
-     ["report", "--rows", "many"]],
+     ["report", "--rows", "many"], ["report", "--from", "10", "--to", "9"],
+     ["report", "-o", "x.tsv", "--format", "csv"], ["index", "-", "--rows", "3"]],
 )  # fmt: skip
 def test_wrong_usage_is_exit_code_2(run: Run, words: list[str]) -> None:
     """What cannot be parsed is told from what failed."""
@@ -166,7 +189,7 @@ def test_what_is_no_solr_of_ours(run: Run, listings: Path, answer: Answer, line:
     assert failed.returncode == 1
     assert line in failed.stderr
     assert len(failed.stderr.splitlines()) == 1
-    assert not [path for path in asked if "update" in path]
+    assert sum("update" in path for path in asked) <= 1  # a commit, before settings are read
 
 
 def test_nobody_at_the_address(run: Run, listings: Path) -> None:
@@ -206,6 +229,19 @@ def test_help_is_there_for_every_command(run: Run) -> None:
         shown = run(*words, "--help")
         assert shown.returncode == 0
         assert "Usage" in shown.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["search", "--id"], ["search", "--text"], ["search", "--text", "x", "--fq"],
+     ["report", "-q"], ["delete"], ["index", "-", "--core"], ["init"]],
+)  # fmt: skip
+def test_arguments_that_are_not_utf8_are_wrong_usage(run: Run, words: list[str]) -> None:
+    """Bytes that are no text are refused in one line, wherever they stand."""
+    failed = run(*words, b"\xff", input="")
+    assert failed.returncode == 2
+    assert failed.stderr.startswith(r"neardup: \udcff is no text in this locale's encoding; ")
+    assert len(failed.stderr.splitlines()) == 1
 
 
 def test_version(run: Run) -> None:

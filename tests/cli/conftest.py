@@ -1,0 +1,58 @@
+"""The command, run on a fresh core."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Protocol
+
+import pytest
+
+from neardup_solr.edges.client import Solr
+
+NEARDUP = [sys.executable, "-m", "neardup_solr"]
+
+
+class Run(Protocol):
+    """Run `neardup` with some words, an input and variables; what it printed and its exit code."""
+
+    def __call__(
+        self, *words: str | bytes, input: str | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        """Run it."""
+
+
+@pytest.fixture
+def run(solr: Solr) -> Run:
+    """Run `neardup` on the fresh core of this test."""
+
+    def call(
+        *words: str | bytes, input: str | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        address = {"NEARDUP_SOLR_URL": solr.url}
+        return subprocess.run(
+            [*NEARDUP, *words],
+            input=input,
+            capture_output=True,
+            text=True,
+            timeout=60,
+            env=os.environ | address | env,
+        )
+
+    return call
+
+
+@pytest.fixture
+def listings(tmp_path: Path) -> Path:
+    """Four listings, two of them near-duplicates."""
+    path = tmp_path / "listings.csv"
+    path.write_text(
+        "id,text,city\n"
+        "1,Blue Door Cafe 12 Harbour Street,Alton\n"
+        "2,'Blue Door Cafe' 12 Harbour St.,Alton\n"
+        "3,Blue Door Books 7 Mill Lane,Alton\n"
+        "4,The Old Mill 3 River Walk,Berwick\n"
+    )
+    return path
