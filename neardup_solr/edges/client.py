@@ -19,7 +19,7 @@ from neardup_solr.pure import query
 from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Hit
 
-PAGE = 500  # texts in one answer
+PAGE = 1_000  # hits in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
 _JSON = {"Content-Type": "application/json"}
@@ -88,10 +88,10 @@ class Solr:
     def hits(self, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
         """What a request finds, best first, fetched in pages of `page` hits as they are used."""
         page = min(page, PAGE)
-        request = request | {"fields": ["id", "content", "md5_hash", "score"], "limit": page}
+        wanted = {"fields": ["id", "md5_hash", "num_words", "score"], "limit": page}
         offset, total = 0, 1
         while offset < total:
-            found = self._ask(request | {"offset": offset}, _DOCS)["response"]
+            found = self._ask(request | wanted | {"offset": offset}, _DOCS)["response"]
             yield from map(_hit, found["docs"])
             offset, total = offset + page, found["numFound"]
 
@@ -218,8 +218,8 @@ def _id_of(document: bytes | Mapping[str, Any]) -> str:
 def _hit(found: Mapping[str, Any]) -> Hit:
     return Hit(
         id=found["id"],
-        content=found.get("content", ""),
         md5_hash=found.get("md5_hash", ""),
+        num_words=found.get("num_words"),
         shared=round(found["score"]),
     )
 

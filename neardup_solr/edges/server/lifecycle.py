@@ -17,7 +17,7 @@ from neardup_solr.edges.server.turn import turn
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.errors import ServerError
 
-READY_WITHIN = 60.0  # seconds; an idle machine needs two
+READY_WITHIN = 60.0  # seconds until the first answer; an idle machine needs two
 ATTEMPTS = 3  # at a port, if another program takes it while Java starts
 
 
@@ -89,7 +89,7 @@ def start(
     if server := _found(place):
         return server
     with _turn(place, tell):
-        return _found(place) or _adopted(place) or _launched(place, size, port, tell)
+        return _found(place) or _adopted(place, tell) or _launched(place, size, port, tell)
 
 
 @contextmanager
@@ -102,17 +102,17 @@ def _turn(place: Layout, tell: Callable[[str], None]) -> Iterator[None]:
         yield
 
 
-def _adopted(place: Layout) -> Server | None:
+def _adopted(place: Layout, tell: Callable[[str], None]) -> Server | None:
     """A server whose starter was killed before it was ready: wait for it instead."""
     state = recall(place)
     if state is None or not process.lives(place, state.pid):
         return None
-    return _server(place, _ready(place, state), started_now=False)
+    return _server(place, _ready(place, state, tell), started_now=False)
 
 
-def _ready(place: Layout, state: State) -> State:
+def _ready(place: Layout, state: State, tell: Callable[[str], None]) -> State:
     """Wait for the server and remember that it is ready."""
-    process.wait_until_ready(place, state.pid, state.port, timeout=READY_WITHIN)
+    process.wait_until_ready(place, state.pid, state.port, timeout=READY_WITHIN, tell=tell)
     ready = replace(state, started=datetime.now(UTC).isoformat(timespec="seconds"))
     remember(place, ready)
     return ready
@@ -127,7 +127,8 @@ def _launched(place: Layout, heap: str, port: int | None, tell: Callable[[str], 
     for attempt in range(1, ATTEMPTS + 1):
         state = State(port=_port(place, port, tell), heap=heap)
         try:
-            return _one_launch(place, state, java, jars.class_path(place.jars, wanted))
+            begun = _spawned(place, state, java, jars.class_path(place.jars, wanted))
+            return _server(place, _ready(place, begun, tell), started_now=True)
         except ServerError:
             jars.doubt(place.jars)
             if attempt == ATTEMPTS or process.is_free(state.port):
@@ -135,7 +136,8 @@ def _launched(place: Layout, heap: str, port: int | None, tell: Callable[[str], 
     raise AssertionError("the last attempt returns or raises")
 
 
-def _one_launch(place: Layout, state: State, java: Path, class_path: str) -> Server:
+def _spawned(place: Layout, state: State, java: Path, class_path: str) -> State:
+    """Start the process and remember it, for whoever comes before it is ready."""
     pid = process.spawn(
         place,
         state.port,
@@ -146,7 +148,7 @@ def _one_launch(place: Layout, state: State, java: Path, class_path: str) -> Ser
     )
     begun = replace(state, pid=pid)
     remember(place, begun)
-    return _server(place, _ready(place, begun), started_now=True)
+    return begun
 
 
 def _port(place: Layout, asked: int | None, tell: Callable[[str], None]) -> int:

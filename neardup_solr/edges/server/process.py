@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import socket
 import subprocess
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 18983, 19982  # below the ports that systems hand out to outgoing traffic
+LOADING_SAID_AFTER = 5.0  # seconds
 CONSOLE, LOG = "console.log", "solr.log"
 # What Java prints around the line that matters.
 NOISE = ("Picked up ", "NOTE: ", "Error: Could not create the Java", "Error: A fatal exception")
@@ -206,39 +208,51 @@ def ask(port: int, path: str, timeout: float = 5) -> dict[str, Any] | None:
 
 
 def answers(place: Layout, port: int) -> bool:
-    """Whether the Solr at the port is ready, and this home's."""
+    """Whether the Solr at the port is this home's; its cores may still be loading."""
     said = ask(port, "/solr/admin/info/system?wt=json")
-    ours = said is not None and Path(str(said.get("solr_home"))) == place.solr_home
-    return ours and _has_loaded(place, port)
+    return said is not None and Path(str(said.get("solr_home"))) == place.solr_home
 
 
-def _has_loaded(place: Layout, port: int) -> bool:
+def has_loaded(place: Layout, port: int) -> bool:
     """Whether every core on the disk is loaded, or has failed to: Solr answers before that."""
     said = ask(port, "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json")
     on_disk = len(list(place.cores.glob("*/core.properties")))
     return said is not None and len(said["status"]) + len(said["initFailures"]) >= on_disk
 
 
-def wait_until_ready(place: Layout, pid: int, port: int, *, timeout: float) -> None:
-    """Return once Solr answers.
+def wait_until_ready(
+    place: Layout, pid: int, port: int, *, timeout: float, tell: Callable[[str], None]
+) -> None:
+    """Return once Solr answers and has loaded its cores; `tell` gets a line if loading takes long.
 
-    Raises ServerError if the process ends first or needs more than `timeout` seconds; it is
-    ended then.
+    Raises ServerError if the process ends first, or gives no answer within `timeout` seconds; it
+    is ended then. Loading has no limit: ended half-way, it would begin anew with the next start.
     """
     deadline = time.monotonic() + timeout
-    while time.monotonic() < deadline:
-        if answers(place, port):
-            return
-        if not lives(place, pid):
-            console = place.logs / CONSOLE
+    while not answers(place, port):
+        _check_life(place, pid)
+        if time.monotonic() > deadline:
+            end(pid, timeout=5)
             raise ServerError(
-                f"Solr ended while it started: {blame(place)}", f"the whole story is in {console}"
+                f"Solr did not answer within {timeout:.0f} seconds",
+                f"see why in {place.logs / LOG}",
             )
         time.sleep(0.05)
-    end(pid, timeout=5)
-    raise ServerError(
-        f"Solr did not answer within {timeout:.0f} seconds", f"see why in {place.logs / LOG}"
-    )
+    patience = time.monotonic() + LOADING_SAID_AFTER
+    while not has_loaded(place, port):
+        _check_life(place, pid)
+        if time.monotonic() > patience:
+            tell("Solr is loading its cores; after a crash that can take minutes")
+            patience = math.inf
+        time.sleep(0.1)
+
+
+def _check_life(place: Layout, pid: int) -> None:
+    if not lives(place, pid):
+        console = place.logs / CONSOLE
+        raise ServerError(
+            f"Solr ended while it started: {blame(place)}", f"the whole story is in {console}"
+        )
 
 
 def blame(place: Layout) -> str:

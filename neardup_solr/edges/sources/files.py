@@ -185,7 +185,7 @@ def _as_json(value: Any) -> Any:
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):
         return value
-    if isinstance(value, list):
+    if isinstance(value, list | tuple):  # tuples are the entries of a map
         return [_as_json(part) for part in value]
     if isinstance(value, dict):
         return {str(name): _as_json(part) for name, part in value.items()}

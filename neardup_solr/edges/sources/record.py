@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
+import orjson
+
 from neardup_solr.pure import ids
 from neardup_solr.pure.config import ALL_FIELDS
 from neardup_solr.pure.errors import RecordError, SourceError
@@ -63,13 +65,15 @@ def record(
     reading: Reading,
     kept: Mapping[str, Any] = NOTHING,
 ) -> Record:
-    """Check an id and a text: the document, or the error that says what is wrong with them."""
+    """Check an id, a text and kept values: the document, or the error that says what is wrong."""
     try:
         good_id = _as_id(id, reading)
     except Unusable as problem:
         return RecordError(position, str(problem))
     try:
-        return Document(id=good_id, text=_as_text(text, reading), kept=kept, position=position)
+        good_text = _as_text(text, reading)
+        good_kept = {name: _as_kept(name, value) for name, value in kept.items()} if kept else kept
+        return Document(id=good_id, text=good_text, kept=good_kept, position=position)
     except Unusable as problem:
         return RecordError(position, str(problem), good_id)
 
@@ -104,6 +108,26 @@ def _as_text(value: object, reading: Reading) -> str:
     return value
 
 
+def _as_kept(name: str, value: object) -> object:
+    """A value as Solr stores it: text, numbers, true or false, and flat lists of those.
+
+    Solr would take an object for an order to change the document ({"add": ...}) or for another
+    document within it, and store a list within a list as Java prints it: both become their JSON.
+    """
+    if isinstance(value, dict):
+        return _json_text(name, value)
+    if isinstance(value, list):
+        return [_json_text(name, part) if isinstance(part, dict | list) else part for part in value]
+    return value
+
+
+def _json_text(name: str, value: object) -> str:
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError as error:  # orjson's own, for more than 254 levels
+        raise Unusable(f"the column {name!r} cannot be kept as JSON ({error})") from error
+
+
 def _utf8_bytes(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode())
 
@@ -136,11 +160,16 @@ def decoded(raw: bytes | None, reading: Reading) -> str:
 
 
 def check_keep(source: Source, reading: Reading) -> None:
-    """Raise SourceError where a column to keep would overwrite a field of our own."""
-    clashing = [name for name in reading.keep if name in ALL_FIELDS or name.startswith("_")]
-    if clashing:
+    """Raise SourceError where a column to keep has the name of a field of ours or of Solr's."""
+    for name in reading.keep:
+        if name in ALL_FIELDS:
+            why = "the collection has a field of that name"
+        elif name.startswith("_"):
+            why = 'names that start with "_" belong to Solr'
+        else:
+            continue
         raise source.error(
-            f"the column {clashing[0]!r} cannot be kept: the collection has a field of that name",
+            f"the column {name!r} cannot be kept: {why}",
             "rename the column in the source, or leave it out of --keep",
         )
 
