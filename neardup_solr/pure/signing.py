@@ -7,7 +7,6 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -42,9 +41,19 @@ class Signed:
     normal: list[str]
 
 
+@cache
 def is_compiled() -> bool:
     """Whether the compiled kernel is there (the extra `fast`); without it numpy does the work."""
-    return find_spec("numba") is not None
+    try:
+        from neardup_solr.pure import kernel
+    except (ImportError, RuntimeError):  # RuntimeError: numba finds no place for its cache
+        return False
+    return bool(kernel)
+
+
+def compile_kernel() -> None:
+    """Compile what is not yet in the cache on the disk: some seconds the first time."""
+    sign(["ascii", "wïde"], Settings())
 
 
 def sign(

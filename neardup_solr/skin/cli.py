@@ -33,6 +33,7 @@ for command in (
     find.report,
     find.evaluate,
     fill.delete,
+    fill.signatures,
 ):
     app.command()(command)
 app.add_typer(solr_commands.app, name="solr")

@@ -1,7 +1,8 @@
-"""Commands that fill a collection: init, index, delete."""
+"""Commands that turn sources into fields: init, index, delete, signatures."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -26,33 +27,30 @@ def init(
 
 
 def index(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="File (.txt .csv .tsv .jsonl .parquet, also .gz .zst), folder, or - for stdin."
-        ),
-    ],
+    source: options.SourceArgument,
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",
-    format: Annotated[
-        str | None,
-        typer.Option(help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."),
-    ] = None,
-    id_field: Annotated[str, typer.Option(help="Column that holds the id.")] = "id",
-    text_field: Annotated[str, typer.Option(help="Column that holds the text.")] = "text",
+    format: options.SourceFormatOption = None,
+    id_field: options.IdFieldOption = "id",
+    text_field: options.TextFieldOption = "text",
     keep: Annotated[
         list[str] | None, typer.Option(help="Further column to keep in Solr (repeatable).")
     ] = None,
-    lossy: Annotated[bool, typer.Option(help="Replace invalid UTF-8, not refuse it.")] = False,
+    lossy: options.LossyOption = False,
     fields: Annotated[
         str | None,
-        typer.Option(help="Fields to write: all, a list, or =-content_ng for all but that."),
+        typer.Option(
+            help="Fields to write: all, a list, =-content_ng for all but that,"
+            " +profile_hash for text profiles too."
+        ),
     ] = None,
-    shingle_size: Annotated[int | None, typer.Option(help="Words in a shingle [3].")] = None,
-    family: Annotated[str | None, typer.Option(help="Hash family: affine or xor.")] = None,
-    hashes: Annotated[int | None, typer.Option(help="Hashes in a signature [128].")] = None,
-    bands: Annotated[int | None, typer.Option(help="LSH bands [42].")] = None,
-    band_rows: Annotated[int | None, typer.Option(help="Rows of a band [3].")] = None,
+    kind: options.KindOption = None,
+    shingle_size: options.ShingleSizeOption = None,
+    language: options.LanguageOption = None,
+    family: options.FamilyOption = None,
+    hashes: options.HashesOption = None,
+    bands: options.BandsOption = None,
+    band_rows: options.BandRowsOption = None,
     signatures: Annotated[int | None, typer.Option(help="Terms in content_sg [20].")] = None,
     threads: Annotated[int, typer.Option(help="Sender threads.", min=1)] = 2,
     batch: Annotated[int, typer.Option(help="Documents in a batch.", min=1)] = 1000,
@@ -60,6 +58,7 @@ def index(
     """Index a file, a folder or standard input into Solr."""
     from neardup_solr.edges import sources
     from neardup_solr.edges.sources import Reading
+    from neardup_solr.pure.config import choose_fields
     from neardup_solr.verbs import indexing
 
     reading = Reading(
@@ -69,17 +68,22 @@ def index(
         keep=tuple(keep or ()),
         lossy=lossy,
     )
-    numbers = {
-        "shingle_size": shingle_size,
-        "hashes": hashes,
-        "bands": bands,
-        "rows": band_rows,
-        "signatures": signatures,
-    }
-    asked = _settings(fields, numbers, family)
+    asked = _given(
+        kind=kind,
+        shingle_size=shingle_size,
+        language=language,
+        family=family,
+        hashes=hashes,
+        bands=bands,
+        rows=band_rows,
+        signatures=signatures,
+    )
+    if fields is not None:
+        asked["fields"] = choose_fields(fields)
     _judge(source, reading)
     target = options.connect(solr, core, create=True)
     show.say_if_typed(source, "documents")
+    show.compile_kernel()
     try:
         with show.watching(sources.size_hint(source)) as watching:
             summary = indexing.index(
@@ -95,6 +99,54 @@ def index(
         raise
     show.say_summary(summary)
     if summary.failed:
+        raise typer.Exit(1)
+
+
+def signatures(
+    source: options.SourceArgument,
+    output: Annotated[
+        Path, typer.Option("--output", "-o", metavar="FILE", help="The .parquet file to write.")
+    ],
+    format: options.SourceFormatOption = None,
+    id_field: options.IdFieldOption = "id",
+    text_field: options.TextFieldOption = "text",
+    lossy: options.LossyOption = False,
+    kind: options.KindOption = None,
+    shingle_size: options.ShingleSizeOption = None,
+    language: options.LanguageOption = None,
+    family: options.FamilyOption = None,
+    hashes: options.HashesOption = None,
+    bands: options.BandsOption = None,
+    band_rows: options.BandRowsOption = None,
+) -> None:
+    """Write the signatures and bands of a source to a Parquet file, without any Solr."""
+    from neardup_solr.edges import sources
+    from neardup_solr.edges.sources import Reading
+    from neardup_solr.pure.config import Settings
+    from neardup_solr.verbs import exporting
+
+    asked = _given(
+        kind=kind,
+        shingle_size=shingle_size,
+        language=language,
+        family=family,
+        hashes=hashes,
+        bands=bands,
+        rows=band_rows,
+    )
+    settings = Settings(**asked)
+    reading = Reading(format=format, id_field=id_field, text_field=text_field, lossy=lossy)
+    show.say_if_typed(source, "documents")
+    show.compile_kernel()
+    with show.watching(sources.size_hint(source)) as watching:
+        written = exporting.signatures(
+            source, output, settings=settings, reading=reading, on_error=watching.on_error
+        )
+    show.say(
+        f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"
+        f" to {output} [{settings.fingerprint}]."
+    )
+    if written.failed:
         raise typer.Exit(1)
 
 
@@ -127,15 +179,6 @@ def _judge(source: str, reading: Reading) -> None:
         next(documents, None)
 
 
-def _settings(
-    fields: str | None, numbers: dict[str, int | None], family: str | None
-) -> dict[str, Any]:
+def _given(**settings: str | int | None) -> dict[str, Any]:
     """The settings that were asked for, by name; the others are those of the collection."""
-    from neardup_solr.pure.config import choose_fields
-
-    given: dict[str, Any] = {name: value for name, value in numbers.items() if value is not None}
-    if family is not None:
-        given["family"] = family
-    if fields is not None:
-        given["fields"] = choose_fields(fields)
-    return given
+    return {name: value for name, value in settings.items() if value is not None}

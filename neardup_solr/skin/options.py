@@ -12,6 +12,30 @@ from neardup_solr.skin import show
 if TYPE_CHECKING:
     from neardup_solr.edges.client import Solr
 
+SourceArgument = Annotated[
+    str,
+    typer.Argument(
+        help="File (.txt .csv .tsv .jsonl .parquet, also .gz .zst), folder, or - for stdin."
+    ),
+]
+SourceFormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--format", help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."
+    ),
+]
+IdFieldOption = Annotated[str, typer.Option(help="Column that holds the id.")]
+TextFieldOption = Annotated[str, typer.Option(help="Column that holds the text.")]
+LossyOption = Annotated[bool, typer.Option(help="Replace invalid UTF-8, not refuse it.")]
+KindOption = Annotated[
+    str | None, typer.Option(help="Shingles of words, chars, stops or stems [words].")
+]
+ShingleSizeOption = Annotated[int | None, typer.Option(help="Pieces in a shingle [3].")]
+LanguageOption = Annotated[str | None, typer.Option(help="Language of the stems [english].")]
+FamilyOption = Annotated[str | None, typer.Option(help="Hash family: affine or xor [affine].")]
+HashesOption = Annotated[int | None, typer.Option(help="Hashes in a signature [128].")]
+BandsOption = Annotated[int | None, typer.Option(help="LSH bands [42].")]
+BandRowsOption = Annotated[int | None, typer.Option(help="Rows of a band [3].")]
 SolrOption = Annotated[
     str | None,
     typer.Option(
@@ -25,7 +49,7 @@ CoreOption = Annotated[str, typer.Option("--core", "-c", help="Core or collectio
 ByOption = Annotated[
     str | None,
     typer.Option(
-        help="What near-duplicates have to share: shingles, bands or signatures"
+        help="What near-duplicates have to share: shingles, bands, signatures, profile or md5"
         " (default: the first of them that the collection has)."
     ),
 ]

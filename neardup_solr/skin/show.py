@@ -35,6 +35,18 @@ def say_if_typed(source: str, what: str) -> None:
         say(f"Reading {what} from the keyboard; Ctrl-D on a line of its own ends it.")
 
 
+def compile_kernel() -> None:
+    """Have the kernel compiled before it is needed, and say so where that takes its time."""
+    from threading import Timer
+
+    from neardup_solr.pure import signing
+
+    notice = Timer(0.7, say, ["Compiling the kernel, once ..."])
+    notice.start()
+    signing.compile_kernel()
+    notice.cancel()
+
+
 def printable(text: str) -> str:
     """A text with everything that could move the cursor or turn the reading direction escaped."""
     return "".join(
