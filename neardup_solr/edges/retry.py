@@ -26,7 +26,8 @@ class Retry:
 def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError], bool]) -> T:
     """The result of a call, tried again after faults of which `passes` says that they pass.
 
-    Waits a random time up to a bound that doubles ("full jitter", Brooker 2015).
+    Waits a random time up to a bound that doubles ("full jitter", Brooker 2015), and at least as
+    long as the server asks for.
     Raises the last SolrError once attempts or time are used up, others at once.
     """
     deadline = time.monotonic() + retry.seconds
@@ -34,7 +35,8 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
         try:
             return call()
         except SolrError as error:
-            wait = random.uniform(0, retry.first_wait * 2**attempt)
+            asked = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
+            wait = max(asked, random.uniform(0, retry.first_wait * 2**attempt))
             if not passes(error) or attempt == retry.attempts or time.monotonic() + wait > deadline:
                 raise
             time.sleep(wait)

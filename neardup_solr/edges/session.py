@@ -72,7 +72,11 @@ class CheckedSession(requests.Session):
         except requests.exceptions.RequestException as error:
             raise self._unreachable(shown, _cause(error)) from None
         self.reached = True
-        _check(response, shown, embedded=self.embedded)
+        try:
+            _check(response, shown, embedded=self.embedded)
+        except SolrAnswerError as error:
+            error.retry_after = _seconds(response.headers.get("Retry-After", ""))
+            raise
         return response
 
     def _passes(self, error: SolrError) -> bool:
@@ -85,6 +89,11 @@ class CheckedSession(requests.Session):
         if self.reached:
             return SolrUnreachable(shown, cause, _AGAIN)
         return SolrUnreachable(shown, cause)
+
+
+def _seconds(retry_after: str) -> float:
+    """The seconds of a Retry-After header; a date, which no Solr sends, counts as none."""
+    return float(retry_after) if retry_after.isdecimal() else 0.0
 
 
 def open_session(address: str, *, embedded: bool = False) -> tuple[CheckedSession, str]:

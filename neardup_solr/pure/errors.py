@@ -96,12 +96,16 @@ class SolrUnauthorized(SolrError):
 
 
 class SolrAnswerError(SolrError):
-    """An answer that is an error, or that is not understood and so never counts as success."""
+    """An answer that is an error, or that is not understood and so never counts as success.
+
+    `status` is the HTTP status, `retry_after` the seconds that the server asks to wait (0: none).
+    """
 
     def __init__(self, url: str, status: int, reason: str, next_step: str) -> None:
         super().__init__(url, reason, next_step)
         self.args = (url, status, reason, next_step)
         self.status = status
+        self.retry_after = 0.0
 
 
 class CoreMissing(SolrError):

@@ -18,6 +18,7 @@ class Answer:
     body: bytes = b'{"responseHeader":{"status":0}}'
     location: str | None = None
     encoding: str | None = None
+    retry_after: str | None = None
     silent: bool = False  # closes the connection instead
 
 
@@ -46,6 +47,8 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
                 self.send_header("Location", answer.location)
             if answer.encoding is not None:
                 self.send_header("Content-Encoding", answer.encoding)
+            if answer.retry_after is not None:
+                self.send_header("Retry-After", answer.retry_after)
             self.end_headers()
             self.wfile.write(answer.body)
 

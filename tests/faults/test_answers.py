@@ -80,6 +80,28 @@ def test_passing_faults_are_repeated(status: int) -> None:
     assert len(asked) == 3
 
 
+def test_retry_after_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that asks for three seconds gets them; a date counts as none."""
+    waits: list[float] = []
+    monkeypatch.setattr("neardup_solr.edges.retry.time.sleep", waits.append)
+    busy = [Answer(status=429, retry_after="3"), Answer(status=503, retry_after="a date"), FINE]
+    with answering(*busy) as (address, asked):
+        assert solr(address).add([{"id": "1"}]) == ()
+    assert len(asked) == 3
+    assert waits[0] == 3.0
+    assert waits[1] < 1.0
+
+
+def test_a_wait_beyond_the_bound_is_not_waited() -> None:
+    """A server that asks for an hour is given up at once."""
+    with (
+        answering(Answer(status=503, retry_after="3600")) as (address, asked),
+        pytest.raises(e.SolrAnswerError),
+    ):
+        solr(address).add([{"id": "1"}])
+    assert len(asked) == 1
+
+
 def test_repeats_are_bounded() -> None:
     """A server that stays busy is given up."""
     with (
