@@ -59,6 +59,7 @@ def index(
     from neardup_solr.edges import sources
     from neardup_solr.edges.sources import Reading
     from neardup_solr.pure.config import choose_fields
+    from neardup_solr.pure.shingles import stemmed
     from neardup_solr.verbs import indexing
 
     reading = Reading(
@@ -68,6 +69,8 @@ def index(
         keep=tuple(keep or ()),
         lossy=lossy,
     )
+    if language is not None:
+        stemmed("", language)  # a language without stemmer is refused before any work
     asked = _given(
         kind=kind,
         shingle_size=shingle_size,
@@ -123,8 +126,11 @@ def signatures(
     from neardup_solr.edges import sources
     from neardup_solr.edges.sources import Reading
     from neardup_solr.pure.config import Settings
+    from neardup_solr.pure.shingles import stemmed
     from neardup_solr.verbs import exporting
 
+    if language is not None:
+        stemmed("", language)  # a language without stemmer is refused before any work
     asked = _given(
         kind=kind,
         shingle_size=shingle_size,
@@ -164,7 +170,7 @@ def delete(
     if not ids and query is None:
         raise typer.BadParameter("give ids, or --query QUERY ('*:*' is everything)")
     count = deleting.delete(options.connect(solr, core), ids=ids or (), filter=query)
-    show.say(f"{count:,} documents deleted.")
+    show.say(f"{show.counted(count, 'document')} deleted.")
 
 
 def _judge(source: str, reading: Reading) -> None:

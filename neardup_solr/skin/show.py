@@ -36,15 +36,22 @@ def say_if_typed(source: str, what: str) -> None:
 
 
 def compile_kernel() -> None:
-    """Have the kernel compiled before it is needed, and say so where that takes its time."""
-    from threading import Timer
+    """Have the kernel compiled before it is needed, and say so where it takes its time."""
+    from pathlib import Path
 
     from neardup_solr.pure import signing
 
-    notice = Timer(0.7, say, ["Compiling the kernel, once ..."])
-    notice.start()
+    if signing.is_compiled():
+        from neardup_solr.pure import kernel
+
+        if not any(Path(kernel.sign.stats.cache_path or "").glob("*.sign-*.nbi")):
+            say("Compiling the kernel, once ...")
     signing.compile_kernel()
-    notice.cancel()
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, in the singular where it is one."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def printable(text: str) -> str:
@@ -98,7 +105,7 @@ def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_R
         console.print(_pairs_table(shown, texts, console.width))
     more = len(report.pairs) - len(shown)
     if more > 0:
-        say(f"... and {more:,} more pairs; -o pairs.tsv writes all of them.")
+        say(f"... and {counted(more, 'more pair')}; -o pairs.tsv writes all of them.")
 
 
 def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) -> Table:
@@ -123,7 +130,8 @@ def ids_of(report: Report, *, most: int = MOST_ROWS) -> list[str]:
 
 def say_report(report: Report) -> None:
     """What a report covers, and what it may have left out."""
-    say(f"{len(report.pairs):,} near-duplicate pairs among {report.documents:,} documents.")
+    pairs = counted(len(report.pairs), "near-duplicate pair")
+    say(f"{pairs} among {counted(report.documents, 'document')}.")
     if report.cut:
         say(
             f"{report.cut:,} documents had as many candidates as --rows allows and may have more"

@@ -30,7 +30,7 @@ def test_index_search_report_evaluate_delete(run: Run, listings: Path, tmp_path:
     output = tmp_path / "pairs.tsv"
     reported = run("report", "--max-distance", "2", "-o", str(output))
     assert reported.returncode == 0
-    assert "1 near-duplicate pairs among 4 documents" in reported.stderr
+    assert "1 near-duplicate pair among 4 documents" in reported.stderr
     assert output.read_text().splitlines()[1:] == ["1\t2\t1\t0.8333"]
 
     known = tmp_path / "known.tsv"

@@ -7,15 +7,15 @@ import json
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from random import randrange
+from signal import SIGKILL, SIGSTOP
 from threading import Event, Thread
 
 import psutil
@@ -24,7 +24,7 @@ import pytest
 from neardup_solr.edges import server
 from neardup_solr.edges.server import jars as fetching
 from neardup_solr.edges.server import process
-from neardup_solr.edges.server.layout import Layout, layout, recall, remember
+from neardup_solr.edges.server.layout import Layout, State, layout, recall, remember
 from neardup_solr.pure.errors import ServerError
 
 CHECKOUT = Path(server.__file__).parents[3]
@@ -41,15 +41,36 @@ def jars() -> Path:
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jars: Path) -> Iterator[Layout]:
     """A home of its own, in a folder with an awkward name, that has the jars already."""
-    monkeypatch.setenv("NEARDUP_HOME", str(tmp_path / "zu Hause – 家"))
-    monkeypatch.delenv("NEARDUP_SOLR_HEAP", raising=False)
-    # Ports of this test alone: a server that somebody starts meanwhile takes none of them.
-    monkeypatch.setattr(process, "FIRST_PORT", randrange(20000, 30000))
-    monkeypatch.setattr(process, "LAST_PORT", 32000)
+    yield settle(monkeypatch, tmp_path, jars)
+    server.stop(timeout=0)
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory, jars: Path) -> Iterator[server.Server]:
+    """A server for tests that only look at it, started where other settings of Solr are about."""
+    with pytest.MonkeyPatch.context() as patch:
+        settle(patch, tmp_path_factory.mktemp("shared"), jars)
+        with pytest.MonkeyPatch.context() as only_now:
+            only_now.setenv("ZK_HOST", "127.0.0.1:1")
+            only_now.setenv("SOLR_HOME", "/nowhere")
+            only_now.setenv("SOLR_PORT", "1")
+            only_now.setenv("LC_ALL", "C")
+            only_now.setenv("NEARDUP_SOLR_HEAP", "300m")
+            started = server.start()
+        yield started
+        server.stop(timeout=0)
+
+
+def settle(patch: pytest.MonkeyPatch, folder: Path, jars: Path) -> Layout:
+    """Make a home below the folder the one in use, with the jars and with ports of its own."""
+    patch.setenv("NEARDUP_HOME", str(folder / "zu Hause – 家"))
+    patch.delenv("NEARDUP_SOLR_HEAP", raising=False)
+    # A server that somebody starts meanwhile takes none of these ports.
+    patch.setattr(process, "FIRST_PORT", randrange(20000, 30000))
+    patch.setattr(process, "LAST_PORT", 32000)
     place = layout()
     shutil.copytree(jars, place.jars, copy_function=_link)
-    yield place
-    server.stop(timeout=0)
+    return place
 
 
 def _link(source: str, target: str) -> None:
@@ -65,18 +86,19 @@ def heard() -> list[str]:
     return []
 
 
-def system(found: server.Server) -> dict[str, object]:
-    """What Solr says of itself."""
-    said = process.ask(found.port, "/solr/admin/info/system?wt=json")
-    assert said is not None
-    return said
+def python(program: str, *arguments: str) -> list[str]:
+    """The command line of a Python that has this test's ports."""
+    ports = (
+        "from neardup_solr.edges.server import process\n"
+        f"process.FIRST_PORT, process.LAST_PORT = {process.FIRST_PORT}, {process.LAST_PORT}\n"
+    )
+    return [sys.executable, "-c", ports + program, *arguments]
 
 
 def neardup_solr(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `neardup solr` with these arguments, with nobody at the keyboard."""
-    program = "from neardup_solr.skin.cli import main; main()"
     return subprocess.run(
-        [sys.executable, "-c", program, "solr", *arguments],
+        python("from neardup_solr.skin.cli import main; main()", "solr", *arguments),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -92,32 +114,48 @@ def starter() -> subprocess.Popen[str]:
         "found = server.start()\n"
         "print(found.pid, found.started_now)\n"
     )
-    return subprocess.Popen(
-        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, cwd=CHECKOUT
-    )
+    return subprocess.Popen(python(program), stdout=subprocess.PIPE, text=True, cwd=CHECKOUT)
 
 
-def test_a_start_is_needed_once(home: Layout, heard: list[str]) -> None:
+def until(condition: Callable[[], bool]) -> None:
+    """Wait for what is bound to happen, however loaded the machine is."""
+    deadline = time.monotonic() + 120
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen"
+        time.sleep(0.01)
+
+
+def make_core(found: server.Server, name: str) -> None:
+    """An empty core from the configset."""
+    path = f"/solr/admin/cores?action=CREATE&name={name}&configSet=neardup&wt=json"
+    assert process.ask(found.port, path, 120)
+
+
+def test_a_start_is_needed_once(found: server.Server, heard: list[str]) -> None:
     """The second start finds the first one's server, says nothing, and `running` finds it too."""
-    assert server.running() is None
-    first = server.start(tell=heard.append)
-    second = server.start(tell=heard.append)
-    assert (first.started_now, second.started_now) == (True, False)
-    assert first.pid == second.pid
+    second = server.start(heap="2g", tell=heard.append)
+    assert (found.started_now, second.started_now, heard) == (True, False, [])
+    assert found.pid == second.pid
     assert server.running() == second
-    assert first.url == f"http://127.0.0.1:{first.port}/solr"
-    assert (first.heap, first.home, heard) == ("1g", home.home, [])
-    assert os.getsid(first.pid) != os.getsid(0), "Ctrl-C here would end it"
-    assert home.server.stat().st_mode & 0o077 == 0, "others can read the texts"
+    assert found.url == f"http://127.0.0.1:{found.port}/solr"
+    assert os.getsid(found.pid) != os.getsid(0), "Ctrl-C here would end it"
 
 
-def test_only_this_machine_reaches_it(home: Layout) -> None:
+def test_its_home_is_private_and_its_state_plain_json(found: server.Server) -> None:
+    """Nobody else reads the texts; other programs can read where the server is."""
+    place = layout()
+    assert found.home == place.home
+    assert place.server.stat().st_mode & 0o077 == 0
+    state = json.loads(place.state.read_text())
+    assert (state["pid"], state["port"], state["heap"]) == (found.pid, found.port, "300m")
+
+
+def test_only_this_machine_reaches_it(found: server.Server) -> None:
     """It listens on 127.0.0.1 only, for that name only, and does not tell its version."""
-    found = server.start()
     open_at = {at.laddr.ip for at in psutil.Process(found.pid).net_connections() if not at.raddr}
     assert open_at <= {"127.0.0.1", "::ffff:127.0.0.1"}
     for name, status in ((f"127.0.0.1:{found.port}", 200), ("evil.example", 404)):
-        connection = http.client.HTTPConnection("127.0.0.1", found.port, timeout=10)
+        connection = http.client.HTTPConnection("127.0.0.1", found.port, timeout=60)
         connection.request("GET", "/solr/admin/info/system", headers={"Host": name})
         answer = connection.getresponse()
         answer.read()
@@ -125,42 +163,51 @@ def test_only_this_machine_reaches_it(home: Layout) -> None:
         assert (answer.status, answer.getheader("Server")) == (status, None)
 
 
-def test_a_long_get_is_accepted(home: Layout) -> None:
+def test_a_long_get_is_accepted(found: server.Server) -> None:
     """A query of 50 kB in the address is read; Jetty's own limit would be 8 kB."""
-    found = server.start()
-    assert process.ask(found.port, "/solr/admin/info/system?wt=json&x=" + "y" * 50_000)
+    assert process.ask(found.port, "/solr/admin/info/system?wt=json&x=" + "y" * 50_000, 60)
 
 
-def test_a_core_can_be_made_from_the_configset(home: Layout) -> None:
+def test_a_core_can_be_made_from_the_configset(found: server.Server) -> None:
     """The configset `neardup` is in place, and the core's files stay below the cores' folder."""
-    found = server.start()
     assert server.cores(found) == {}
-    assert process.ask(
-        found.port, "/solr/admin/cores?action=CREATE&name=one&configSet=neardup&wt=json", 60
-    )
+    make_core(found, "one")
     assert server.cores(found) == {"one": 0}
     assert (server.data() / "one" / "core.properties").is_file()
     assert server.size_on_disk(server.data()) > 0
 
 
-def test_the_users_own_solr_settings_do_not_leak_in(
-    home: Layout, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_users_own_solr_settings_do_not_leak_in(found: server.Server) -> None:
     """A ZK_HOST or SOLR_HOME meant for production has no effect, nor has an ASCII locale."""
-    monkeypatch.setenv("ZK_HOST", "127.0.0.1:1")
-    monkeypatch.setenv("SOLR_HOME", "/nowhere")
-    monkeypatch.setenv("SOLR_PORT", "1")
-    monkeypatch.setenv("LC_ALL", "C")
-    said = system(server.start())
-    assert (said["mode"], said["solr_home"]) == ("std", str(home.solr_home))
+    said = process.ask(found.port, "/solr/admin/info/system?wt=json", 60)
+    assert said is not None
+    assert (said["mode"], said["solr_home"]) == ("std", str(layout().solr_home))
 
 
-def test_the_heap_is_settable(home: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heap_is_settable(found: server.Server) -> None:
     """NEARDUP_SOLR_HEAP reaches Java."""
-    monkeypatch.setenv("NEARDUP_SOLR_HEAP", "300m")
-    found = server.start()
     assert found.heap == "300m"
     assert "-Xmx300m" in psutil.Process(found.pid).cmdline()
+
+
+def test_loading_cores_may_take_as_long_as_it_takes(
+    found: server.Server, heard: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once Solr answers no time-out counts: one line says what it does, and it is waited for."""
+    monkeypatch.setattr(process, "LOADING_SAID_AFTER", 0)
+    place = layout()
+    unloaded = place.cores / "more" / "core.properties"  # a core that Solr has not loaded yet
+    unloaded.parent.mkdir()
+    unloaded.touch()
+
+    def tell(line: str) -> None:
+        heard.append(line)
+        unloaded.unlink()
+
+    process.wait_until_ready(place, found.pid, found.port, timeout=0, tell=tell)
+    assert len(heard) == 1
+    assert "loads its cores" in heard[0]
+    assert process.lives(place, found.pid)
 
 
 def test_two_starts_at_once_make_one_server(home: Layout) -> None:
@@ -172,15 +219,22 @@ def test_two_starts_at_once_make_one_server(home: Layout) -> None:
     assert [str(pid) for pid in process.strays(home)] == [answers[0][0]]
 
 
-def test_after_a_crash_it_starts_again_with_its_cores(home: Layout) -> None:
-    """SIGKILL leaves a stale state; the next start sees through it and keeps port and cores."""
+def test_after_a_crash_it_starts_again_with_its_cores(
+    home: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SIGKILL while cores load ends the wait; the next start keeps port and cores."""
     first = server.start()
-    process.ask(
-        first.port, "/solr/admin/cores?action=CREATE&name=one&configSet=neardup&wt=json", 60
-    )
-    os.kill(first.pid, signal.SIGKILL)
-    while process.lives(home, first.pid):
-        time.sleep(0.01)
+    make_core(first, "one")
+    monkeypatch.setattr(process, "LOADING_SAID_AFTER", 0)
+    unloaded = home.cores / "more" / "core.properties"
+    unloaded.parent.mkdir()
+    unloaded.touch()
+    with pytest.raises(ServerError, match="Solr ended while it started"):
+        process.wait_until_ready(
+            home, first.pid, first.port, timeout=0, tell=lambda _: os.kill(first.pid, SIGKILL)
+        )
+    unloaded.unlink()
+    until(lambda: process.is_free(first.port))
     assert server.running() is None
     second = server.start()
     assert second.started_now
@@ -191,46 +245,51 @@ def test_after_a_crash_it_starts_again_with_its_cores(home: Layout) -> None:
 def test_a_starter_that_is_killed_leaves_a_server_to_be_found(home: Layout) -> None:
     """Who comes next waits for the server that is coming up instead of starting another."""
     killed = starter()
-    while not (state := recall(home)) or not state.pid:
-        time.sleep(0.01)
+    until(lambda: (state := recall(home)) is not None and state.pid > 0)
     killed.kill()
     killed.communicate()
+    state = recall(home)
+    assert state is not None
     found = server.start()
     assert (found.pid, found.started_now) == (state.pid, False)
 
 
 def test_a_number_that_went_to_another_process_is_not_taken_for_solr(home: Layout) -> None:
     """A stale pid that is alive again as something else is neither used nor killed."""
-    first = server.start()
-    server.stop()
-    state = recall(home)
-    assert state is not None
-    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other:
-        remember(home, type(state)(port=first.port, pid=other.pid, heap="1g", started="then"))
+    home.server.mkdir(parents=True)
+    with (
+        subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as other,
+        socket.create_server((process.HOST, 0)) as listener,
+    ):
+        stale = State(port=listener.getsockname()[1], pid=other.pid, heap="1g", started="then")
+        remember(home, stale)
         assert server.running() is None
         assert not server.stop()
-        remember(home, type(state)(port=first.port, pid=other.pid, heap="1g", started="then"))
-        assert server.start().pid != other.pid
+        remember(home, stale)
+        assert server.start(tell=lambda _: None).pid != other.pid
         assert other.poll() is None
         other.communicate(b"\n")
 
 
-def test_a_lost_state_does_not_make_two_servers(home: Layout) -> None:
+def test_a_lost_state_does_not_make_two_servers(home: Layout, heard: list[str]) -> None:
     """Without its state file, the old server is found by its command line and ended."""
-    first = server.start()
+    assert server.running() is None
+    first = server.start(tell=heard.append)
     home.state.unlink()
-    second = server.start()
+    second = server.start(tell=heard.append)
     assert second.started_now
     assert list(process.strays(home)) == [second.pid] != [first.pid]
+    assert heard == []
 
 
 def test_a_port_taken_meanwhile_is_left_and_the_new_one_remembered(
     home: Layout, heard: list[str]
 ) -> None:
     """One line names both ports; an explicit port that is taken is refused."""
-    port = server.start().port
-    server.stop()
-    with socket.create_server(("127.0.0.1", port)):
+    home.server.mkdir(parents=True)
+    with socket.create_server((process.HOST, 0)) as other:
+        port = other.getsockname()[1]
+        remember(home, State(port=port))
         with pytest.raises(ServerError, match=f"port {port} is taken by another program"):
             server.start(port=port)
         moved = server.start(tell=heard.append)
@@ -238,16 +297,16 @@ def test_a_port_taken_meanwhile_is_left_and_the_new_one_remembered(
         assert heard == [
             f"Port {port} is taken by another program; Solr uses {moved.port} from now on"
         ]
-        server.stop()
-    assert server.start(tell=heard.append).port == moved.port
-    assert len(heard) == 1
+        assert server.stop()
+    assert recall(home) == State(port=moved.port)
 
 
 def test_a_port_taken_while_java_starts_is_tried_elsewhere(
     home: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Between the look at a port and its use another program can come: the next one is used."""
-    with socket.create_server(("127.0.0.1", 0)) as other:
+    with socket.socket() as other:  # it does not listen: no answer is waited for
+        other.bind((process.HOST, 0))
         taken = other.getsockname()[1]
         guesses = iter([taken])
         real = process.free_port
@@ -260,7 +319,7 @@ def test_a_port_taken_while_java_starts_is_tried_elsewhere(
 def test_a_start_that_fails_says_why_and_leaves_nothing(
     home: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Java's own words are in the one line; the next start works."""
+    """Java's own words are in the one line, and in the log."""
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:NoSuchOption")
     with pytest.raises(ServerError, match=r"Solr ended while it started: .*NoSuchOption") as error:
         server.start()
@@ -268,12 +327,10 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
     assert "\n" not in str(error.value)
     assert "NoSuchOption" in server.logs()
     assert list(process.strays(home)) == []
-    monkeypatch.delenv("JAVA_TOOL_OPTIONS")
-    assert server.start().started_now
 
 
 def test_a_damaged_jar_is_found_out_after_the_start_it_spoils(home: Layout) -> None:
-    """The failed start has every hash checked again by the next one."""
+    """The failed start has every hash checked again by the next one, which works."""
     fetching.install(home.jars, fetching.locked(), tell=print)
     wanted = next(jar for jar in fetching.locked() if jar.artifact == "jetty-xml")
     path = home.jars / wanted.name
@@ -290,7 +347,7 @@ def test_a_damaged_jar_is_found_out_after_the_start_it_spoils(home: Layout) -> N
 def test_a_stop_that_is_not_heard_ends_in_a_kill(home: Layout) -> None:
     """A frozen server is gone after the time-out all the same."""
     found = server.start()
-    os.kill(found.pid, signal.SIGSTOP)
+    os.kill(found.pid, SIGSTOP)
     assert server.stop(timeout=0.2)
     assert not process.lives(home, found.pid)
     assert not server.stop()
@@ -298,15 +355,12 @@ def test_a_stop_that_is_not_heard_ends_in_a_kill(home: Layout) -> None:
 
 def test_a_reset_deletes_the_cores_and_keeps_the_jars(home: Layout) -> None:
     """After a reset the next start is the first one, without a download."""
-    found = server.start()
-    process.ask(
-        found.port, "/solr/admin/cores?action=CREATE&name=one&configSet=neardup&wt=json", 60
-    )
+    make_core(server.start(), "one")
     server.reset()
     assert server.running() is None
-    assert not home.solr_home.exists()
+    assert list(process.strays(home)) == []
+    assert [path.name for path in home.server.iterdir()] == ["lock"]
     assert fetching.installed(home.jars, fetching.locked())
-    assert server.cores(server.start()) == {}
 
 
 def test_the_commands_read_well(home: Layout) -> None:
@@ -372,10 +426,3 @@ def test_a_followed_log_is_followed_past_its_end(home: Layout) -> None:
     finally:
         over.set()
         writer.join()
-
-
-def test_a_state_file_is_plain_json(home: Layout) -> None:
-    """Other programs can read where the server is."""
-    found = server.start()
-    state = json.loads(home.state.read_text())
-    assert (state["pid"], state["port"], state["heap"]) == (found.pid, found.port, "1g")

@@ -242,7 +242,7 @@ def wait_until_ready(
     while not has_loaded(place, port):
         _check_life(place, pid)
         if time.monotonic() > patience:
-            tell("Solr is loading its cores; after a crash that can take minutes")
+            tell("Solr loads its cores; after a crash this can take minutes (neardup solr logs)")
             patience = math.inf
         time.sleep(0.1)
 
