@@ -14,7 +14,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from neardup_solr.edges.client import Solr
-    from neardup_solr.edges.report import read_pairs, write_pairs
+    from neardup_solr.edges.pairs import read_pairs
+    from neardup_solr.edges.report import write_pairs
     from neardup_solr.edges.sources import Reading, read
     from neardup_solr.pure.bands import probability
     from neardup_solr.pure.config import Settings
@@ -45,7 +46,8 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "edges.client": ("Solr",),
-    "edges.report": ("read_pairs", "write_pairs"),
+    "edges.pairs": ("read_pairs",),
+    "edges.report": ("write_pairs",),
     "edges.sources": ("Reading", "read"),
     "pure.bands": ("probability",),
     "pure.config": ("Settings",),

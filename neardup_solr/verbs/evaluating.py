@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from neardup_solr.edges.report import read_pairs
+from neardup_solr.edges.pairs import read_pairs
 from neardup_solr.pure.errors import SourceError
 from neardup_solr.pure.evaluate import Evaluation, evaluate_pairs
 from neardup_solr.pure.model import Pair

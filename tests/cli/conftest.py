@@ -11,6 +11,7 @@ from typing import Protocol
 import pytest
 
 from neardup_solr.edges.client import Solr
+from neardup_solr.pure import signing
 
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 
@@ -22,6 +23,12 @@ class Run(Protocol):
         self, *words: str | bytes, input: str | None = None, **env: str
     ) -> subprocess.CompletedProcess[str]:
         """Run it."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def compiled() -> None:
+    """Compile the kernel before any command has to say that it does."""
+    signing.compile_kernel()
 
 
 @pytest.fixture
