@@ -1,0 +1,316 @@
+"""A corpus of any size with known near-duplicates: documents of about 200 words, made by a seed.
+
+Every document has a title, a reference, a date, a city and sentences drawn at random, some of them
+from a Zipf-weighted pool of boilerplate. Of 100 documents about 10 are edited copies of another
+(nine kinds of edit) and 4 are siblings: the same template with a body of their own, which a
+detector of near-duplicates has to tell apart. The word 3-shingle Jaccard similarity of each
+planted pair is computed exactly, on the package's own normal form.
+
+    python benchmarks/corpus.py 10000 --seed 1 -o corpus.jsonl    (truth beside it: corpus.tsv)
+"""
+
+from __future__ import annotations
+
+import argparse
+import gzip
+import json
+import os
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.pure.normalize import normalize
+from neardup_solr.pure.shingles import word_shingles
+
+DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
+COPIES, SIBLINGS = 0.10, 0.04  # of all documents
+POOL = 80  # boilerplate sentences
+SENTENCES = (7, 16)  # in a body, the last one not reached
+_CITIES = (
+    "Amsterdam Athens Barcelona Belgrade Berlin Bern Bilbao Bremen Brussels Bucharest Budapest"
+    " Calgary Cologne Copenhagen Dresden Dublin Edinburgh Geneva Genoa Glasgow Hamburg Helsinki"
+    " Istanbul Kyoto Leeds Leipzig Lisbon London Lyon Madrid Malaga Manchester Marseille Milan"
+    " Montreal Munich Naples Nice Oslo Ottawa Palermo Paris Porto Prague Riga Rome Rotterdam"
+    " Salzburg Seville Sofia Stockholm Tallinn Toronto Toulouse Turin Valencia Vienna Vilnius"
+    " Warsaw Zurich"
+)
+_MONTHS = "January February March April May June July August September October November December"
+CITIES, MONTHS = tuple(_CITIES.split(" ")), tuple(_MONTHS.split(" "))
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    """Two documents (positions in the corpus) that were made alike, how, and how alike they are.
+
+    `kind` is an edit, or "sibling" for a hard negative; `similarity` is the exact Jaccard
+    similarity of their word 3-shingles.
+    """
+
+    first: int
+    second: int
+    kind: str
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True)
+class Corpus:
+    """Documents, and the pairs of them that were planted."""
+
+    documents: list[str]
+    planted: list[Planted]
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A document before it is written down."""
+
+    title: str
+    reference: str
+    city: str
+    sentences: tuple[str, ...]
+
+    def text(self) -> str:
+        """The document as one line."""
+        return f"{self.title}. {self.reference}, {self.city}. {' '.join(self.sentences)}"
+
+
+class Dice:
+    """Random numbers that stay the same in every version: PCG64's raw stream (O'Neill 2014)."""
+
+    def __init__(self, seed: int) -> None:
+        self._bits = np.random.PCG64(seed)
+
+    def below(self, limit: int, count: int) -> NDArray[np.int64]:
+        """So many whole numbers from 0 to limit - 1."""
+        return (self.fractions(count) * limit).astype(np.int64)
+
+    def fractions(self, count: int) -> NDArray[np.float64]:
+        """So many numbers from 0 to 1, 1 not reached."""
+        raw = self._bits.random_raw(count) >> np.uint64(11)
+        return raw.astype(np.float64) * 2.0**-53
+
+
+@cache
+def sentences() -> list[str]:
+    """The 220,000 English sentences that documents are drawn from."""
+    with gzip.open(DATA / "sentences.txt.gz", "rt", encoding="utf-8") as lines:
+        return lines.read().splitlines()
+
+
+def corpus(count: int, seed: int, *, ascii_only: bool = False) -> Corpus:
+    """`count` documents and the pairs planted among them; the same for the same seed.
+
+    `ascii_only` draws from the sentences without a character beyond ASCII.
+    """
+    source = [one for one in sentences() if one.isascii()] if ascii_only else sentences()
+    copies, siblings = round(count * COPIES), round(count * SIBLINGS)
+    rng = random.Random(seed)
+    drafts = _originals(count - copies - siblings, source, Dice(seed))
+    pairs = _plant_copies(drafts, copies, source, rng)
+    pairs += _plant_siblings(drafts, siblings, source, rng)
+    places = np.argsort(Dice(seed + 1).fractions(count), kind="stable").argsort().tolist()
+    documents = [""] * count
+    for draft, place in zip(drafts, places, strict=True):
+        documents[place] = draft.text()
+    planted = []
+    for made_first, made_second, kind in pairs:
+        first, second = places[made_first], places[made_second]
+        similarity = jaccard(documents[first], documents[second])
+        planted.append(Planted(first, second, kind, similarity))
+    return Corpus(documents, planted)
+
+
+def jaccard(first: str, second: str) -> float:
+    """The exact Jaccard similarity of two texts' word 3-shingles."""
+    one, other = (set(word_shingles(normalize(text), 3)) for text in (first, second))
+    return len(one & other) / len(one | other)
+
+
+def _originals(count: int, source: Sequence[str], dice: Dice) -> list[Draft]:
+    least, most = SENTENCES
+    sizes = (least + dice.below(most - least, count)).tolist()
+    drawn = iter(dice.below(len(source), sum(sizes)).tolist())
+    titles = dice.below(len(source), count).tolist()
+    references = dice.below(90_000_000, count).tolist()
+    cities = dice.below(len(CITIES), count).tolist()
+    feet = _boilerplate(count, source, dice)
+    return [
+        Draft(
+            title=_title(source[title]),
+            reference=_reference(reference),
+            city=CITIES[city],
+            sentences=(*(source[next(drawn)] for _ in range(size)), *foot),
+        )
+        for size, title, reference, city, foot in zip(
+            sizes, titles, references, cities, feet, strict=True
+        )
+    ]
+
+
+def _boilerplate(count: int, source: Sequence[str], dice: Dice) -> list[list[str]]:
+    """No, one, two or three sentences for each document from the Zipf-weighted pool."""
+    pool = [source[at] for at in dice.below(len(source), POOL).tolist()]
+    weights = np.cumsum(1.0 / np.arange(1, POOL + 1))
+    numbers = np.searchsorted([0.4, 0.7, 0.9], dice.fractions(count), side="right").tolist()
+    chosen = np.searchsorted(weights, dice.fractions(sum(numbers)) * weights[-1]).tolist()
+    drawn = iter(chosen)
+    return [[pool[next(drawn)] for _ in range(number)] for number in numbers]
+
+
+def _title(sentence: str) -> str:
+    return " ".join(sentence.split()[:5]).title()
+
+
+def _reference(number: int) -> str:
+    day, month, year = number % 28 + 1, MONTHS[number % 12], 1990 + number % 35
+    return f"Reference {number + 10_000_000}, {day} {month} {year}"
+
+
+def _plant_copies(
+    drafts: list[Draft], count: int, source: Sequence[str], rng: random.Random
+) -> list[tuple[int, int, str]]:
+    """Append edited copies; now and then a copy of a copy, so that some form groups."""
+    kinds, pairs = list(EDITS), []
+    for number in range(count):
+        first = int(rng.random() * len(drafts))
+        kind = kinds[number % len(kinds)]
+        pairs.append((first, len(drafts), kind))
+        drafts.append(EDITS[kind](drafts[first], source, rng))
+    return pairs
+
+
+def _plant_siblings(
+    drafts: list[Draft], count: int, source: Sequence[str], rng: random.Random
+) -> list[tuple[int, int, str]]:
+    """Append groups of two to five documents from one template each: 66 to 84 % of the words."""
+    pairs: list[tuple[int, int, str]] = []
+    end = len(drafts) + count
+    while len(drafts) < end:
+        size = min(2 + int(rng.random() * 4), end - len(drafts))
+        template = _some(12, source, rng)
+        words = sum(len(one.split()) for one in template)
+        own = words * (1.0 / (0.66 + 0.18 * rng.random()) - 1.0)
+        members = range(len(drafts), len(drafts) + size)
+        drafts.extend(_sibling(template, own, source, rng) for _ in members)
+        pairs.extend((a, b, "sibling") for a in members for b in members if a < b)
+    return pairs
+
+
+def _sibling(
+    template: tuple[str, ...], own: float, source: Sequence[str], rng: random.Random
+) -> Draft:
+    body: list[str] = []
+    while sum(len(one.split()) for one in body) < own:
+        body.extend(_some(1, source, rng))
+    number = int(rng.random() * 90_000_000)
+    return Draft(
+        title=_title(template[0]),
+        reference=_reference(number),
+        city=_pick(CITIES, rng),
+        sentences=(*template[:6], *body, *template[6:]),
+    )
+
+
+# Only rng.random() is promised to stay the same from one version of Python to the next.
+def _pick(items: Sequence[str], rng: random.Random) -> str:
+    return items[int(rng.random() * len(items))]
+
+
+def _some(count: int, source: Sequence[str], rng: random.Random) -> tuple[str, ...]:
+    return tuple(_pick(source, rng) for _ in range(count))
+
+
+def _numbers(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    return replace(draft, reference=_reference(int(rng.random() * 90_000_000)))
+
+
+def _city(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    return replace(draft, city=_pick(CITIES, rng))
+
+
+def _retitled(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    return replace(draft, title=_title(_pick(source, rng)))
+
+
+def _dropped(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    kept = list(draft.sentences)
+    for _ in range(min(1 + int(rng.random() * 3), len(kept) - 1)):
+        del kept[int(rng.random() * len(kept))]
+    return replace(draft, sentences=tuple(kept))
+
+
+def _added(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    more = list(draft.sentences)
+    for _ in range(1 + int(rng.random() * 3)):
+        more.insert(int(rng.random() * len(more)), _pick(source, rng))
+    return replace(draft, sentences=tuple(more))
+
+
+def _moved(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    order = list(draft.sentences)
+    for _ in range(1 + int(rng.random() * 3)):
+        taken = order.pop(int(rng.random() * len(order)))
+        order.insert(int(rng.random() * len(order)), taken)
+    return replace(draft, sentences=tuple(order))
+
+
+def _headed(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    return replace(draft, sentences=(*_some(2, source, rng), *draft.sentences))
+
+
+def _footed(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    return replace(draft, sentences=(*draft.sentences, *_some(2, source, rng)))
+
+
+def _reworded(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
+    """Replace 1 to 15 % of the words by words from elsewhere."""
+    share = 0.01 + 0.14 * rng.random()
+    return replace(
+        draft,
+        sentences=tuple(
+            " ".join(
+                _pick(_pick(source, rng).split(), rng) if rng.random() < share else word
+                for word in one.split()
+            )
+            for one in draft.sentences
+        ),
+    )
+
+
+EDITS: dict[str, Callable[[Draft, Sequence[str], random.Random], Draft]] = {
+    "numbers": _numbers,
+    "city": _city,
+    "title": _retitled,
+    "dropped": _dropped,
+    "added": _added,
+    "moved": _moved,
+    "head": _headed,
+    "foot": _footed,
+    "words": _reworded,
+}
+
+
+def main() -> None:
+    """Write a corpus as JSON Lines, and its planted pairs as a table beside it."""
+    parser = argparse.ArgumentParser(description="a corpus with known near-duplicates")
+    parser.add_argument("count", type=int)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("-o", "--output", type=Path, required=True)
+    options = parser.parse_args()
+    made = corpus(options.count, options.seed)
+    with options.output.open("w", encoding="utf-8") as lines:
+        for at, text in enumerate(made.documents):
+            lines.write(json.dumps({"id": str(at), "text": text}, ensure_ascii=False) + "\n")
+    with options.output.with_suffix(".tsv").open("w", encoding="utf-8") as rows:
+        rows.write("id\tother_id\tkind\tjaccard\n")
+        for pair in made.planted:
+            rows.write(f"{pair.first}\t{pair.second}\t{pair.kind}\t{pair.similarity:.4f}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,239 @@
+"""How fast documents are indexed: this package beside posting ready-made JSON to the same Solr.
+
+    python benchmarks/indexing.py [--documents 100000] [--rounds 2] [--large 400000]
+
+The embedded Solr runs in a temporary folder; every run gets a fresh core and fresh client
+process. "Ready-made" are the very same documents, encoded beforehand, in the same batches and by
+as many threads, over plain keep-alive sessions of requests; the two take turns, and the order
+turns around from round to round. Results go to indexing.md and .json beside this script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import multiprocessing
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+import results
+from corpus import corpus
+
+import neardup_solr
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.server import jars, lifecycle
+from neardup_solr.edges.server.layout import layout
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure.config import Settings, choose_fields
+from neardup_solr.pure.encoding import encoded
+from neardup_solr.pure.model import Document
+from neardup_solr.verbs.indexing import DEFAULT_SENDING
+
+BANDS_ONLY = "content_bands,signature,content"
+FIELDS = {
+    "as by default (8 fields)": Settings(),
+    "all (profile_hash too)": Settings(fields=choose_fields("all")),
+    BANDS_ONLY: Settings(fields=choose_fields(BANDS_ONLY)),
+}
+BATCH, THREADS = DEFAULT_SENDING.batch_documents, DEFAULT_SENDING.threads
+Seconds = dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """A run: `work` on `count` documents of the corpus, with these fields, into a core."""
+
+    work: str
+    fields: str
+    count: int
+    base: str
+    core: str
+
+
+def main() -> None:
+    """Measure everything, print it and keep it."""
+    options = _options()
+    found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
+    with _solr() as base:
+        _run(base, "index", BANDS_ONLY, options.documents // 5)  # Java compiles as it runs
+        for fields in FIELDS:
+            found[fields] = _compare(base, fields, options)
+        if options.large:
+            found["large"] = _run(base, "index", BANDS_ONLY, options.large)
+            found["large"]["documents"] = options.large
+    results.keep("indexing", found, list(_sections(found)))
+
+
+def _compare(base: str, fields: str, options: argparse.Namespace) -> dict[str, Any]:
+    """Median documents a second of both ways, and the ratio; the client's own cost."""
+    taken: dict[str, list[Seconds]] = {"index": [], "ready-made": []}
+    for number in range(options.rounds):
+        for work in list(taken)[:: 1 if number % 2 == 0 else -1]:
+            taken[work].append(_run(base, work, fields, options.documents))
+    alone = _run(base, "encode", fields, options.documents)
+    medians = {work: statistics.median(run["seconds"] for run in taken[work]) for work in taken}
+    return {
+        "runs": taken,
+        "ratio": medians["ready-made"] / medians["index"],
+        "documents_per_second": {work: options.documents / medians[work] for work in medians},
+        "encoding": alone,
+    }
+
+
+def _run(base: str, work: str, fields: str, count: int) -> Seconds:
+    """One run in a fresh process, into a fresh core that is dropped afterwards."""
+    task = Task(work, fields, count, base, f"bench_{time.time_ns()}")
+    solr = client.connect(base, task.core)
+    admin.create(solr, configset=solr_config() / "conf")
+    try:
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            taken = pool.apply(perform, [task])
+        assert work == "encode" or solr.count() == count, f"{solr.count()} of {count} arrived"
+    finally:
+        admin.drop(solr)
+    print(work, fields, count, taken, file=sys.stderr, flush=True)
+    return taken
+
+
+def perform(task: Task) -> Seconds:
+    """Seconds by the clock, and of this process on the processors, that a task takes."""
+    texts = corpus(task.count, seed=1).documents
+    documents = [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
+    settings = FIELDS[task.fields]
+    encoded(documents[:100], settings)  # compiled code is read from its cache
+    work = _WORK[task.work](documents, settings, client.connect(task.base, task.core))
+    started, busy = time.perf_counter(), time.process_time()
+    work()
+    return {
+        "seconds": time.perf_counter() - started,
+        "processor": time.process_time() - busy,
+    }
+
+
+def _index(documents: list[Document], settings: Settings, solr: Solr) -> Callable[[], object]:
+    return lambda: neardup_solr.index(documents, solr, settings=settings)
+
+
+def _ready_made(documents: list[Document], settings: Settings, solr: Solr) -> Callable[[], object]:
+    bodies = [
+        b"[" + b",".join(made for made, _ in encoded(batch, settings)) + b"]"
+        for batch in _batches(documents)
+    ]
+    return lambda: _post_all(bodies, solr.url)
+
+
+def _post_all(bodies: Sequence[bytes], url: str) -> None:
+    """Post bodies by threads, each with a session of its own, and commit."""
+
+    def post(own: Sequence[bytes]) -> None:
+        with requests.Session() as session:
+            for body in own:
+                _posted(session, url, body)
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(post, [bodies[at::THREADS] for at in range(THREADS)]))
+    with requests.Session() as session:
+        _posted(session, url, json.dumps({"commit": {"waitSearcher": True}}).encode())
+
+
+def _posted(session: requests.Session, url: str, body: bytes) -> None:
+    answer = session.post(
+        f"{url}/update", data=body, headers={"Content-Type": "application/json"}, timeout=600
+    )
+    answer.raise_for_status()
+    assert answer.json()["responseHeader"]["status"] == 0
+
+
+def _encode(documents: list[Document], settings: Settings, solr: Solr) -> Callable[[], object]:
+    def work() -> None:
+        for batch in _batches(documents):
+            encoded(batch, settings)
+
+    return work
+
+
+_WORK: dict[str, Callable[[list[Document], Settings, Solr], Callable[[], object]]] = {
+    "index": _index,
+    "ready-made": _ready_made,
+    "encode": _encode,
+}
+
+
+def _batches(documents: list[Document]) -> Iterator[list[Document]]:
+    for at in range(0, len(documents), BATCH):
+        yield documents[at : at + BATCH]
+
+
+@contextmanager
+def _solr() -> Iterator[str]:
+    """The embedded Solr in a temporary folder that borrows the user's own jars."""
+    user_jars = layout().jars
+    jars.install(user_jars, jars.locked(), tell=lifecycle.to_stderr)
+    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
+        (Path(folder) / user_jars.parent.name).symlink_to(user_jars.parent)
+        before = os.environ.get("NEARDUP_HOME")
+        os.environ["NEARDUP_HOME"] = folder
+        try:
+            yield lifecycle.start().url
+        finally:
+            lifecycle.stop()
+            if before is None:
+                del os.environ["NEARDUP_HOME"]
+            else:
+                os.environ["NEARDUP_HOME"] = before
+
+
+def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    count = found["documents"]
+    rows = []
+    for fields in FIELDS:
+        run = found[fields]
+        speed, alone = run["documents_per_second"], run["encoding"]
+        rows.append(
+            [
+                fields, speed["index"], speed["ready-made"], run["ratio"],
+                alone["seconds"] / count * 1e6, _processor(run, "index", count),
+                _processor(run, "ready-made", count),
+            ]
+        )  # fmt: skip
+    heads = [
+        "fields", "index, documents/s", "ready-made JSON, documents/s", "ratio",
+        "encoding alone, µs a document", "client's processor µs", "of it when ready-made",
+    ]  # fmt: skip
+    yield (
+        f"{count:,} documents, {THREADS} senders, batches of {BATCH:,}",
+        results.table(heads, rows),
+    )
+    if "large" in found:
+        large = found["large"]
+        row = [large["documents"], large["seconds"], large["documents"] / large["seconds"]]
+        body = results.table(["documents", "seconds", "documents/s"], [row])
+        yield f"{BANDS_ONLY}, for orientation", body
+
+
+def _processor(run: dict[str, Any], work: str, count: int) -> float:
+    seconds: float = statistics.median(one["processor"] for one in run["runs"][work])
+    return seconds / count * 1e6
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="documents per second into the embedded Solr")
+    parser.add_argument("--documents", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--large", type=int, default=400_000, help="0 leaves that run out")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
