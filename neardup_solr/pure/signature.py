@@ -8,8 +8,9 @@ Two sets agree in a position with probability equal to their Jaccard similarity 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import mmh3
 import numpy as np
@@ -76,12 +77,17 @@ def problem(document: Document) -> str | None:
             document.text.encode("utf-16-le")  # the quickest way to find one
     except UnicodeEncodeError as error:
         return f"the text holds a lone surrogate at character {error.start}"
-    if document.kept:
-        try:
-            orjson.dumps(dict(document.kept))
-        except TypeError as error:
-            return f"a kept column cannot be written as JSON: {error}"
-    return None
+    return _problem_of_kept(document.kept) if document.kept else None
+
+
+def _problem_of_kept(kept: Mapping[str, Any]) -> str | None:
+    try:
+        orjson.dumps(dict(kept))
+    except TypeError as error:
+        return f"a kept column cannot be written as JSON: {error}"
+    # Solr would take an object for an order: {"add": 1}, {"set": null}.
+    objects = [name for name, value in kept.items() if isinstance(value, Mapping)]
+    return f"the kept column {objects[0]!r} is an object, not a value" if objects else None
 
 
 def minhash(pieces: Sequence[str], settings: Settings) -> Signature:

@@ -149,3 +149,9 @@ def test_kept_values_have_to_be_json(value: object) -> None:
     """A kept value that JSON cannot hold is the document's problem, not the run's."""
     document = Document(id="1", text="a", kept={"n": value})
     assert "a kept column cannot be written" in str(signature.problem(document))
+
+
+def test_a_kept_object_is_no_value() -> None:
+    """Solr would take an object for an order to add or to set."""
+    document = Document(id="1", text="a", kept={"tags": {"add": "x"}})
+    assert "'tags' is an object" in str(signature.problem(document))
