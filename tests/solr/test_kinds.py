@@ -1,0 +1,52 @@
+"""Every kind of shingle and every whole-document signature, on a real Solr."""
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure.config import DEFAULT_FIELDS
+
+TEXTS = {
+    "1": "the cat sat on the mat and the cat ran off the mat with the cat",
+    "2": "the cats sat on the mats and the cat ran off the mat with the cat",
+    "3": "entirely different words are found in this other text about ships",
+    "4": "東京都のカフェで朝食を食べました",
+    "5": "東京都のカフェで昼食を食べました",
+}
+DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
+
+
+@pytest.mark.parametrize("kind", ["words", "chars", "stops", "stems"])
+@pytest.mark.parametrize("by", ["shingles", "bands", "signatures"])
+def test_each_kind_finds_its_near_duplicates(solr: Solr, kind: str, by: str) -> None:
+    """A collection of any kind is searched by the shingles that it was indexed with."""
+    nd.index(DOCUMENTS, solr, settings=nd.Settings(kind=kind, shingle_size=2))
+    criteria = nd.Criteria(by=by, limits=nd.Limits(min_similarity=0.0))
+    assert next(match.id for match in nd.search(solr, id="1", criteria=criteria)) == "2"
+    japanese = [match.id for match in nd.search(solr, id="4", criteria=criteria)]
+    assert japanese == (["5"] if kind == "chars" else [])
+
+
+def test_text_profiles_are_searched(solr: Solr) -> None:
+    """Texts of the same frequent words have one profile, whatever their order and rare words."""
+    fields = frozenset({*DEFAULT_FIELDS, "profile_hash"})
+    reordered = "the cat with the mat off ran the cat and the mat on sat the cat meowing"
+    documents = [*DOCUMENTS, nd.Document(id="6", text=reordered)]
+    nd.index(documents, solr, settings=nd.Settings(fields=fields))
+    criteria = nd.Criteria(by="profile", limits=nd.Limits(min_similarity=0.0))
+    assert [match.id for match in nd.search(solr, id="1", criteria=criteria)] == ["6"]
+
+
+def test_md5_finds_equal_normal_forms(solr: Solr) -> None:
+    """Case and punctuation do not count; a word does."""
+    upper = nd.Document(id="6", text=TEXTS["1"].upper() + "!")
+    nd.index([*DOCUMENTS, upper], solr)
+    found = nd.search(solr, id="1", criteria=nd.Criteria(by="md5"))
+    assert [(match.id, match.distance) for match in found] == [("6", 0)]
+
+
+def test_profiles_that_were_not_indexed(solr: Solr) -> None:
+    """A collection without profiles says what it can be searched by."""
+    nd.index(DOCUMENTS, solr)
+    with pytest.raises(nd.SettingsError, match="without profile_hash"):
+        nd.search(solr, id="1", criteria=nd.Criteria(by="profile"))
