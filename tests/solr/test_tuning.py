@@ -1,0 +1,139 @@
+"""tune and reband on a real Solr."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure import bands, signature
+from neardup_solr.pure.config import OPTIONAL_FIELDS, Settings
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.model import Document
+from neardup_solr.verbs.rebanding import BATCH, reband
+from neardup_solr.verbs.sampling import Sampling
+from neardup_solr.verbs.tuning import tune
+
+WORDS = [f"word{at}x" for at in range(12)]
+KEPT = {"city": ["Paris", "New York"], "price_i": 7, "seen_dt": "2024-01-01T00:00:00Z"}
+
+
+def listings(count: int) -> list[Document]:
+    """Texts of which neighbours are alike; the last has no word."""
+    texts = [" ".join(f"{word}{(at + n) // 5}" for n, word in enumerate(WORDS * 3))
+             for at in range(count - 1)]  # fmt: skip
+    return [Document(id=f"d,{at}", text=text, kept=KEPT) for at, text in enumerate([*texts, ""])]
+
+
+def stored(solr: Solr) -> dict[str, dict[str, Any]]:
+    """All fields of all documents but those that rebanding changes."""
+    fields = ["*", *OPTIONAL_FIELDS, "seen_dt", "price_i"]
+    changed = ("_version_", "content_bands", "signature_settings")
+    found = {id: solr.document(id, fields) for id in solr.ids()}
+    return {id: {k: v for k, v in each.items() if k not in changed} for id, each in found.items()}
+
+
+def test_a_collection_is_tuned_as_its_file_is(solr: Solr) -> None:
+    """Stored signatures tell what the texts tell, and the present bands are judged as well."""
+    documents = listings(60)
+    nd.index(documents, solr)
+    known = [("d,0", "d,1"), ("d,0", "d,30"), ("d,0", "gone")]
+    by_text, by_solr = (tune(source, known=known) for source in (documents, solr))
+    assert by_solr.current is not None
+    assert (by_solr.current.plan.bands, by_solr.current.plan.rows) == (42, 3)
+    assert replace(by_solr, current=None) == by_text
+    assert by_solr.absent == 1
+
+
+def test_a_sample_of_a_collection(solr: Solr) -> None:
+    """Some documents stand for all; those of known pairs are read whether drawn or not."""
+    nd.index(listings(60), solr)
+    found = tune(solr, sampling=Sampling(size=10), known=[("d,0", "d,1"), ("d,58", "d,57")])
+    assert (found.sampled, found.documents, sum(found.agreements)) == (10, 60, 45)
+    assert sum(found.known) == 2
+
+
+def test_collections_that_cannot_be_tuned(solr: Solr) -> None:
+    """No documents, no signatures, or more hashes than are stored: each is told."""
+    with pytest.raises(SettingsError, match="has no documents"):
+        tune(solr)
+    nd.index(listings(5), solr, settings=Settings(fields=frozenset({"content", "content_bands"})))
+    with pytest.raises(SettingsError, match="without signature"):
+        tune(solr)
+    with pytest.raises(SettingsError, match="without signature"):
+        reband(solr, replace(Settings(fields=frozenset({"content", "content_bands"})), bands=7))
+
+
+def test_more_hashes_than_stored_are_refused(solr: Solr) -> None:
+    """Fewer are fine: their bands can be made of what is stored."""
+    nd.index(listings(20), solr)
+    with pytest.raises(SettingsError, match="stores 128 hashes, and 256"):
+        tune(solr, hashes=256)
+    assert tune(solr, hashes=110).choice.plan.hashes == 105
+
+
+def test_reband_changes_bands_and_nothing_else(solr: Solr) -> None:
+    """Bands and fingerprint are those of indexing anew; kept columns, texts and terms stay."""
+    documents = listings(25)
+    all_fields = Settings(fields=frozenset(OPTIONAL_FIELDS))
+    nd.index(documents, solr, settings=all_fields)
+    before = stored(solr)
+    target = replace(all_fields, bands=30, rows=2)
+    assert reband(solr, target) == 25
+    assert stored(solr) == before
+    for document in documents:
+        found = solr.document(document.id, ["content_bands", "signature_settings"])
+        assert tuple(found.get("content_bands", ())) == signature.entry(document, target).bands
+        assert found["signature_settings"] == target.fingerprint
+    assert nd.search(solr, id="d,3", criteria=nd.Criteria(by="bands"))
+    assert reband(solr, target) == 0
+
+
+def test_reband_goes_on_where_it_stopped(solr: Solr) -> None:
+    """A collection of which a part has the new bands gets them for the rest only."""
+    documents = listings(20)
+    target = replace(Settings(), bands=10, rows=4)
+    nd.index(documents, solr)
+    solr.add([{"id": "d,3", "signature_settings": {"set": target.fingerprint}}])
+    solr.commit()
+    assert reband(solr, target) == 19
+    assert set(solr.values("signature_settings")) == {target.fingerprint}
+
+
+def test_reband_of_more_than_a_batch(solr: Solr) -> None:
+    """Pages of ids and batches of updates leave none out."""
+    count = BATCH + 5
+    nd.index([Document(id=str(at), text=f"a b c {at}") for at in range(count)], solr)
+    target = replace(Settings(), bands=2, rows=1)
+    assert reband(solr, target) == count
+    assert solr.values("signature_settings") == {target.fingerprint: count}
+
+
+def test_reband_leaves_what_changes_meanwhile(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A document that another writer replaces between reading and update gets its own bands."""
+    documents = listings(6)
+    nd.index(documents, solr)
+    newer = Document(id="d,2", text="quite another text than before")
+    made = bands.keys
+    replaced: list[nd.IndexSummary] = []
+
+    def replacing(*args: Any) -> tuple[str, ...]:
+        if not replaced:
+            replaced.append(nd.index([newer], solr))
+        return made(*args)
+
+    monkeypatch.setattr(bands, "keys", replacing)
+    target = replace(Settings(), bands=10, rows=4)
+    assert reband(solr, target) == 6
+    found = solr.document("d,2", ["content_bands", "content"])
+    assert found["content"] == newer.text
+    assert tuple(found["content_bands"]) == signature.entry(newer, target).bands
+
+
+def test_reband_to_other_settings_is_refused(solr: Solr) -> None:
+    """Signatures of other shingles cannot be made of stored ones; nothing is changed."""
+    nd.index(listings(5), solr)
+    with pytest.raises(SettingsError, match="differs in more than bands"):
+        reband(solr, Settings(shingle_size=2, bands=10))
+    assert set(solr.values("signature_settings")) == {Settings().fingerprint}

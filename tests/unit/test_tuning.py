@@ -1,0 +1,325 @@
+"""Parameter choice: the demand, the root finding, samples of files, and pictures of them."""
+
+import math
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from neardup_solr.edges import plots
+from neardup_solr.pure import bands, estimate, tuning
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import NeardupError, RecordError, SettingsError, SourceError
+from neardup_solr.pure.model import Document
+from neardup_solr.pure.tuning import Demand, Plan
+from neardup_solr.skin.tune import _table
+from neardup_solr.verbs.sampling import Sampling, _reservoir
+from neardup_solr.verbs.tuning import tune
+
+DEMO = Path(tuning.__file__).parents[1] / "demo"
+LISTINGS, PAIRS = DEMO / "listings.tsv", DEMO / "pairs.tsv"
+
+
+def documents(texts: Sequence[str]) -> list[Document]:
+    """Documents numbered from 0."""
+    return [Document(id=str(at), text=text) for at, text in enumerate(texts)]
+
+
+def test_worked_example() -> None:
+    """42 bands of 3 rows catch 99.6 % of the pairs at 0.5, and pass 0.5 % of those at 0.05."""
+    plan = tuning.plan(42, 3, Demand(catch=0.5, avoid=0.05))
+    assert plan.caught == pytest.approx(0.996, abs=5e-4)
+    assert plan.load == pytest.approx(0.005, abs=5e-4)
+    assert plan.threshold == pytest.approx(0.2539, abs=5e-5)
+    assert plan.approximate_threshold == pytest.approx(0.2877, abs=5e-5)
+    assert plan.approximate_slope == pytest.approx(3 / (math.e * 0.2877), abs=1e-3)
+
+
+@given(st.floats(0, 1), st.integers(1, 300), st.integers(1, 30))
+def test_the_curve_is_that_of_bands(similarity: float, count: int, rows: int) -> None:
+    """The stable formula agrees with the plain one."""
+    stable = float(tuning.curve(similarity, count, rows))
+    assert stable == pytest.approx(bands.probability(similarity, count, rows), abs=1e-12)
+
+
+@given(st.floats(0.001, 0.999), st.integers(1, 1_000), st.integers(1, 40))
+def test_roots_are_those_of_the_closed_form(chance: float, count: int, rows: int) -> None:
+    """Bisection finds what solving P(s) = chance for s gives."""
+    closed = (-math.expm1(math.log1p(-chance) / count)) ** (1 / rows)
+    assert tuning.similarity_at(chance, count, rows) == pytest.approx(closed, rel=1e-9)
+
+
+@given(st.integers(1, 100), st.integers(1, 20))
+def test_the_slope_is_the_derivative(count: int, rows: int) -> None:
+    """It is the steepness of the curve about its threshold."""
+    plan = tuning.plan(count, rows, Demand())
+    near = 1e-6
+    around = tuning.curve(np.array([plan.threshold - near, plan.threshold + near]), count, rows)
+    assert plan.slope == pytest.approx(float(around[1] - around[0]) / (2 * near), rel=1e-4)
+
+
+def brute_force(demand: Demand, hashes: int) -> tuple[int, int] | None:
+    """The cheapest bands and rows that meet a demand, by trying all."""
+    for count in range(1, hashes + 1):
+        for rows in range(1, hashes // count + 1):
+            plan = tuning.plan(count, rows, demand)
+            if 1 - plan.caught <= demand.miss and plan.load <= demand.load:
+                return count, rows
+    return None
+
+
+@given(
+    st.floats(0.2, 1), st.floats(0, 0.6), st.floats(0.001, 0.3), st.floats(0.0005, 0.3),
+    st.integers(1, 40),
+)  # fmt: skip
+def test_solve_finds_the_cheapest(
+    catch: float, avoid: float, miss: float, load: float, hashes: int
+) -> None:
+    """It finds what trying all bands and rows finds, and refuses where that finds none."""
+    assume(catch > avoid)
+    demand = Demand(catch=catch, avoid=avoid, miss=miss, load=load)
+    try:
+        plan = tuning.solve(demand, hashes)
+        found = plan.bands, plan.rows
+    except SettingsError:
+        found = None
+    assert found == brute_force(demand, hashes)
+
+
+def test_default_demand_within_default_hashes() -> None:
+    """99 % of the pairs at 0.5 and less than 0.1 % at 0.03 take 105 of 128 hashes."""
+    plan = tuning.solve(Demand(), 128)
+    assert (plan.bands, plan.rows, plan.hashes) == (35, 3, 105)
+
+
+@pytest.mark.parametrize(
+    ("demand", "hashes", "says"),
+    [
+        (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "--load of 0.035"]),
+        (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "--miss of 0.029"]),
+        (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "--avoid of 0.03"]),
+        (Demand(catch=0.9, avoid=0.001, load=1e-6), 2, ["(2 × 1)", "12 hashes", "--load of 0.002"]),
+    ],
+)
+def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: list[str]) -> None:
+    """The error names the part that fails, by how much, and what to ask for instead."""
+    with pytest.raises(SettingsError) as caught:
+        tuning.solve(demand, hashes)
+    assert [words for words in says if words not in str(caught.value)] == []
+
+
+def test_what_an_unmet_demand_advises_does() -> None:
+    """Each of the values that an error advises meets the demand."""
+    tuning.solve(Demand(avoid=0.1), 1_758)
+    tuning.solve(Demand(avoid=0.1, load=0.035), 128)
+    tuning.solve(Demand(avoid=0.03), 128)
+    tuning.solve(Demand(catch=0.2, miss=0.029, load=0.5), 16)
+    with pytest.raises(SettingsError):
+        tuning.solve(Demand(avoid=0.1), 1_757)
+
+
+@given(st.floats(0.1, 0.95), st.floats(0, 0.9), st.integers(1, 30))
+def test_closest_is_the_least_of_all(catch: float, avoid: float, hashes: int) -> None:
+    """No other bands and rows within the hashes have a smaller worse multiple."""
+    assume(catch > avoid)
+    demand = Demand(catch=catch, avoid=avoid)
+
+    def worse(plan: Plan) -> float:
+        return max((1 - plan.caught) / demand.miss, plan.load / demand.load)
+
+    tried = [
+        worse(tuning.plan(count, rows, demand))
+        for rows in range(1, hashes + 1)
+        for count in range(1, hashes // rows + 1)
+    ]
+    assert worse(tuning.closest(demand, hashes)) == pytest.approx(min(tried), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"catch": 0.0}, {"catch": 1.1}, {"catch": math.nan}, {"avoid": 1.0}, {"avoid": -0.1},
+        {"miss": 0.0}, {"miss": 1.0}, {"load": 0.0}, {"load": 2.0}, {"catch": 0.3, "avoid": 0.3},
+        {"catch": 0.1, "avoid": 0.3},
+    ],
+)  # fmt: skip
+def test_impossible_demands_are_refused(values: dict[str, float]) -> None:
+    """Shares lie in 0..1, and what is caught lies above what is passed over."""
+    with pytest.raises(SettingsError):
+        Demand(**values)
+
+
+@pytest.mark.parametrize("hashes", [0, -1, 65_537])
+def test_impossible_numbers_of_hashes_are_refused(hashes: int) -> None:
+    """A signature has 1 to 65,536 hashes."""
+    for function in (tuning.solve, tuning.closest):
+        with pytest.raises(SettingsError, match="hashes"):
+            function(Demand(), hashes)
+    with pytest.raises(SettingsError, match="0 bands"):
+        tuning.plan(0, 3, Demand())
+
+
+def test_tune_a_file_with_known_pairs() -> None:
+    """The demo: a plan, its neighbours, and recall that falls with the rows."""
+    found = tune(LISTINGS, known=PAIRS)
+    assert (found.documents, found.sampled, found.absent) == (404, 404, 0)
+    assert sum(found.agreements) == math.comb(404, 2)
+    assert sum(found.known) == 60
+    assert (found.choice.plan.bands, found.choice.plan.rows) == (35, 3)
+    assert [other.plan.rows for other in found.others] == [1, 2]
+    recalls = [each.recall or 0 for each in (*found.others, found.choice)]
+    precisions = [each.precision or 0 for each in (*found.others, found.choice)]
+    assert recalls == sorted(recalls, reverse=True)
+    assert precisions == sorted(precisions)
+    assert 0.8 < recalls[-1] < 1
+    assert found.current is None
+
+
+def test_a_sample_stands_for_the_whole() -> None:
+    """A third of the documents tells about the candidates of all; known pairs are whole."""
+    whole = tune(LISTINGS, known=PAIRS)
+    part = tune(LISTINGS, known=PAIRS, sampling=Sampling(size=135))
+    assert (part.sampled, part.documents) == (135, 404)
+    assert part.known == whole.known
+    assert part.choice.candidates == pytest.approx(whole.choice.candidates, rel=0.5)
+
+
+def test_the_same_seed_draws_the_same_sample() -> None:
+    """A sample can be drawn again, and another one by another seed."""
+    first, again, other = (
+        tune(LISTINGS, sampling=Sampling(size=50, seed=seed)).agreements for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first != other
+
+
+def test_every_item_is_drawn_as_often() -> None:
+    """Of 20 items, 5 of them in each of 2,000 samples: each about 500 times."""
+    counts = np.zeros(20)
+    for seed in range(2_000):
+        drawn, total = _reservoir(range(20), Sampling(size=5, seed=seed))
+        counts[drawn] += 1
+        assert (len(set(drawn)), total) == (5, 20)
+    assert np.abs(counts - 500).max() < 4.5 * math.sqrt(2_000 * 0.25 * 0.75)
+
+
+def test_texts_without_words_count_as_pairs_of_nothing() -> None:
+    """They resemble nothing, not even each other, and are documents all the same."""
+    found = tune(documents(["one two three four"] * 2 + ["", "...", "?"]))
+    assert found.agreements[0] == 9
+    assert found.agreements[-1] == 1
+    assert found.choice.candidates == pytest.approx(4 * 1 / 10)
+
+
+def test_equal_texts_are_all_candidates() -> None:
+    """All-identical texts: each document has every other one."""
+    found = tune(documents(["the same few words"] * 300))
+    assert found.choice.candidates == pytest.approx(299)
+
+
+def test_repeated_ids_and_bad_records(tmp_path: Path) -> None:
+    """An id counts once; what cannot be used is told."""
+    source = tmp_path / "a.jsonl"
+    source.write_text(
+        '{"id": 1, "text": "a b c"}\n{"id": 1, "text": "a b c"}\nx\n{"id": 2, "text": "d e f"}\n'
+        '{"id": 3, "text": "\\ud800"}\n'
+    )
+    told: list[RecordError] = []
+    found = tune(source, sampling=Sampling(on_error=told.append))
+    assert found.documents == 2
+    assert len(told) == 2
+
+
+@pytest.mark.parametrize(
+    ("texts", "known", "says"),
+    [
+        ([], None, "fewer than two documents"),
+        (["one two three"], None, "fewer than two documents"),
+        (["", "..."], None, "has a word"),
+        (["a b c", "d e f"], [("7", "8")], "none of the 1 known pairs"),
+    ],
+)
+def test_samples_without_pairs_are_refused(
+    texts: list[str], known: list[tuple[str, str]] | None, says: str
+) -> None:
+    """Where there is nothing to compare, the error says what is missing."""
+    with pytest.raises(SettingsError, match=says):
+        tune(documents(texts), known=known)
+    with pytest.raises(SettingsError, match="no pairs"):
+        Sampling(size=1)
+
+
+def test_known_pairs_may_be_absent_or_empty_texts() -> None:
+    """A pair that is not there is left out; one without words is a pair that is missed."""
+    texts = documents(["one two three", "one two three", "", "other words here"])
+    known = [("0", "1"), ("1", "0"), ("0", "2"), ("0", "99")]
+    found = tune(texts, known=known)
+    assert (found.absent, sum(found.known), found.known[0]) == (1, 2, 1)
+    assert found.choice.recall == 0.5
+    assert found.choice.precision == 1.0
+
+
+def test_settings_and_hashes_shape_the_sample() -> None:
+    """Other shingles and other numbers of hashes give other similarities and other plans."""
+    short = tune(LISTINGS, settings=Settings(shingle_size=1), hashes=256)
+    assert len(short.agreements) == 257
+    assert short.settings.shingle_size == 1
+    words = tune(LISTINGS, hashes=256)
+    assert short.choice.candidates > words.choice.candidates
+    assert short.choice.index_bytes == estimate.index_bytes(short.choice.plan.bands, 256)
+
+
+@pytest.mark.parametrize("suffix", [".png", ".svg", ".PNG"])
+def test_pictures(tmp_path: Path, suffix: str) -> None:
+    """A picture is of the format that its suffix says."""
+    path = tmp_path / f"picture{suffix}"
+    plots.plot(tune(LISTINGS, known=PAIRS), path)
+    head = {".png": b"\x89PNG", ".svg": b"<?xml"}[suffix.lower()]
+    assert path.read_bytes().startswith(head)
+    if suffix == ".svg":
+        shown = path.read_text()
+        for words in ("35 bands of 3 rows", "catch 0.5: 99.1 %", "known pairs", "logarithmic"):
+            assert words in shown
+
+
+def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
+    """An SVG holds no date and no random names."""
+    found = tune(LISTINGS)
+    for name in ("a.svg", "b.svg"):
+        plots.plot(found, tmp_path / name)
+    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
+
+
+def test_pictures_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A suffix, a place or a missing library is told before any work."""
+    (tmp_path / "folder.png").mkdir()
+    for name in ("a.pdf", "a", "none/a.png", "folder.png"):
+        with pytest.raises(SourceError):
+            plots.check_plot(tmp_path / name)
+    monkeypatch.setattr(sys, "path", [])
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(NeardupError, match=r"neardup-solr\[plot\]"):
+        plots.check_plot(tmp_path / "a.png")
+
+
+def test_the_table_fits_a_terminal() -> None:
+    """No line is wider than 80 columns, whatever the figures; the chosen plan is marked."""
+    found = tune(LISTINGS, known=PAIRS)
+    large = replace(
+        found,
+        documents=123_456_789,
+        sampled=5_000,
+        agreements=tuple(count * 153 for count in found.agreements),
+        current=replace(found.choice, candidates=123_456.7, index_bytes=12_345.0),
+    )
+    for shown in (found, large):
+        lines = [line.rstrip("\n") for line in _table(shown, is_stored=True)]
+        assert max(map(len, lines)) <= 80
+        assert any(line.startswith("chosen 35 × 3") for line in lines)
+        assert any("0.50–0.55" in line and line.endswith("← catch") for line in lines)
+        assert any("0.00–0.05" in line and line.endswith("← avoid") for line in lines)
