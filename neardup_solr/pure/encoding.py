@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from neardup_solr.pure import normalize, signing
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.model import Document, Entry
-from neardup_solr.pure.shingles import shingles
 from neardup_solr.pure.signature import profile_hash
 from neardup_solr.pure.signing import Signed
+from neardup_solr.pure.spelling import spelled
 
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
 # What needs the normal form of a text, and not only its signature.
@@ -39,8 +39,6 @@ def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[byt
         normal = signed.normal[at] if keep_normal else ""
         plain = _plain(document, normal, words[at], settings)
         terms = [column[at] for column in columns] if words[at] else []
-        if words[at] and "content_ng" in settings.fields:
-            terms.append(b',"content_ng":["' + _shingles(normal, settings) + b'"]')
         if "signature" in settings.fields:
             row = signed.signatures[at] if words[at] else b""
             terms.append(b',"signature":"' + base64.b64encode(row) + b'"')
@@ -65,14 +63,6 @@ def _plain(document: Document, normal: str, words: int, settings: Settings) -> b
     return orjson.dumps({**document.kept, **fields})
 
 
-def _shingles(normal: str, settings: Settings) -> bytes:
-    # A normal form has nothing that JSON would escape.
-    pieces = shingles(normal, settings)
-    if len(normal) * 4 > normalize.MAX_TERM_BYTES:
-        pieces = [normalize.indexable(piece) for piece in pieces]
-    return '","'.join(pieces).encode()
-
-
 def _term_columns(signed: Signed, settings: Settings) -> list[list[bytes]]:
     """For each chosen field of terms, the JSON of every document's."""
     columns = []
@@ -82,6 +72,9 @@ def _term_columns(signed: Signed, settings: Settings) -> list[list[bytes]]:
     if "content_sg" in settings.fields and settings.signatures:
         values = signed.signatures[:, : settings.signatures].astype(np.uint64)
         columns.append(_terms(b',"content_sg":[', values, _SIGNATURE_DIGITS))
+    if "content_ng" in settings.fields:
+        arrays = spelled(signed.normal, settings)
+        columns.append([b',"content_ng":[' + pieces + b"]" for pieces in arrays])
     return columns
 
 

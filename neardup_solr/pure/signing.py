@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_IN_PLACE = ("words", "chars")
+IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed where they lie
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
 
@@ -132,7 +132,7 @@ def _sign_compiled(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
 ) -> list[str]:
     """Words and characters are hashed where they lie; the other kinds need strings."""
-    keep = keep_normal or settings.kind not in _IN_PLACE
+    keep = keep_normal or settings.kind not in IN_PLACE
     forms = _run(texts, settings, into, is_normal=False, keep_normal=keep)
     for at in np.flatnonzero(into.words == _NEIGHBOURS).tolist():
         form = normalize.normalize(texts[at])
@@ -140,7 +140,7 @@ def _sign_compiled(
         _run([form], settings, own, is_normal=True, keep_normal=False)
         if keep:
             forms[at] = form
-    if settings.kind not in _IN_PLACE:
+    if settings.kind not in IN_PLACE:
         _sign_pieces(forms, settings, into)
     return forms if keep_normal else []
 

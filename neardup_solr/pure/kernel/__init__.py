@@ -14,9 +14,21 @@ import numpy as np
 from numba import njit
 
 from neardup_solr.pure.kernel.hashes import AFFINE, BLOCK, LANES, XOR, band, minhash
+from neardup_solr.pure.kernel.pieces import spell
 from neardup_solr.pure.kernel.texts import SPARE, characters, normalize_ascii, normalize_wide
 
-__all__ = ["AFFINE", "CHARACTERS", "SPARE", "WORDS", "XOR", "Shape", "Tables", "Texts", "sign"]
+__all__ = [
+    "AFFINE",
+    "CHARACTERS",
+    "SPARE",
+    "WORDS",
+    "XOR",
+    "Shape",
+    "Tables",
+    "Texts",
+    "sign",
+    "spell",
+]
 
 WORDS, CHARACTERS = 0, 1
 N0, N1, U32, U64 = np.uint64(0), np.uint64(1), np.uint32, np.uint64

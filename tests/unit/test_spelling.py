@@ -1,0 +1,45 @@
+"""Shingles as JSON, against the slow oracle."""
+
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup_solr.pure import normalize, shingles, spelling
+from neardup_solr.pure.config import KINDS, Settings
+from tests.unit.test_signing import TEXT
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    texts=st.lists(TEXT, max_size=4),
+    kind=st.sampled_from(KINDS),
+    size=st.integers(1, 4),
+)
+def test_shingles_are_spelled_as_json(texts: list[str], kind: str, size: int) -> None:
+    """The JSON of each form's shingles is that of the slow oracle, in its order."""
+    chosen = Settings(kind=kind, shingle_size=size)
+    forms = [normalize.normalize(text) for text in texts]
+    found = [orjson.loads(b"[" + json + b"]") for json in spelling.spelled(forms, chosen)]
+    assert found == [shingles.shingles(form, chosen) for form in forms]
+
+
+def test_long_texts_and_long_terms_are_spelled() -> None:
+    """Thousands of shingles, repeated ones, and terms that Lucene would refuse."""
+    forms = [" ".join(f"w{n % 700}" for n in range(3000)), "a b", "x" * 40_000 + " y", "", "z"]
+    found = [orjson.loads(b"[" + json + b"]") for json in spelling.spelled(forms, Settings())]
+    expected = [shingles.shingles(form, Settings()) for form in forms]
+    assert found == [[normalize.indexable(piece) for piece in pieces] for pieces in expected]
+
+
+def test_without_the_kernel_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The slow path gives the same bytes."""
+    forms = ["a b c d a b c", "é", "", "x y"]
+    fast = spelling.spelled(forms, Settings())
+    monkeypatch.setattr(spelling, "is_compiled", lambda: False)
+    assert spelling.spelled(forms, Settings()) == fast
+
+
+def test_nothing_to_spell() -> None:
+    """No forms give no JSON."""
+    assert spelling.spelled([], Settings()) == []
