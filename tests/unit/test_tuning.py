@@ -1,15 +1,19 @@
 """Parameter choice: the demand, the root finding, samples of files, and pictures of them."""
 
+import json
 import math
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from textwrap import indent
 
 import numpy as np
 import pytest
+import typer
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 from neardup_solr.edges import plots
 from neardup_solr.pure import bands, estimate, tuning
@@ -18,6 +22,7 @@ from neardup_solr.pure.errors import NeardupError, RecordError, SettingsError, S
 from neardup_solr.pure.model import Document
 from neardup_solr.pure.tuning import Demand, Plan
 from neardup_solr.skin.tune import _table
+from neardup_solr.skin.tune import tune as tune_command
 from neardup_solr.verbs.sampling import Sampling, _reservoir
 from neardup_solr.verbs.tuning import tune
 
@@ -323,3 +328,48 @@ def test_the_table_fits_a_terminal() -> None:
         assert any(line.startswith("chosen 35 × 3") for line in lines)
         assert any("0.50–0.55" in line and line.endswith("← catch") for line in lines)
         assert any("0.00–0.05" in line and line.endswith("← avoid") for line in lines)
+
+
+def test_the_example_of_the_documentation() -> None:
+    """docs/tuning.md shows what the command prints."""
+    page = (DEMO.parents[1] / "docs" / "tuning.md").read_text()
+    shown = "".join(_table(tune(LISTINGS, known=PAIRS), is_stored=False))
+    assert indent(shown.rstrip("\n"), "    ") in page
+
+
+@pytest.fixture
+def command() -> typer.Typer:
+    """The command alone."""
+    app = typer.Typer()
+    app.command()(tune_command)
+    return app
+
+
+def test_the_command_prints_json_and_draws(command: typer.Typer, tmp_path: Path) -> None:
+    """--format json is the whole record, and the picture is written."""
+    picture = tmp_path / "a.svg"
+    words = [str(LISTINGS), "--catch", "0.6", "--format", "json", "--plot", str(picture)]
+    ran = CliRunner().invoke(command, words)
+    assert ran.exit_code == 0
+    found = json.loads(ran.stdout)
+    assert found["choice"]["plan"]["caught"] >= 0.99
+    assert found["demand"]["catch"] == 0.6
+    assert found["settings"].startswith("n1 words3 affine128")
+    assert picture.stat().st_size > 1_000
+
+
+def test_the_command_counts_bad_records(command: typer.Typer, tmp_path: Path) -> None:
+    """Each is a line with its place, the rest is judged, and the exit code is 1."""
+    source = tmp_path / "a.jsonl"
+    source.write_text('{"id": 1, "text": "a b"}\n{"id": 2}\n{"id": 3, "text": "a b"}\n')
+    ran = CliRunner().invoke(command, [str(source)])
+    assert ran.exit_code == 1
+    assert "a.jsonl, line 2" in ran.stderr
+    assert "1 record could not be used." in ran.stderr
+    assert "chosen 35 × 3" in ran.stdout
+
+
+@pytest.mark.parametrize("words", [["--format", "xml"], ["--kind", "chars"]])
+def test_wrong_usage_of_the_command(command: typer.Typer, words: list[str]) -> None:
+    """A format that is not known, or shingles asked of a collection, is told before any work."""
+    assert CliRunner().invoke(command, words).exit_code == 2
