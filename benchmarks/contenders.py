@@ -51,6 +51,19 @@ def datasketch(texts: list[str], cores: int) -> Any:
     return signatures, bands.view(f"V{ROWS * signatures.itemsize}")
 
 
+def datasketch_index(texts: list[str], cores: int) -> Any:
+    """datasketch's signatures in its LSH of 42 bands of 3, held in memory."""
+    from datasketch import MinHash, MinHashLSH
+
+    index = MinHashLSH(num_perm=HASHES, params=(BANDS, ROWS))
+    tokens = ([piece.encode() for piece in _shingles(text)] for text in texts)
+    made = MinHash.generator(tokens, num_perm=HASHES, seed=SEED)
+    with index.insertion_session() as session:
+        for number, signature in enumerate(made):
+            session.insert(number, signature)
+    return index
+
+
 def datasketch_processes(texts: list[str], cores: int) -> Any:
     """The same in a process for each core: it has no threads of its own."""
     parts = [texts[at::cores] for at in range(cores)]
@@ -139,6 +152,7 @@ CONTENDERS: dict[str, Callable[[list[str], int], Any]] = {
     "neardup_solr, numpy": kernel_numpy,
     "datasketch": datasketch,
     "datasketch, a process a core": datasketch_processes,
+    "datasketch + index": datasketch_index,
     "rensa": rensa,
     "rensa, Python's hash()": rensa_hashes,
     "rensa + index": rensa_index,

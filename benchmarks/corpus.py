@@ -16,12 +16,13 @@ import gzip
 import json
 import os
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+from drafts import CITIES, EDITS, Draft, pick, reference_of, some, title_of
 from numpy.typing import NDArray
 
 from neardup_solr.pure.normalize import normalize
@@ -31,16 +32,6 @@ DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" 
 COPIES, SIBLINGS = 0.10, 0.04  # of all documents
 POOL = 80  # boilerplate sentences
 SENTENCES = (7, 16)  # in a body, the last one not reached
-_CITIES = (
-    "Amsterdam Athens Barcelona Belgrade Berlin Bern Bilbao Bremen Brussels Bucharest Budapest"
-    " Calgary Cologne Copenhagen Dresden Dublin Edinburgh Geneva Genoa Glasgow Hamburg Helsinki"
-    " Istanbul Kyoto Leeds Leipzig Lisbon London Lyon Madrid Malaga Manchester Marseille Milan"
-    " Montreal Munich Naples Nice Oslo Ottawa Palermo Paris Porto Prague Riga Rome Rotterdam"
-    " Salzburg Seville Sofia Stockholm Tallinn Toronto Toulouse Turin Valencia Vienna Vilnius"
-    " Warsaw Zurich"
-)
-_MONTHS = "January February March April May June July August September October November December"
-CITIES, MONTHS = tuple(_CITIES.split(" ")), tuple(_MONTHS.split(" "))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +54,6 @@ class Corpus:
 
     documents: list[str]
     planted: list[Planted]
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A document before it is written down."""
-
-    title: str
-    reference: str
-    city: str
-    sentences: tuple[str, ...]
-
-    def text(self) -> str:
-        """The document as one line."""
-        return f"{self.title}. {self.reference}, {self.city}. {' '.join(self.sentences)}"
 
 
 class Dice:
@@ -141,8 +118,8 @@ def _originals(count: int, source: Sequence[str], dice: Dice) -> list[Draft]:
     feet = _boilerplate(count, source, dice)
     return [
         Draft(
-            title=_title(source[title]),
-            reference=_reference(reference),
+            title=title_of(source[title]),
+            reference=reference_of(reference),
             city=CITIES[city],
             sentences=(*(source[next(drawn)] for _ in range(size)), *foot),
         )
@@ -160,15 +137,6 @@ def _boilerplate(count: int, source: Sequence[str], dice: Dice) -> list[list[str
     chosen = np.searchsorted(weights, dice.fractions(sum(numbers)) * weights[-1]).tolist()
     drawn = iter(chosen)
     return [[pool[next(drawn)] for _ in range(number)] for number in numbers]
-
-
-def _title(sentence: str) -> str:
-    return " ".join(sentence.split()[:5]).title()
-
-
-def _reference(number: int) -> str:
-    day, month, year = number % 28 + 1, MONTHS[number % 12], 1990 + number % 35
-    return f"Reference {number + 10_000_000}, {day} {month} {year}"
 
 
 def _plant_copies(
@@ -192,7 +160,7 @@ def _plant_siblings(
     end = len(drafts) + count
     while len(drafts) < end:
         size = min(2 + int(rng.random() * 4), end - len(drafts))
-        template = _some(12, source, rng)
+        template = some(12, source, rng)
         words = sum(len(one.split()) for one in template)
         own = words * (1.0 / (0.66 + 0.18 * rng.random()) - 1.0)
         members = range(len(drafts), len(drafts) + size)
@@ -206,93 +174,14 @@ def _sibling(
 ) -> Draft:
     body: list[str] = []
     while sum(len(one.split()) for one in body) < own:
-        body.extend(_some(1, source, rng))
+        body.extend(some(1, source, rng))
     number = int(rng.random() * 90_000_000)
     return Draft(
-        title=_title(template[0]),
-        reference=_reference(number),
-        city=_pick(CITIES, rng),
+        title=title_of(template[0]),
+        reference=reference_of(number),
+        city=pick(CITIES, rng),
         sentences=(*template[:6], *body, *template[6:]),
     )
-
-
-# Only rng.random() is promised to stay the same from one version of Python to the next.
-def _pick(items: Sequence[str], rng: random.Random) -> str:
-    return items[int(rng.random() * len(items))]
-
-
-def _some(count: int, source: Sequence[str], rng: random.Random) -> tuple[str, ...]:
-    return tuple(_pick(source, rng) for _ in range(count))
-
-
-def _numbers(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    return replace(draft, reference=_reference(int(rng.random() * 90_000_000)))
-
-
-def _city(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    return replace(draft, city=_pick(CITIES, rng))
-
-
-def _retitled(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    return replace(draft, title=_title(_pick(source, rng)))
-
-
-def _dropped(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    kept = list(draft.sentences)
-    for _ in range(min(1 + int(rng.random() * 3), len(kept) - 1)):
-        del kept[int(rng.random() * len(kept))]
-    return replace(draft, sentences=tuple(kept))
-
-
-def _added(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    more = list(draft.sentences)
-    for _ in range(1 + int(rng.random() * 3)):
-        more.insert(int(rng.random() * len(more)), _pick(source, rng))
-    return replace(draft, sentences=tuple(more))
-
-
-def _moved(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    order = list(draft.sentences)
-    for _ in range(1 + int(rng.random() * 3)):
-        taken = order.pop(int(rng.random() * len(order)))
-        order.insert(int(rng.random() * len(order)), taken)
-    return replace(draft, sentences=tuple(order))
-
-
-def _headed(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    return replace(draft, sentences=(*_some(2, source, rng), *draft.sentences))
-
-
-def _footed(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    return replace(draft, sentences=(*draft.sentences, *_some(2, source, rng)))
-
-
-def _reworded(draft: Draft, source: Sequence[str], rng: random.Random) -> Draft:
-    """Replace 1 to 15 % of the words by words from elsewhere."""
-    share = 0.01 + 0.14 * rng.random()
-    return replace(
-        draft,
-        sentences=tuple(
-            " ".join(
-                _pick(_pick(source, rng).split(), rng) if rng.random() < share else word
-                for word in one.split()
-            )
-            for one in draft.sentences
-        ),
-    )
-
-
-EDITS: dict[str, Callable[[Draft, Sequence[str], random.Random], Draft]] = {
-    "numbers": _numbers,
-    "city": _city,
-    "title": _retitled,
-    "dropped": _dropped,
-    "added": _added,
-    "moved": _moved,
-    "head": _headed,
-    "foot": _footed,
-    "words": _reworded,
-}
 
 
 def main() -> None:
