@@ -33,16 +33,22 @@ if TYPE_CHECKING:
         SolrUnreachable,
         SourceError,
     )
+    from neardup_solr.pure.estimate import Estimate, containment, jaccard
     from neardup_solr.pure.evaluate import Evaluation
     from neardup_solr.pure.model import Document, Entry, Match, Pair
+    from neardup_solr.pure.signature import decode
     from neardup_solr.pure.similarity import Limits
+    from neardup_solr.pure.tuning import Demand, Plan, Tuning, solve
     from neardup_solr.verbs.connecting import connect, init
     from neardup_solr.verbs.deleting import delete
     from neardup_solr.verbs.evaluating import evaluate
     from neardup_solr.verbs.exporting import SignaturesSummary, signatures
     from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
+    from neardup_solr.verbs.rebanding import reband
     from neardup_solr.verbs.reporting import Chosen, Report, report
+    from neardup_solr.verbs.sampling import Sampling
     from neardup_solr.verbs.searching import Criteria, search
+    from neardup_solr.verbs.tuning import tune
 
 _PLACES = {
     "edges.client": ("Solr",),
@@ -65,16 +71,22 @@ _PLACES = {
         "SolrUnreachable",
         "SourceError",
     ),
+    "pure.estimate": ("Estimate", "containment", "jaccard"),
     "pure.evaluate": ("Evaluation",),
     "pure.model": ("Document", "Entry", "Match", "Pair"),
+    "pure.signature": ("decode",),
     "pure.similarity": ("Limits",),
+    "pure.tuning": ("Demand", "Plan", "Tuning", "solve"),
     "verbs.connecting": ("connect", "init"),
     "verbs.deleting": ("delete",),
     "verbs.evaluating": ("evaluate",),
     "verbs.exporting": ("SignaturesSummary", "signatures"),
     "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
+    "verbs.rebanding": ("reband",),
     "verbs.reporting": ("Chosen", "Report", "report"),
+    "verbs.sampling": ("Sampling",),
     "verbs.searching": ("Criteria", "search"),
+    "verbs.tuning": ("tune",),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 
@@ -88,25 +100,35 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "evaluate",
     "delete",
     "signatures",
+    "tune",
+    "reband",
+    "solve",
+    "jaccard",
+    "containment",
+    "decode",
     "read_pairs",
     "write_pairs",
     "probability",
     "Chosen",
     "CoreMissing",
     "Criteria",
+    "Demand",
     "Document",
     "DocumentNotFound",
     "Entry",
+    "Estimate",
     "Evaluation",
     "IndexSummary",
     "Limits",
     "Match",
     "NeardupError",
     "Pair",
+    "Plan",
     "Progress",
     "Reading",
     "RecordError",
     "Report",
+    "Sampling",
     "SchemaError",
     "Sending",
     "ServerError",
@@ -119,6 +141,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "SolrUnauthorized",
     "SolrUnreachable",
     "SourceError",
+    "Tuning",
 ]
 
 

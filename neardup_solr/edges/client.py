@@ -114,9 +114,13 @@ class Solr:
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
         """The texts of documents by id; ids that are not there are left out."""
-        request = query.by_ids(ids) | {"fields": ["id", "content"], "limit": len(ids)}
-        docs = self._ask(request, _DOCS)["response"]["docs"]
-        return {found["id"]: found.get("content", "") for found in docs}
+        return {found["id"]: found.get("content", "") for found in self.stored(ids, ["content"])}
+
+    def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
+        """The id and fields of documents, in one answer; ids that are not there are left out."""
+        request = query.by_ids(ids) | {"fields": ["id", *fields], "limit": len(ids)}
+        docs: list[dict[str, Any]] = self._ask(request, _DOCS)["response"]["docs"]
+        return docs
 
     def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
         """The ids of all documents that match all filters, by code point, page by page.

@@ -13,7 +13,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from neardup_solr.skin import fill, find, show, solr_commands, streams
+from neardup_solr.skin import fill, find, show, solr_commands, streams, tune
 
 INTERRUPTED = 130
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
@@ -34,6 +34,7 @@ for command in (
     find.evaluate,
     fill.delete,
     fill.signatures,
+    tune.tune,
 ):
     app.command()(command)
 app.add_typer(solr_commands.app, name="solr")

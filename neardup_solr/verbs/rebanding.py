@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
@@ -11,7 +11,7 @@ import orjson
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure import bands, signature
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import DocumentNotFound, SettingsError, SolrAnswerError
+from neardup_solr.pure.errors import SettingsError, SolrAnswerError
 from neardup_solr.verbs.settings import FIELD
 from neardup_solr.verbs.tuning import require_stored
 
@@ -66,16 +66,12 @@ def _written_with(fingerprint: str) -> str:
     return f"{{!term f={FIELD}}}{fingerprint}"
 
 
-def _updates(solr: Solr, ids: Iterable[str], settings: Settings) -> Iterator[bytes]:
-    for id in ids:
-        try:
-            stored = solr.document(id, ["signature", "_version_"])
-        except DocumentNotFound:
-            continue  # deleted meanwhile
+def _updates(solr: Solr, ids: Sequence[str], settings: Settings) -> Iterator[bytes]:
+    for stored in solr.stored(ids, ["signature", "_version_"]):
         keys = bands.keys(signature.decode(stored.get("signature", "")), settings)
         # With its version, an update of a document that has changed since is refused.
         update = {
-            "id": id,
+            "id": stored["id"],
             "_version_": stored["_version_"],
             FIELD: {"set": settings.fingerprint},
             "content_bands": {"set": keys},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,11 +16,12 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
 from neardup_solr.pure import signature, signing
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import DocumentNotFound, RecordError, SettingsError
+from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document
 from neardup_solr.pure.signature import Signature
 
 T = TypeVar("T")
+BATCH = 1_000  # signatures in one answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,12 +64,10 @@ def from_solr(solr: Solr, sampling: Sampling, wanted: Set[str]) -> Sample:
 
 def _read_signatures(solr: Solr, ids: Iterable[str]) -> Iterator[tuple[str, Signature]]:
     """Stored signatures by id, without those that are not there (any more)."""
-    for id in ids:
-        try:
-            stored = solr.document(id, ["signature"])
-        except DocumentNotFound:
-            continue
-        yield id, signature.decode(stored.get("signature", ""))
+    remaining = iter(ids)
+    while batch := list(islice(remaining, BATCH)):
+        for stored in solr.stored(batch, ["signature"]):
+            yield stored["id"], signature.decode(stored.get("signature", ""))
 
 
 def from_source(

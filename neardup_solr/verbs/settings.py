@@ -23,8 +23,8 @@ def stored_settings(solr: Solr) -> Settings | None:
         shown = "; ".join(f"{count:,} documents with [{name}]" for name, count in counts.items())
         raise SettingsError(
             f"the collection mixes settings: {shown}",
-            "delete the documents of one kind (neardup delete --query"
-            f" '{FIELD}:\"...\"') and index them again",
+            "finish the reband that was interrupted, or delete the documents of one kind"
+            f" (neardup delete --query '{FIELD}:\"...\"') and index them again",
         )
     return Settings.parse(next(iter(counts))) if counts else None
 
