@@ -34,21 +34,23 @@ def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[byt
     signed = signing.sign(texts, settings, keep_normal=keep_normal)
     columns = _term_columns(signed, settings)
     words = signed.words.tolist()
+    fixed = {"signature_settings": settings.fingerprint}
     made = []
     for at, document in enumerate(documents):
         normal = signed.normal[at] if keep_normal else ""
-        plain = _plain(document, normal, words[at], settings)
+        plain = _plain(document, normal, words[at], settings) | fixed
         terms = [column[at] for column in columns] if words[at] else []
         if "signature" in settings.fields:
             row = signed.signatures[at] if words[at] else b""
             terms.append(b',"signature":"' + base64.b64encode(row) + b'"')
-        made.append((b"".join((plain[:-1], *terms, b"}")), words[at]))
+        head = orjson.dumps(plain)[:-1]
+        made.append((b"".join((head, *terms, b"}")), words[at]))
     return made
 
 
-def _plain(document: Document, normal: str, words: int, settings: Settings) -> bytes:
-    """The JSON object of all that is not a list of terms."""
-    fields: dict[str, Any] = {"id": document.id, "signature_settings": settings.fingerprint}
+def _plain(document: Document, normal: str, words: int, settings: Settings) -> dict[str, Any]:
+    """What is not a list of terms, nor the same for all."""
+    fields: dict[str, Any] = {**document.kept, "id": document.id}
     chosen = settings.fields
     if "content" in chosen:
         fields["content"] = document.text
@@ -60,7 +62,7 @@ def _plain(document: Document, normal: str, words: int, settings: Settings) -> b
         fields["first_word"] = normalize.first_word(normal)
     if "profile_hash" in chosen:
         fields["profile_hash"] = profile_hash(normal, settings)
-    return orjson.dumps({**document.kept, **fields})
+    return fields
 
 
 def _term_columns(signed: Signed, settings: Settings) -> list[list[bytes]]:
