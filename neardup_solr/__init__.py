@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     )
     from neardup_solr.pure.estimate import Estimate, containment, jaccard
     from neardup_solr.pure.evaluate import Evaluation
-    from neardup_solr.pure.model import Document, Entry, Match, Pair
+    from neardup_solr.pure.model import Document, Duplicate, Entry, Match, Pair
     from neardup_solr.pure.signature import decode
     from neardup_solr.pure.similarity import Limits
     from neardup_solr.pure.tuning import Demand, Plan, Tuning, solve
     from neardup_solr.verbs.connecting import connect, init
     from neardup_solr.verbs.deleting import delete
+    from neardup_solr.verbs.duplicating import Duplicates, Verifying, duplicates
     from neardup_solr.verbs.evaluating import evaluate
     from neardup_solr.verbs.exporting import SignaturesSummary, signatures
     from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
@@ -73,12 +74,13 @@ _PLACES = {
     ),
     "pure.estimate": ("Estimate", "containment", "jaccard"),
     "pure.evaluate": ("Evaluation",),
-    "pure.model": ("Document", "Entry", "Match", "Pair"),
+    "pure.model": ("Document", "Duplicate", "Entry", "Match", "Pair"),
     "pure.signature": ("decode",),
     "pure.similarity": ("Limits",),
     "pure.tuning": ("Demand", "Plan", "Tuning", "solve"),
     "verbs.connecting": ("connect", "init"),
     "verbs.deleting": ("delete",),
+    "verbs.duplicating": ("Duplicates", "Verifying", "duplicates"),
     "verbs.evaluating": ("evaluate",),
     "verbs.exporting": ("SignaturesSummary", "signatures"),
     "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
@@ -97,6 +99,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "index",
     "search",
     "report",
+    "duplicates",
     "evaluate",
     "delete",
     "signatures",
@@ -115,6 +118,8 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Demand",
     "Document",
     "DocumentNotFound",
+    "Duplicate",
+    "Duplicates",
     "Entry",
     "Estimate",
     "Evaluation",
@@ -142,6 +147,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "SolrUnreachable",
     "SourceError",
     "Tuning",
+    "Verifying",
 ]
 
 

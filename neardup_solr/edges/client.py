@@ -138,6 +138,20 @@ class Solr:
         found = pysolr.Solr(self.url, session=self.session).search("*:*", **params)
         return (document["id"] for document in found)
 
+    def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
+        """These docValues fields of all documents, in the order of their ids, whole or not at all.
+
+        Raises SolrAnswerError where the export broke off, which Solr says inside a success.
+        """
+        params = {"q": "*:*", "sort": "id asc", "fl": ",".join(fields), **EXACT}
+        response = self.session.get(f"{self.url}/export", params=params)
+        found = answer(response, _DOCS)["response"]
+        docs: list[dict[str, Any]] = found["docs"]
+        if len(docs) != found["numFound"] or (docs and "EXCEPTION" in docs[-1]):
+            reason = f"the export broke off after {len(docs):,} of {found['numFound']:,} documents"
+            raise SolrAnswerError(self.url, 200, reason, "look into Solr's log, then run it again")
+        return docs
+
     def values(self, name: str) -> dict[str, int]:
         """The values of a docValues field, with the number of documents that have each."""
         facet = {"type": "terms", "field": name, "limit": -1}

@@ -81,3 +81,19 @@ class Pair:
     other_id: str
     distance: int
     similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate:
+    """Two near-duplicates of a whole collection, and the cluster that they are in.
+
+    `similarity` lies in 0..1 by `measure` ("words" or "estimate"); `distance` counts words, None
+    where that was not measured; `cluster` is the first id of their cluster in natural order.
+    """
+
+    id: str
+    other_id: str
+    similarity: float
+    distance: int | None
+    measure: str
+    cluster: str

@@ -36,14 +36,17 @@ class Limits:
             reason = f"a similarity of {self.min_similarity} cannot be"
             raise SettingsError(reason, "give one from 0 to 1")
 
+    def least_similarity(self) -> float:
+        """The smallest similarity that is within the limits."""
+        if self.min_similarity is not None:
+            return self.min_similarity
+        return DEFAULT_SIMILARITY if self.max_distance is None else 0.0
+
     def allowed(self, longest: int) -> int:
         """The largest distance in words that is within the limits, for a text of `longest`."""
-        distance, similarity = self.max_distance, self.min_similarity
-        if similarity is None:
-            similarity = DEFAULT_SIMILARITY if distance is None else 0.0
         # The small term keeps (1 - 0.9) * 10 from falling below 1.
-        by_similarity = int((1.0 - similarity) * longest + 1e-9)
-        return by_similarity if distance is None else min(by_similarity, distance)
+        by_similarity = int((1.0 - self.least_similarity()) * longest + 1e-9)
+        return by_similarity if self.max_distance is None else min(by_similarity, self.max_distance)
 
 
 def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) -> int | None:
