@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -178,20 +179,20 @@ def _packed(texts: Sequence[str]) -> Texts:
     """Texts as the kernel reads them; Python copies ASCII and UTF-16 out of a string fastest."""
     from neardup_solr.pure.kernel import SPARE, Texts
 
-    narrow = [text.encode("ascii") for text in texts if text.isascii()]
-    wide = [_utf16(text) for text in texts if not text.isascii()]
-    is_wide = np.fromiter((not text.isascii() for text in texts), np.bool_, len(texts))
-    begins = np.zeros(len(texts), dtype=np.uint64)
-    ends = np.zeros(len(texts), dtype=np.uint64)
-    for chosen, parts, unit in ((~is_wide, narrow, 1), (is_wide, wide, 2)):
-        stops = np.cumsum(np.fromiter(map(len, parts), np.uint64, len(parts))) // np.uint64(unit)
-        ends[chosen] = stops
-        begins[chosen] = np.concatenate((np.zeros(1, np.uint64), stops))[:-1]
+    narrow = [text.isascii() for text in texts]
+    encoded = [
+        text.encode("ascii") if is_narrow else _utf16(text)
+        for text, is_narrow in zip(texts, narrow, strict=True)
+    ]
+    is_wide = ~np.array(narrow, dtype=np.bool_)
+    sizes = np.fromiter(map(len, encoded), np.uint64, len(encoded)) >> is_wide.astype(np.uint64)
+    ends = np.where(is_wide, np.cumsum(sizes * is_wide), np.cumsum(sizes * ~is_wide))
+    wide = compress(encoded, is_wide.tolist())
     return Texts(
-        ascii=np.frombuffer(b"".join((*narrow, bytes(SPARE))), dtype=np.uint8),
+        ascii=np.frombuffer(b"".join((*compress(encoded, narrow), bytes(SPARE))), dtype=np.uint8),
         wide=np.frombuffer(b"".join((*wide, bytes(SPARE))), dtype="<u2"),
         is_wide=is_wide,
-        begins=begins,
+        begins=ends - sizes,
         ends=ends,
     )
 

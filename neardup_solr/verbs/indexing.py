@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -221,17 +221,20 @@ class _Run:
 def _deliver(
     batches: Iterable[_Batch], solr: Solr, settings: Settings, threads: int
 ) -> Iterator[_Delivered]:
-    """Encode and send batches by several threads; answers come in order, few batches wait.
+    """Encode batches here and send them by several threads; answers come in order.
 
-    A batch that repeats an id waits for those before it: the last record of an id has to win.
+    The next batch is encoded while all threads wait for Solr, so that it never waits for us; few
+    batches are held at a time. One that repeats an id waits for those before it: the last record
+    of an id has to win.
     """
     waiting: deque[Future[_Delivered]] = deque()
     pool = ThreadPoolExecutor(threads)
     try:
         for batch in batches:
+            made = encoding.encoded(list(batch.documents.values()), settings)
             while waiting and (batch.alone or len(waiting) > threads):
                 yield waiting.popleft().result()
-            waiting.append(pool.submit(_delivered, batch, solr, settings))
+            waiting.append(pool.submit(_sent, solr, made))
             if batch.alone:
                 yield waiting.popleft().result()
         while waiting:
@@ -241,7 +244,6 @@ def _deliver(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _delivered(batch: _Batch, solr: Solr, settings: Settings) -> _Delivered:
-    made = encoding.encoded(list(batch.documents.values()), settings)
+def _sent(solr: Solr, made: Sequence[tuple[bytes, int]]) -> _Delivered:
     refused = solr.add([json for json, _ in made])
     return _Delivered(documents=len(made), words=sum(w for _, w in made), refused=refused)
