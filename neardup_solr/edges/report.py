@@ -12,12 +12,13 @@ from pathlib import Path
 import orjson
 
 from neardup_solr.pure.errors import SettingsError, SourceError
-from neardup_solr.pure.model import Match, Pair
+from neardup_solr.pure.model import Duplicate, Match, Pair
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
+DUPLICATE_COLUMNS = ("id", "other_id", "similarity", "distance", "measure", "cluster")
 MATCH_COLUMNS = ("id", "distance", "similarity", "shared", "text")
 
-Row = Mapping[str, str | int | float]
+Row = Mapping[str, str | int | float | None]
 Face = Callable[[Iterable[Row], Sequence[str]], Iterator[str]]
 
 _ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
@@ -34,8 +35,19 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     Raises SourceError where the suffix is not known or the file cannot be written; a file that
     was there before is then still whole.
     """
-    path = Path(path)
-    lines = _face(path)((_pair_row(pair) for pair in pairs), COLUMNS)
+    _write(Path(path), (_pair_row(pair) for pair in pairs), COLUMNS)
+
+
+def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
+    """Write the pairs of a whole collection, like `write_pairs`.
+
+    Columns id, other_id, similarity, distance (empty where it was not measured), measure, cluster.
+    """
+    _write(Path(path), (_duplicate_row(pair) for pair in pairs), DUPLICATE_COLUMNS)
+
+
+def _write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
+    lines = _face(path)(rows, columns)
     try:
         write_atomically(path, lines)
     except OSError as error:
@@ -45,6 +57,11 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
 def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
     """Lines of a report in a format: "tsv", "csv" or "jsonl"."""
     return format_rows((_pair_row(pair) for pair in pairs), COLUMNS, format)
+
+
+def format_duplicates(pairs: Iterable[Duplicate], format: str) -> Iterator[str]:
+    """Lines of a whole collection's pairs in a format: "tsv", "csv" or "jsonl"."""
+    return format_rows((_duplicate_row(pair) for pair in pairs), DUPLICATE_COLUMNS, format)
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
@@ -132,6 +149,17 @@ def _pair_row(pair: Pair) -> Row:
     }
 
 
+def _duplicate_row(pair: Duplicate) -> Row:
+    return {
+        "id": pair.id,
+        "other_id": pair.other_id,
+        "similarity": round(pair.similarity, 4),
+        "distance": pair.distance,
+        "measure": pair.measure,
+        "cluster": pair.cluster,
+    }
+
+
 def _match_row(match: Match) -> Row:
     return {
         "id": match.id,
@@ -142,7 +170,9 @@ def _match_row(match: Match) -> Row:
     }
 
 
-def _cell(value: str | int | float) -> str:
+def _cell(value: str | int | float | None) -> str:
+    if value is None:
+        return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from neardup_solr.skin import fill, find, show, solr_commands, streams, tune
+from neardup_solr.skin import fill, find, show, solr_commands, streams, tune, whole
 
 INTERRUPTED = 130
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
@@ -31,6 +31,7 @@ for command in (
     fill.index,
     find.search,
     find.report,
+    whole.duplicates,
     find.evaluate,
     fill.delete,
     fill.signatures,

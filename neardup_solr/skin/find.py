@@ -38,7 +38,7 @@ def search(
 
     if sum(given is not None for given in (id, text, file)) != 1:
         raise typer.BadParameter("give one of --id, --text and --file")
-    as_rows = _format(format)
+    as_rows = rows_format(format)
     criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
     if file is not None:
         show.say_if_typed(str(file), "the text")
@@ -71,7 +71,7 @@ def report(
     """Report the near-duplicate pairs of a collection, or of some of its documents."""
     from neardup_solr.edges import report as faces
 
-    as_rows = _format(format)
+    as_rows = rows_format(format)
     if output is not None:
         if format not in (None, output.suffix.lower()[1:]):
             raise typer.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
@@ -146,7 +146,7 @@ Next:
 DEMO_PAIRS = 8
 
 
-def _format(format: str | None) -> str | None:
+def rows_format(format: str | None) -> str | None:
     """The format of rows to print, checked; None for a table."""
     from neardup_solr.edges import report as faces
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from neardup_solr.pure.evaluate import Evaluation
     from neardup_solr.pure.model import Match, Pair
+    from neardup_solr.verbs.duplicating import Duplicates
     from neardup_solr.verbs.indexing import IndexSummary, Watching
     from neardup_solr.verbs.reporting import Report
 
@@ -136,6 +137,20 @@ def say_report(report: Report) -> None:
         say(
             f"{report.cut:,} documents had as many candidates as --rows allows and may have more"
             " near-duplicates; raise --rows to be sure."
+        )
+
+
+def say_duplicates(found: Duplicates) -> None:
+    """What stands behind the pairs of a whole collection."""
+    pairs = counted(len(found.pairs), "near-duplicate pair")
+    clusters = counted(found.clusters, "cluster")
+    documents = counted(found.documents, "document")
+    compared = counted(found.candidates, "pair")
+    say(f"{pairs} in {clusters} among {documents}; {compared} compared.")
+    if found.hot_keys:
+        say(
+            f"{counted(found.hot_keys, 'band key')} of more documents than --cap: these were"
+            " chained, not all compared with each other; raise --cap to be sure."
         )
 
 
