@@ -14,6 +14,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import signal
 import statistics
 import sys
 import tempfile
@@ -43,7 +44,6 @@ from neardup_solr.verbs.indexing import DEFAULT_SENDING
 BANDS_ONLY = "content_bands,signature,content"
 FIELDS = {
     "as by default (8 fields)": Settings(),
-    "all (profile_hash too)": Settings(fields=choose_fields("all")),
     BANDS_ONLY: Settings(fields=choose_fields(BANDS_ONLY)),
 }
 BATCH, THREADS = DEFAULT_SENDING.batch_documents, DEFAULT_SENDING.threads
@@ -64,6 +64,7 @@ class Task:
 def main() -> None:
     """Measure everything, print it and keep it."""
     options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or Solr and its folder would stay
     found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
     with _solr() as base:
         _run(base, "index", BANDS_ONLY, options.documents // 5)  # Java compiles as it runs
