@@ -19,7 +19,7 @@ from neardup_solr.pure import query
 from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Hit
 
-PAGE = 1_000  # hits in one answer
+PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
 _JSON = {"Content-Type": "application/json"}
@@ -117,9 +117,12 @@ class Solr:
         return {found["id"]: found.get("content", "") for found in self.stored(ids, ["content"])}
 
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
-        """The id and fields of documents, in one answer; ids that are not there are left out."""
-        request = query.by_ids(ids) | {"fields": ["id", *fields], "limit": len(ids)}
-        docs: list[dict[str, Any]] = self._ask(request, _DOCS)["response"]["docs"]
+        """The id and fields of documents, page by page; ids that are not there are left out."""
+        docs: list[dict[str, Any]] = []
+        for at in range(0, len(ids), PAGE):
+            page = ids[at : at + PAGE]
+            request = query.by_ids(page) | {"fields": ["id", *fields], "limit": len(page)}
+            docs += self._ask(request, _DOCS)["response"]["docs"]
         return docs
 
     def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.pure import normalize, signing
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.model import Document, Entry
+from neardup_solr.pure.model import Document
 from neardup_solr.pure.signature import profile_hash
 from neardup_solr.pure.signing import Signed
 from neardup_solr.pure.spelling import spelled
@@ -96,21 +96,3 @@ def _terms(head: bytes, values: NDArray[np.uint64], digits: int) -> list[bytes]:
     flat = cells.reshape(rows, positions * cells.shape[2])
     flat[:, -1] = ord("]")
     return [head + row.tobytes() for row in flat]
-
-
-def as_fields(entry: Entry, settings: Settings) -> dict[str, Any]:
-    """The fields of an entry as they are indexed: those that the settings name, and kept ones."""
-    fields = {
-        "content": entry.content,
-        "md5_hash": entry.md5_hash,
-        "num_words": entry.num_words,
-        "first_word": entry.first_word,
-        "content_ng": list(entry.shingles),
-        "content_sg": list(entry.signatures),
-        "content_bands": list(entry.bands),
-        "signature": entry.signature,
-        "profile_hash": entry.profile_hash,
-    }
-    chosen = {name: value for name, value in fields.items() if name in settings.fields}
-    fixed = {"id": entry.id, "signature_settings": settings.fingerprint}
-    return {**entry.kept, **chosen, **fixed}

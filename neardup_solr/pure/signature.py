@@ -8,7 +8,7 @@ Two sets agree in a position with probability equal to their Jaccard similarity 
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -36,7 +36,7 @@ def entry(document: Document, settings: Settings) -> Entry:
     """
     reason = problem(document)
     if reason is not None:
-        raise RecordError(document.position, reason, document.id[:40])
+        raise _refused(document, reason)
     normal = normalize.normalize(document.text)
     listed = normalize.words(normal)
     pieces = shingles(normal, settings)
@@ -65,6 +65,22 @@ def profile_hash(normal: str, settings: Settings) -> str:
         min_token_len=settings.profile_min_token_len,
         quant_rate=settings.profile_quant_rate,
     )
+
+
+def usable(
+    documents: Iterable[Document], on_error: Callable[[RecordError], None]
+) -> Iterator[Document]:
+    """The documents that can be indexed; each of the others goes to `on_error`, with the reason."""
+    for document in documents:
+        reason = problem(document)
+        if reason is None:
+            yield document
+        else:
+            on_error(_refused(document, reason))
+
+
+def _refused(document: Document, reason: str) -> RecordError:
+    return RecordError(document.position, reason, document.id[:40])
 
 
 def problem(document: Document) -> str | None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +25,6 @@ from neardup_solr.verbs.settings import stored_settings
 
 MEASURES = ("words", "estimate")
 NO_LIMITS = Limits()
-TEXTS_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,21 +170,10 @@ def _signed(
 ) -> _Collection:
     if isinstance(source, str | Path):
         source = sources.read(source, reading=reading, on_error=on_error)
-    texts = {document.id: document.text for document in _usable(source, on_error)}
+    texts = {document.id: document.text for document in signature.usable(source, on_error)}
     ids = sorted(texts, key=natural)
     signed = signing.sign([texts[id] for id in ids], settings, threads=_threads())
     return _with_words(ids, signed, lambda row_ids: {id: texts[id] for id in row_ids})
-
-
-def _usable(
-    documents: Iterable[Document], on_error: Callable[[RecordError], None]
-) -> Iterator[Document]:
-    for document in documents:
-        reason = signature.problem(document)
-        if reason is None:
-            yield document
-        else:
-            on_error(RecordError(document.position, reason, document.id[:40]))
 
 
 def _stored(solr: Solr) -> _Collection:
@@ -209,16 +196,8 @@ def _stored(solr: Solr) -> _Collection:
     return _with_words(
         ids,
         Signed(words=words, signatures=table, keys=keys, normal=[]),
-        lambda row_ids: _texts(solr, row_ids),
+        solr.texts,
     )
-
-
-def _texts(solr: Solr, ids: Sequence[str]) -> dict[str, str]:
-    texts: dict[str, str] = {}
-    remaining = iter(ids)
-    while page := list(islice(remaining, TEXTS_AT_ONCE)):
-        texts |= solr.texts(page)
-    return texts
 
 
 def _with_words(

@@ -73,15 +73,9 @@ class _Run:
     def batches(
         self, documents: Iterable[Document], settings: Settings
     ) -> Iterator[tuple[list[str], Signed]]:
-        usable = filter(self._is_usable, documents)
+        usable = signature.usable(documents, self.fail)
         threads = os.cpu_count() or 1
         while batch := list(islice(usable, ROWS)):
             texts = [document.text for document in batch]
             ids = [document.id for document in batch]
             yield ids, signing.sign(texts, settings, threads=threads)
-
-    def _is_usable(self, document: Document) -> bool:
-        reason = signature.problem(document)
-        if reason is not None:
-            self.fail(RecordError(document.position, reason, document.id[:40]))
-        return reason is None

@@ -151,12 +151,8 @@ class _Run:
 
     def _batches(self, documents: Iterable[Document]) -> Iterator[_Batch]:
         batch = _Batch()
-        for document in documents:
+        for document in signature.usable(documents, self._unusable):
             self.read += 1
-            reason = signature.problem(document)
-            if reason is not None:
-                self._fail(RecordError(document.position, reason, document.id[:40]))
-                continue
             self._put(batch, document)
             if self._full(batch):
                 yield batch
@@ -190,10 +186,10 @@ class _Run:
         if not isinstance(source, str | Path):
             return source
         return sources.read(
-            source, reading=self.reading, on_error=self._unreadable, on_progress=self._consumed
+            source, reading=self.reading, on_error=self._unusable, on_progress=self._consumed
         )
 
-    def _unreadable(self, error: RecordError) -> None:
+    def _unusable(self, error: RecordError) -> None:
         self.read += 1
         self._fail(error)
 

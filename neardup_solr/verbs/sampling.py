@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import TypeVar
 
@@ -21,7 +20,6 @@ from neardup_solr.pure.model import Document
 from neardup_solr.pure.signature import Signature
 
 T = TypeVar("T")
-BATCH = 1_000  # signatures in one answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,19 +53,11 @@ class Sample:
 def from_solr(solr: Solr, sampling: Sampling, wanted: Set[str]) -> Sample:
     """Draw from a core's stored signatures; those of the wanted ids are read as well."""
     ids, documents = _reservoir(solr.ids(), sampling)
-    read = _read_signatures(solr, dict.fromkeys([*ids, *sorted(wanted)]))
-    signatures = dict(read)
+    stored = solr.stored(list(dict.fromkeys([*ids, *sorted(wanted)])), ["signature"])
+    signatures = {row["id"]: signature.decode(row.get("signature", "")) for row in stored}
     return Sample(
         ids=[id for id in ids if id in signatures], documents=documents, signatures=signatures
     )
-
-
-def _read_signatures(solr: Solr, ids: Iterable[str]) -> Iterator[tuple[str, Signature]]:
-    """Stored signatures by id, without those that are not there (any more)."""
-    remaining = iter(ids)
-    while batch := list(islice(remaining, BATCH)):
-        for stored in solr.stored(batch, ["signature"]):
-            yield stored["id"], signature.decode(stored.get("signature", ""))
 
 
 def from_source(
@@ -101,11 +91,8 @@ def _usable(
 ) -> Iterator[Document]:
     """Documents that can be indexed, each id once; the wanted ones are kept as well."""
     seen = set()
-    for document in documents:
-        reason = signature.problem(document)
-        if reason is not None:
-            sampling.on_error(RecordError(document.position, reason, document.id[:40]))
-        elif document.id not in seen:
+    for document in signature.usable(documents, sampling.on_error):
+        if document.id not in seen:
             seen.add(document.id)
             if document.id in wanted:
                 kept[document.id] = document

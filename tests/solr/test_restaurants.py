@@ -11,6 +11,7 @@ from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure import normalize
+from tests.unit.test_similarity import slow_distance
 
 pytestmark = pytest.mark.data
 PUBLISHED = {
@@ -54,16 +55,6 @@ def exhaustive(guides: Path) -> dict[tuple[str, str], int]:
         if words[one][0] == words[other][0]
         and (distance := slow_distance(words[one], words[other])) <= 2
     }
-
-
-def slow_distance(one: list[str], other: list[str]) -> int:
-    """Levenshtein distance over words, row by row."""
-    row = list(range(len(other) + 1))
-    for i, left in enumerate(one, start=1):
-        last, row[0] = row[0], i
-        for j, right in enumerate(other, start=1):
-            last, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, last + (left != right))
-    return row[-1]
 
 
 def reported(listings: Solr, by: str) -> dict[tuple[str, str], int]:

@@ -12,6 +12,7 @@ import pytest
 from neardup_solr.pure import encoding, signature, unicode
 from neardup_solr.pure.config import FAMILIES, KINDS, Settings, choose_fields
 from neardup_solr.pure.model import Document
+from tests.unit.test_encoding import as_fields
 
 GOLDEN = Path(__file__).with_name("golden.jsonl")
 TEXTS = {
@@ -61,7 +62,7 @@ def test_golden_vectors_by_the_slow_path(line: str) -> None:
     golden = orjson.loads(line)
     settings = Settings.parse(golden["signature_settings"])
     entry = signature.entry(Document(id=golden["id"], text=TEXTS[golden["id"]]), settings)
-    made = {k: v for k, v in encoding.as_fields(entry, settings).items() if v != []}
+    made = {k: v for k, v in as_fields(entry, settings).items() if v != []}
     assert made == golden
 
 
