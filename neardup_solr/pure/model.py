@@ -87,8 +87,9 @@ class Pair:
 class Duplicate:
     """Two near-duplicates of a whole collection, and the cluster that they are in.
 
-    `similarity` lies in 0..1 by `measure` ("words" or "estimate"); `distance` counts words, None
-    where that was not measured; `cluster` is the first id of their cluster in natural order.
+    `similarity` lies in 0..1 by `measure`; `distance` counts words, None where the measure has
+    none; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
+    bands that the two have in common.
     """
 
     id: str
@@ -97,3 +98,35 @@ class Duplicate:
     distance: int | None
     measure: str
     cluster: str
+    shared: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A document of a cluster, compared with the cluster's canonical document.
+
+    The canonical document itself has similarity 1; `distance` is None where the measure has none.
+    """
+
+    id: str
+    similarity: float
+    distance: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Documents that verified pairs connect.
+
+    `id` is the first of their ids in natural order, `canonical` the document to keep; `members`
+    begin with that one, then come the nearest to it. `pairs` counts the verified pairs, `diameter`
+    is the longest of the shortest paths over them (1: all are near-duplicates of each other; 0:
+    not computed, the cluster is too large), `bridges` are the documents without which the cluster
+    would fall apart.
+    """
+
+    id: str
+    canonical: str
+    members: tuple[Member, ...]
+    pairs: int
+    diameter: int
+    bridges: tuple[str, ...]
