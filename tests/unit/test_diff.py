@@ -1,0 +1,80 @@
+"""Word diffs: what is compared, what is shown, and that nothing is lost."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from neardup_solr.pure import diff
+from neardup_solr.pure.normalize import normalize
+
+TEXT = st.text(st.sampled_from("aB é-/&.,\u0301\u00ad\u200b \n\u00a0\x00½ﬁ\u0130ß٣"), max_size=30)
+WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown", "forms"),
+    [
+        ("", (), ()),
+        ("& …", (), ()),
+        ("Plum & Thistle,", ("Plum &", "Thistle,"), ("plum", "thistle")),
+        ("& Sons", ("& Sons",), ("sons",)),
+        ("(wine/glass)", ("(wine/", "glass)"), ("wine", "glass")),
+        ("031-463-3539.", ("031-463-3539.",), ("031-463-3539",)),
+        ("soft\u00adly", ("soft\u00adly",), ("softly",)),
+        ("½ cup", ("1", "2", "cup"), ("1", "2", "cup")),
+        ("a\x00b", ("a\x00", "b"), ("a", "b")),
+        ("Straße", ("Straße",), ("strasse",)),
+        ("x" * 100_000, ("x" * 100_000,), ("x" * 100_000,)),
+    ],
+)
+def test_words_as_shown_and_compared(
+    text: str, shown: tuple[str, ...], forms: tuple[str, ...]
+) -> None:
+    """Words are shown as written where that lines up, and compared in normal form."""
+    assert diff.split(text) == diff.Words(shown, forms)
+
+
+@given(TEXT)
+def test_forms_are_the_words_of_the_normal_form(text: str) -> None:
+    """Every text lines up: as many shown as forms, and the forms are those that are measured."""
+    words = diff.split(text)
+    assert words.forms == tuple(normalize(text).split())
+    assert len(words.shown) == len(words.forms)
+    assert [normalize(shown) for shown in words.shown] == list(words.forms)
+
+
+def test_case_and_punctuation_are_no_change() -> None:
+    """Texts of equal normal form have one equal run."""
+    one, other = diff.split("Wine, by the GLASS!"), diff.split("wine by the glass")
+    assert diff.changes(one.forms, other.forms) == [
+        diff.Change("equal", slice(0, 4), slice(0, 4)),
+    ]
+
+
+def test_each_kind_of_change() -> None:
+    """Replaced, deleted and inserted words are told apart, and slices read the shown words."""
+    one = diff.split("Old house, by the wide blue sea shore")
+    other = diff.split("New house by the sea shore today")
+    found = [
+        (change.kind, one.shown[change.first], other.shown[change.second])
+        for change in diff.changes(one.forms, other.forms)
+    ]
+    assert found == [
+        ("replace", ("Old",), ("New",)),
+        ("equal", ("house,", "by", "the"), ("house", "by", "the")),
+        ("delete", ("wide", "blue"), ()),
+        ("equal", ("sea", "shore"), ("sea", "shore")),
+        ("insert", (), ("today",)),
+    ]
+
+
+@given(WORDS, WORDS)
+def test_changes_cover_both_and_cost_the_distance(first: list[str], second: list[str]) -> None:
+    """The runs put together are both sequences, and the changed ones cost what is measured."""
+    found = diff.changes(first, second)
+    assert [word for change in found for word in first[change.first]] == first
+    assert [word for change in found for word in second[change.second]] == second
+    assert all((c.kind == "equal") == (first[c.first] == second[c.second]) for c in found)
+    cost = sum(max(len(first[c.first]), len(second[c.second])) for c in found if c.kind != "equal")
+    assert cost == Levenshtein.distance(first, second)
