@@ -13,16 +13,28 @@ from neardup_solr.pure.normalize import normalize
 _REMEMBERED = 1 << 16  # texts repeat their words
 _LONG = 64  # characters; longer tokens hardly come back
 
+_Piece = tuple[str, str, bool]  # as shown, its normal form, whether it joins the one before
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
     """The words of a text twice: as they are `shown`, and their normal `forms`; equally many.
 
-    What has no word of its own, as "&", is shown with the word before it, after a space.
+    What has no word of its own, as "&", is shown with the word before it, after a space. `joined`
+    are the places of words that no space parts from the one before, as "or" in "and/or".
     """
 
     shown: tuple[str, ...]
     forms: tuple[str, ...]
+    joined: frozenset[int] = frozenset()
+
+    def text(self, part: slice) -> str:
+        """Some of the words as they are shown, one space between those that are not joined."""
+        places = range(*part.indices(len(self.shown)))
+        parted = ("" if place in self.joined else " " for place in places)
+        return "".join(
+            gap + word for gap, word in zip(parted, self.shown[part], strict=True)
+        ).lstrip(" ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +56,12 @@ def split(text: str) -> Words:
     Shown are the pieces of the text itself; where they do not line up with the words of the
     normal form (a mark that composes across a space), those words are shown instead.
     """
-    pieces = list(_with_wordless(piece for token in text.split() for piece in _pieces(token)))
+    pieces = list(_with_wordless(_all_pieces(text)))
     forms = tuple(normalize(text).split())
-    if tuple(form for _, form in pieces) != forms:
+    if tuple(form for _, form, _ in pieces) != forms:
         return Words(forms, forms)
-    return Words(tuple(shown for shown, _ in pieces), forms)
+    joined = frozenset(place for place, (*_, is_joined) in enumerate(pieces) if is_joined)
+    return Words(tuple(shown for shown, *_ in pieces), forms, joined)
 
 
 def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
@@ -67,17 +80,26 @@ def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
     ]
 
 
-def _with_wordless(pieces: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def _all_pieces(text: str) -> Iterator[_Piece]:
+    for token in text.split():
+        is_joined = False
+        for shown, form in _pieces(token):
+            yield shown, form, is_joined
+            is_joined = True
+
+
+def _with_wordless(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
     """Pieces that all have a word: one without is shown with the one before it, or the next."""
-    shown = form = ""
-    for piece, word in pieces:
+    shown, form, was_joined = list[str](), "", False
+    for piece, word, is_joined in pieces:
         if form and word:
-            yield shown, form
-            shown, form = piece, word
+            yield " ".join(shown), form, was_joined
+            shown, form, was_joined = [piece], word, is_joined
         else:
-            shown, form = f"{shown} {piece}".strip(), form or word
+            shown.append(piece)
+            form = form or word
     if form:
-        yield shown, form
+        yield " ".join(shown), form, was_joined
 
 
 def _pieces(token: str) -> tuple[tuple[str, str], ...]:

@@ -32,7 +32,8 @@ def test_words_as_shown_and_compared(
     text: str, shown: tuple[str, ...], forms: tuple[str, ...]
 ) -> None:
     """Words are shown as written where that lines up, and compared in normal form."""
-    assert diff.split(text) == diff.Words(shown, forms)
+    words = diff.split(text)
+    assert (words.shown, words.forms) == (shown, forms)
 
 
 @given(TEXT)
@@ -42,6 +43,16 @@ def test_forms_are_the_words_of_the_normal_form(text: str) -> None:
     assert words.forms == tuple(normalize(text).split())
     assert len(words.shown) == len(words.forms)
     assert [normalize(shown) for shown in words.shown] == list(words.forms)
+
+
+def test_text_is_put_together_again() -> None:
+    """Words that no space parted are shown so; a part begins with its first word."""
+    text = "Plum & Thistle: don't take and/or leave"
+    words = diff.split(text)
+    assert words.text(slice(None)) == text
+    assert words.text(slice(2, 5)) == "don't take"
+    assert words.text(slice(3, 5)) == "t take"
+    assert words.text(slice(3, 3)) == ""
 
 
 def test_case_and_punctuation_are_no_change() -> None:
