@@ -1,0 +1,221 @@
+"""Missing pairs, diameters, bridges and whole clusters against slow oracles."""
+
+from collections.abc import Callable
+from itertools import combinations, product
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from neardup_solr.pure import clusters as module
+from neardup_solr.pure.candidates import Pairs
+from neardup_solr.pure.clusters import bridges, clusters, diameters, missing
+from neardup_solr.pure.linkage import complete, single
+from neardup_solr.pure.model import Cluster, Member
+
+T = TypeVar("T")
+PAIRS = [*combinations(range(9), 2)]
+GRAPHS = st.one_of(
+    st.sets(st.sampled_from(PAIRS), max_size=12), st.sets(st.sampled_from(PAIRS), min_size=16)
+).map(lambda pairs: as_pairs(*pairs))
+
+
+def as_pairs(*pairs: tuple[int, int]) -> Pairs:
+    """Pairs as an array."""
+    return np.array(pairs, dtype=np.uint32).reshape(-1, 2)
+
+
+def slowly(work: Callable[[], T]) -> T:
+    """What it gives without numba."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(module, "is_compiled", lambda: False)
+        return work()
+
+
+def shortest(documents: int, pairs: Pairs) -> NDArray[np.float64]:
+    """The shortest path between any two, infinite where there is none (Floyd 1962)."""
+    paths = np.full((documents, documents), np.inf)
+    np.fill_diagonal(paths, 0)
+    for one, other in pairs.tolist():
+        paths[one, other] = paths[other, one] = 1
+    for middle, one, other in product(range(documents), repeat=3):
+        paths[one, other] = min(paths[one, other], paths[one, middle] + paths[middle, other])
+    return paths
+
+
+@settings(deadline=None)
+@given(GRAPHS)
+def test_diameters(pairs: Pairs) -> None:
+    """The longest finite path from any document of the cluster."""
+    paths, labels = shortest(9, pairs), single(9, pairs)
+    farthest = np.where(np.isfinite(paths), paths, 0).max(axis=1)
+    expected = [int(farthest[labels == label].max()) for label in labels.tolist()]
+    assert diameters(9, pairs, labels).tolist() == expected
+    assert slowly(lambda: diameters(9, pairs, labels)).tolist() == expected
+
+
+@settings(deadline=None)
+@given(GRAPHS)
+def test_bridges(pairs: Pairs) -> None:
+    """Those whose removal leaves more components than there were."""
+    labels = single(9, pairs)
+    whole = len(set(labels.tolist()))
+    expected = []
+    for row in range(9):
+        rest = single(9, pairs[(pairs != row).all(axis=1)])
+        if len(set(rest.tolist())) - 1 > whole:
+            expected.append(row)
+    assert bridges(9, pairs, labels).tolist() == expected
+    assert slowly(lambda: bridges(9, pairs, labels)).tolist() == expected
+
+
+@settings(deadline=None)
+@given(GRAPHS, st.integers(1, 9))
+def test_missing_pairs(pairs: Pairs, most: int) -> None:
+    """The pairs of each small component that are not there, and no others."""
+    labels = single(9, pairs)
+    small = np.bincount(labels, minlength=9)[labels] <= most
+    there = {tuple(pair) for pair in pairs.tolist()}
+    expected = {(a, b) for a, b in PAIRS if labels[a] == labels[b] and small[a]} - there
+    for found in (
+        missing(9, pairs, labels, most=most),
+        slowly(lambda: missing(9, pairs, labels, most=most)),
+    ):
+        assert found.dtype == np.uint32
+        assert sorted(map(tuple, found.tolist())) == sorted(expected)
+
+
+@settings(deadline=None)
+@given(GRAPHS)
+def test_complete_clusters_are_round(pairs: Pairs) -> None:
+    """Complete linkage leaves nothing to walk, to bridge or to compare."""
+    labels = complete(9, pairs, np.ones(len(pairs)))
+    sizes = np.bincount(labels, minlength=9)[labels]
+    assert diameters(9, pairs, labels).tolist() == (sizes > 1).astype(int).tolist()
+    assert len(bridges(9, pairs, labels)) == len(missing(9, pairs, labels)) == 0
+
+
+def test_filled_up_components_stay_whole() -> None:
+    """Where all missing pairs turn out to be verified, complete linkage splits nothing."""
+    chain = as_pairs((0, 1), (1, 2), (2, 3), (4, 5))
+    more = missing(6, chain, single(6, chain))
+    both = np.concatenate((chain, more))
+    assert more.tolist() == [[0, 2], [0, 3], [1, 3]]
+    assert complete(6, both, np.ones(len(both))).tolist() == [0, 0, 0, 0, 4, 4]
+
+
+def test_barbell() -> None:
+    """Two cliques on a path: the path and its ends hold the cluster together."""
+    left, right = [*combinations(range(4), 2)], [*combinations(range(5, 9), 2)]
+    pairs = as_pairs(*left, (3, 4), (4, 5), *right)
+    labels = single(9, pairs)
+    assert bridges(9, pairs, labels).tolist() == [3, 4, 5]
+    assert set(diameters(9, pairs, labels).tolist()) == {4}
+
+
+def test_star() -> None:
+    """Only the middle of a star is a bridge, and the diameter is 2."""
+    pairs = as_pairs(*((2, leaf) if leaf > 2 else (leaf, 2) for leaf in (0, 1, 3, 4, 5)))
+    labels = single(7, pairs)
+    assert bridges(7, pairs, labels).tolist() == [2]
+    assert diameters(7, pairs, labels).tolist() == [2] * 6 + [0]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+def test_a_long_chain_does_not_recurse(compiled: bool) -> None:
+    """A chain far beyond any stack: all but its ends are bridges; too long for a diameter."""
+    documents = 1_000_000 if compiled else 20_000
+    rows = np.arange(documents, dtype=np.uint32)
+    chain = np.stack((rows[:-1], rows[1:]), axis=1)
+    labels = np.zeros(documents, dtype=np.int64)
+    run: Callable[[Callable[[], T]], T] = (lambda work: work()) if compiled else slowly
+    assert np.array_equal(run(lambda: bridges(documents, chain, labels)), rows[1:-1])
+    assert not run(lambda: diameters(documents, chain, labels)).any()
+    short = chain[:999]
+    assert run(lambda: diameters(1000, short, labels[:1000]))[0] == 999
+
+
+def test_a_cluster_has_a_diameter_up_to_a_size() -> None:
+    """A cluster of more documents than asked for has none; smaller ones keep theirs."""
+    pairs = as_pairs((0, 1), (1, 2), (3, 4))
+    assert diameters(5, pairs, single(5, pairs), most=2).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_clusters_by_hand() -> None:
+    """Members come canonical first, then nearest first; documents alone are left out."""
+    pairs = as_pairs((1, 2), (1, 3), (0, 5))
+    assert clusters(
+        ["2", "10", "a", "b", "c", "d"],
+        pairs,
+        labels=single(6, pairs),
+        canonical=np.array([5, 2, 2, 2, 4, 5]),
+        similarities=np.array([0.5, 0.8, 1.0, 0.9, 0.0, 1.0]),
+        distances=np.array([-1, 3, 0, 2, 9, -1]),
+    ) == (
+        Cluster(
+            id="2",
+            canonical="d",
+            members=(
+                Member(id="d", similarity=1.0, distance=None),
+                Member(id="2", similarity=0.5, distance=None),
+            ),
+            pairs=1,
+            diameter=1,
+            bridges=(),
+        ),
+        Cluster(
+            id="10",
+            canonical="a",
+            members=(
+                Member(id="a", similarity=1.0, distance=0),
+                Member(id="b", similarity=0.9, distance=2),
+                Member(id="10", similarity=0.8, distance=3),
+            ),
+            pairs=2,
+            diameter=2,
+            bridges=("10",),
+        ),
+    )
+
+
+@settings(deadline=None)
+@given(GRAPHS, st.booleans())
+def test_clusters_partition_the_documents(pairs: Pairs, is_complete: bool) -> None:
+    """Each document of a pair within a cluster is in one, and its pairs are counted there."""
+    labels = complete(9, pairs, np.ones(len(pairs))) if is_complete else single(9, pairs)
+    ids = [f"id{row}" for row in range(9)]
+    found = clusters(
+        ids,
+        pairs,
+        labels=labels,
+        canonical=labels,
+        similarities=np.ones(9),
+        distances=np.zeros(9, dtype=np.int64),
+    )
+    inner = [(a, b) for a, b in pairs.tolist() if labels[a] == labels[b]]
+    members = [member.id for cluster in found for member in cluster.members]
+    assert sorted(members) == sorted({ids[row] for pair in inner for row in pair})
+    assert sum(cluster.pairs for cluster in found) == len(inner)
+    assert [cluster.id for cluster in found] == sorted(cluster.id for cluster in found)
+    assert all(cluster.id == cluster.canonical == cluster.members[0].id for cluster in found)
+
+
+def test_nothing_to_cluster() -> None:
+    """No documents, or none that resemble each other, make no cluster."""
+    for documents in (0, 3):
+        labels = np.arange(documents)
+        none = np.zeros(documents, dtype=np.int64)
+        empty = as_pairs()
+        assert len(missing(documents, empty, labels)) == len(bridges(documents, empty, labels)) == 0
+        assert not diameters(documents, empty, labels).any()
+        assert not clusters(
+            ["1", "2", "3"][:documents],
+            empty,
+            labels=labels,
+            canonical=labels,
+            similarities=np.ones(documents),
+            distances=none,
+        )
