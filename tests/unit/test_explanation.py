@@ -1,0 +1,273 @@
+"""explanation: facts of a pair against slow ones, why it is missed, and advice that holds."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup_solr.pure import advice, facts, signature
+from neardup_solr.pure.bands import probability
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.explanation import Explanation, explained
+from neardup_solr.pure.facts import Facts
+from neardup_solr.pure.model import Document
+from neardup_solr.pure.normalize import normalize
+from neardup_solr.pure.shingles import shingles
+from neardup_solr.pure.similarity import Limits
+
+SETTINGS = Settings()
+WORDS = [f"{head}{tail}" for head in ("mill", "lane", "boat", "lamp") for tail in "abcdefghij"]
+DEFAULT = Limits()
+
+
+def facts_of(
+    one: str, other: str, settings: Settings = SETTINGS, *, limits: Limits = DEFAULT
+) -> Facts:
+    """The facts of two texts."""
+    first, second = (
+        facts.subject(Document(id=id, text=text), settings)
+        for id, text in (("one", one), ("other", other))
+    )
+    return facts.facts(first, second, settings, limits=limits)
+
+
+def explain(
+    one: str, other: str, settings: Settings = SETTINGS, *, limits: Limits = DEFAULT
+) -> Explanation:
+    """The explanation of two texts."""
+    return explained(facts_of(one, other, settings, limits=limits))
+
+
+def lucky_draws(words: int, changed: int, seed: int = 1) -> tuple[str, str]:
+    """A text of random words, and the same with some changed."""
+    draw = random.Random(seed)
+    text = draw.choices(WORDS, k=words)
+    other = list(text)
+    for at in draw.sample(range(words), changed):
+        other[at] = f"new{at}"
+    return " ".join(text), " ".join(other)
+
+
+def missed_by_bad_luck() -> tuple[str, str]:
+    """Two texts whose bands differ all, although pairs like them mostly share one."""
+    for seed in range(1_000):
+        one, other = lucky_draws(60, 8, seed)
+        found = facts_of(one, other)
+        if found.chance > 0.8 and not found.shared_bands:
+            return one, other
+    raise AssertionError("no such pair among a thousand")
+
+
+TEXTS = st.lists(st.sampled_from(WORDS[:12]), max_size=25).map(" ".join)
+
+
+@given(one=TEXTS, other=TEXTS)
+def test_facts_are_those_of_sets(one: str, other: str) -> None:
+    """Measures and shared terms are what sets of shingles and terms say."""
+    found = facts_of(one, other)
+    first, second = (
+        signature.entry(Document(id="x", text=text), SETTINGS) for text in (one, other)
+    )
+    own, its = set(shingles(normalize(one), SETTINGS)), set(shingles(normalize(other), SETTINGS))
+    assert found.shared_shingles == len(own & its)
+    union = len(own | its)
+    assert found.jaccard == (len(own & its) / union if union else 0)
+    containment = found.measured("containment").similarity
+    assert containment == (len(own & its) / len(own) if own else 0)
+    shared = set(first.bands) & set(second.bands)
+    assert {f"{band:02x}" for band in found.shared_bands} == {key[:2] for key in shared}
+    assert sorted((*found.shared_bands, *found.differing_bands)) == list(range(42))
+    terms = {way.name: way.shared for way in found.ways}
+    assert terms["signatures"] == len(set(first.signatures) & set(second.signatures))
+    assert terms["md5"] == (normalize(one) == normalize(other) != "")
+
+
+@given(one=TEXTS, other=TEXTS)
+def test_changes_add_up_to_the_distance(one: str, other: str) -> None:
+    """What is shown as changed is the distance, and the rest is equal."""
+    found = facts_of(one, other)
+    changed = [each for each in found.changes if each.kind != "equal"]
+    lengths = [
+        max(each.first.stop - each.first.start, each.second.stop - each.second.start)
+        for each in changed
+    ]
+    assert sum(lengths) == found.distance
+
+
+def test_found() -> None:
+    """A near pair that shares bands is found, and nothing is advised."""
+    found = explain(*lucky_draws(40, 2))
+    assert (found.verdict, found.way, found.reasons, found.advice) == (
+        "found", "duplicates", (), None,
+    )  # fmt: skip
+    finding = {way.name for way in found.facts.ways if way.finds}
+    assert finding == {"duplicates", "bands", "shingles", "signatures"}
+
+
+def test_the_same_after_normalisation() -> None:
+    """Texts of one normal form share all bands, and the MD5."""
+    found = explain("Blue Door, 12 Harbour Street", "blue door 12 HARBOUR street.")
+    assert found.verdict == "found"
+    assert found.facts.is_exact
+    assert found.facts.differing_bands == ()
+    assert found.reasons == ("They are the same word by word, after normalisation.",)
+
+
+def test_bad_luck_and_bands_that_catch() -> None:
+    """A pair whose bands all differ against the odds gets bands that it does share."""
+    one, other = missed_by_bad_luck()
+    found = explain(one, other)
+    assert found.verdict == "missed"
+    assert found.reasons[0].startswith("Bad luck: ")
+    advised = found.advice
+    assert advised is not None
+    assert advised.settings is not None
+    assert not advised.needs_texts
+    kept = replace(advised.settings, bands=42, rows=3)
+    assert kept == SETTINGS
+    again = explain(one, other, advised.settings)
+    assert again.verdict == "found"
+    assert again.facts.chance == pytest.approx(advised.chance)
+    assert advised.chance >= 0.9
+
+
+def test_cheapest_bands_are_the_cheapest_of_all() -> None:
+    """No bands within the hashes that the pair shares and that find as many cost less."""
+    one, other = missed_by_bad_luck()
+    found = facts_of(one, other)
+    chosen = explained(found).advice
+    assert chosen is not None
+    signatures = found.first.signature, found.second.signature
+    for rows in range(1, 129):
+        for bands in range(1, 128 // rows + 1):
+            settings = replace(SETTINGS, bands=bands, rows=rows)
+            shared = facts.shared_bands(*signatures, settings)
+            if shared and probability(found.jaccard, bands, rows) >= 0.9:
+                assert advice.load(settings) >= chosen.load * (1 - 1e-9)
+
+
+SHORT = [
+    ("blue door", "blue doors"),
+    ("the old mill 3 river walk", "old mill, river walk 3"),
+    ("harbour", "harbours"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), SHORT)
+def test_short_texts_need_other_shingles(one: str, other: str) -> None:
+    """Texts that share no shingle are caught by others, and the advice holds where it is given."""
+    found = explain(one, other, limits=Limits(max_distance=3))
+    assert found.verdict == "missed"
+    assert found.reasons[0] == "They share no shingle of 3 words."
+    assert found.advice is not None
+    assert found.advice.settings is not None
+    assert found.advice.needs_texts
+    again = explain(one, other, found.advice.settings, limits=Limits(max_distance=3))
+    assert again.verdict == "found"
+
+
+def test_a_single_shingle() -> None:
+    """A text shorter than a shingle is told to be one."""
+    found = explain("blue door", "blue doors")
+    assert found.reasons[1] == (
+        "'one' and 'other': so short as to be a single shingle, which only equal texts share."
+    )
+
+
+def test_low_jaccard_says_what_changed() -> None:
+    """A pair near by words, but not by shingles, hears how many shingles its changes took."""
+    text, other = lucky_draws(200, 90)
+    found = explain(text, other)
+    assert found.verdict == "missed"
+    assert "is low: pairs of it share one of 42 bands of 3" in found.reasons[0]
+    assert found.reasons[1].startswith("Each changed word changes up to 3 shingles")
+
+
+def test_a_part_of_another() -> None:
+    """A text that another one contains is not near it, and the reason says so."""
+    whole, _ = lucky_draws(400, 1)
+    found = explain(whole, " ".join(whole.split()[100:150]))
+    assert found.verdict == "apart"
+    assert "100 % of the shingles of 'other' are in 'one': it is a part of that." in found.reasons
+    assert found.facts.measured("contained").similarity == 1.0
+
+
+def test_beyond_the_limits() -> None:
+    """A candidate that is too far apart gets the limits that would hold it."""
+    one, other = lucky_draws(40, 4)
+    found = explain(one, other, limits=Limits(max_distance=2, min_similarity=0.95))
+    assert found.verdict == "beyond the limits"
+    assert found.reasons == (
+        "They are 4 words apart, where the limits allow 2 (a distance of at most 2 and a"
+        " similarity of at least 0.95).",
+    )
+    assert found.advice is not None
+    assert found.advice.limits == Limits(max_distance=4, min_similarity=0.9)
+    assert explain(one, other, limits=found.advice.limits).verdict == "found"
+
+
+def test_unrelated_texts_get_no_advice() -> None:
+    """Two texts without a common word are apart, and there is nothing to catch."""
+    found = explain("one two three four five", "six seven eight nine ten")
+    assert (found.verdict, found.advice) == ("apart", None)
+
+
+@pytest.mark.parametrize("other", ["one two three", " . "])
+def test_texts_without_words(other: str) -> None:
+    """What has no words resembles nothing, not even its like."""
+    found = explain("...", other)
+    assert (found.verdict, found.advice) == ("apart", None)
+    assert found.reasons[0] == "'one' has no word: it resembles nothing."
+
+
+def test_ways_that_a_collection_lacks() -> None:
+    """Without signatures and bands, the first way that there is decides."""
+    fields = frozenset({"content", "content_sg", "md5_hash"})
+    one, other = lucky_draws(40, 2)
+    found = explain(one, other, replace(SETTINGS, fields=fields))
+    assert (found.verdict, found.way) == ("found", "signatures")
+    assert [way.name for way in found.facts.ways if way.is_there] == ["signatures", "md5"]
+    by_md5 = explain(one, other, replace(SETTINGS, fields=fields, signatures=0))
+    assert (by_md5.verdict, by_md5.way) == ("missed", "md5")
+    assert by_md5.reasons[0] == "They share none of what --by md5 compares."
+    assert by_md5.advice is not None
+    assert by_md5.advice.needs_texts
+    assert by_md5.advice.settings is not None
+    assert {"signature", "content_bands"} <= by_md5.advice.settings.fields
+
+
+def test_a_stored_signature_of_another_text() -> None:
+    """A signature that is not of the text is told, and indexing it again is the advice."""
+    one, other = lucky_draws(40, 2)
+    old = signature.entry(Document(id="one", text="some other text altogether"), SETTINGS)
+    stored = {"signature": old.signature, "content_bands": list(old.bands), "md5_hash": "?"}
+    first = facts.subject(Document(id="one", text=one), SETTINGS, stored=stored)
+    second = facts.subject(Document(id="other", text=other), SETTINGS)
+    assert first.stale == ("signature", "content_bands", "md5_hash")
+    found = explained(facts.facts(first, second, SETTINGS, limits=Limits()))
+    assert found.verdict == "missed"
+    assert "they would share" in found.reasons[0]
+    assert found.advice is not None
+    assert found.advice.again == ("one",)
+
+
+def test_what_is_stored_and_right() -> None:
+    """Stored fields that are those of the text are not stale."""
+    entry = signature.entry(Document(id="1", text="one two three four"), SETTINGS)
+    stored = {"signature": entry.signature, "content_bands": [*reversed(entry.bands)]}
+    kept = facts.subject(Document(id="1", text=entry.content), SETTINGS, stored=stored)
+    assert kept.stale == ()
+
+
+def test_a_signature_of_another_length() -> None:
+    """A stored signature of other settings is refused."""
+    short = signature.entry(Document(id="1", text="a b c d"), Settings(hashes=64, bands=21))
+    with pytest.raises(SettingsError, match="has 64 hashes, and its settings say 128"):
+        facts.subject(
+            Document(id="1", text="a b c d"), SETTINGS, stored={"signature": short.signature}
+        )
