@@ -14,6 +14,7 @@ from typing import Any
 import orjson
 import pysolr
 
+from neardup_solr.edges import export
 from neardup_solr.edges.session import NOT_SOLR, CheckedSession, answer, open_session
 from neardup_solr.pure import query
 from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
@@ -34,6 +35,14 @@ class Refusal:
 
     id: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What a collection holds at a moment: its number of documents and the newest version."""
+
+    documents: int
+    version: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,19 +150,32 @@ class Solr:
         found = pysolr.Solr(self.url, session=self.session).search("*:*", **params)
         return (document["id"] for document in found)
 
-    def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
-        """These docValues fields of all documents, in the order of their ids, whole or not at all.
+    def exported(self, fields: Sequence[str]) -> Iterator[export.Block]:
+        """These docValues fields of all documents, in blocks of some thousands, whole or refused.
 
+        In the order of the ids where the collection has one shard.
         Raises SolrAnswerError where the export broke off, which Solr says inside a success.
         """
         params = {"q": "*:*", "sort": "id asc", "fl": ",".join(fields), **EXACT}
-        response = self.session.get(f"{self.url}/export", params=params)
-        found = answer(response, _DOCS)["response"]
-        docs: list[dict[str, Any]] = found["docs"]
-        if len(docs) != found["numFound"] or (docs and "EXCEPTION" in docs[-1]):
-            reason = f"the export broke off after {len(docs):,} of {found['numFound']:,} documents"
-            raise SolrAnswerError(self.url, 200, reason, "look into Solr's log, then run it again")
-        return docs
+        return export.blocks(self.session, self._shards(), params)
+
+    def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
+        """These docValues fields of all documents, by their ids; see `exported`."""
+        documents = [found for block in self.exported(fields) for found in block]
+        return sorted(documents, key=lambda found: str(found["id"]))
+
+    def state(self) -> State:
+        """What changes when a document is added, replaced, changed or deleted."""
+        request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
+        found = self._ask(request, _DOCS)["response"]
+        newest = found["docs"][0]["_version_"] if found["docs"] else 0
+        return State(documents=found["numFound"], version=newest)
+
+    def _shards(self) -> list[str]:
+        """The addresses of the shards; a standalone core is its own."""
+        request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
+        shards = self._ask(request, _DOCS).get("shards.info", {})
+        return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
 
     def values(self, name: str) -> dict[str, int]:
         """The values of a docValues field, with the number of documents that have each."""

@@ -10,7 +10,7 @@ show them.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 from typing import Any
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
@@ -29,6 +29,7 @@ from neardup_solr.pure.errors import (
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
+PIECE = 1 << 20  # bytes of a large answer
 NOT_SOLR = "check that this is the address of a Solr"
 _LOG = "look into Solr's log for the cause"
 _AGAIN = "see that it runs, then run the same command again"
@@ -62,7 +63,32 @@ class CheckedSession(requests.Session):
 
         return retrying(send, retry=self.retry, passes=self._passes)
 
+    def pieces(self, url: str, params: Mapping[str, str]) -> Iterator[bytes]:
+        """The body of a large answer, piece by piece as it comes; only its status is checked.
+
+        Raises SolrAnswerError where it breaks off: what was given by then is not the whole.
+        """
+
+        def send() -> requests.Response:
+            shown = redacted(url)
+            sent = {"params": params, "allow_redirects": False, "proxies": _no_proxy(url)}
+            timeout = (CONNECT_SECONDS, READ_SECONDS)
+            response = self._received(shown, "GET", url, stream=True, timeout=timeout, **sent)
+            if response.status_code != 200:
+                self._checked(response, shown)
+            return response
+
+        with retrying(send, retry=self.retry, passes=self._passes) as response:
+            try:
+                yield from response.iter_content(PIECE)
+            except requests.exceptions.RequestException as error:
+                reason = f"the answer broke off: {_cause(error)}"
+                raise SolrAnswerError(redacted(url), 200, reason, _LOG) from None
+
     def _answered(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
+        return self._checked(self._received(shown, *args, **kwargs), shown)
+
+    def _received(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
         try:
             response = super().request(*args, **kwargs)
         except requests.exceptions.ContentDecodingError:
@@ -72,6 +98,9 @@ class CheckedSession(requests.Session):
         except requests.exceptions.RequestException as error:
             raise self._unreachable(shown, _cause(error)) from None
         self.reached = True
+        return response
+
+    def _checked(self, response: requests.Response, shown: str) -> requests.Response:
         try:
             _check(response, shown, embedded=self.embedded)
         except SolrAnswerError as error:

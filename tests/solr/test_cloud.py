@@ -39,6 +39,10 @@ def test_main_path_on_two_shards(cloud: str) -> None:
         assert (found[0].id, found[0].distance) == ("s!3", 0)
         if by == "shingles":
             assert found[0].shared == 8
+    assert [found["id"] for found in solr.export(["id"])] == sorted(solr.ids())
+    equal = nd.Verifying(limits=nd.Limits(max_distance=0))
+    [pair] = nd.duplicates(solr, verifying=equal).pairs
+    assert (pair.id, pair.other_id, pair.distance) == ("copy", "s!3", 0)
     report = nd.report(solr, criteria=nd.Criteria(limits=nd.Limits(max_distance=0)))
     assert [(pair.id, pair.other_id) for pair in report.pairs] == [("copy", "s!3")]
     assert nd.delete(solr, ids=["s!3", "copy"]) == 2

@@ -11,7 +11,6 @@ from neardup_solr.pure import normalize, signature
 from neardup_solr.pure.config import DEFAULT_FIELDS
 from neardup_solr.pure.ids import natural
 from neardup_solr.pure.similarity import similarity, word_distance
-from tests.faults.scripted import Answer, answering
 
 TEXTS = {
     "9": "one two three four five six seven eight nine ten",
@@ -102,17 +101,6 @@ def test_choices_that_cannot_be(choice: dict[str, object], reason: str) -> None:
     """A choice that cannot be is refused with the reason."""
     with pytest.raises(nd.SettingsError, match=reason):
         nd.Verifying(**choice)  # type: ignore[arg-type]  # a table of mixed values
-
-
-@pytest.mark.parametrize("docs", [b'[{"id":"1"}]', b'[{"id":"1"},{"EXCEPTION":"broken"}]', b"[]"])
-def test_an_export_that_breaks_off_is_refused(docs: bytes) -> None:
-    """An export that is not whole is an error, although Solr calls it a success."""
-    body = b'{"responseHeader":{"status":0},"response":{"numFound":2,"docs":%s}}' % docs
-    with (
-        answering(Answer(body=body)) as (address, _),
-        pytest.raises(nd.SolrAnswerError, match="the export broke off"),
-    ):
-        nd.connect(f"{address}/x").export(["id"])
 
 
 def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:

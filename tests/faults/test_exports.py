@@ -1,0 +1,70 @@
+"""Exports: cut anywhere and put together again, whole or refused."""
+
+import json
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup_solr as nd
+from neardup_solr.edges import export
+from tests.faults.scripted import Answer, answering
+
+NO_SHARDS = Answer(body=b'{"responseHeader":{"status":0},"response":{"numFound":9,"docs":[]}}')
+IDS = st.lists(st.text(alphabet='a"\\{}[],:\n\t🙂', max_size=6), max_size=12)
+
+
+def exported(ids: list[str], *, found: int | None = None) -> bytes:
+    """An answer as Solr's /export writes it, each document on lines of its own."""
+    docs = "},{\n".join(f'      "id":{json.dumps(id)}\n    ' for id in ids)
+    body = f"[{{\n{docs}}}]" if ids else "[ ]"
+    return (
+        '{\n  "responseHeader":{\n    "status":0\n  },\n  "response":{\n'
+        f'    "numFound":{len(ids) if found is None else found},\n    "docs":{body}\n  }}\n}}'
+    ).encode()
+
+
+@given(ids=IDS, size=st.integers(1, 40), block=st.integers(1, 60))
+def test_an_answer_cut_anywhere_is_the_same(ids: list[str], size: int, block: int) -> None:
+    """However the bytes come in, the parts hold every document once, in order."""
+    body = exported(ids)
+    pieces = iter([body[at : at + size] for at in range(0, len(body), size)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(export, "_BLOCK", block)
+        parts = [orjson.loads(part) for part in export._parts(pieces)]
+    lists = [part if isinstance(part, list) else part["response"]["docs"] for part in parts]
+    assert [found["id"] for part in lists for found in part] == ids
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        (Answer(body=exported(["1"], found=2)), "the export broke off after 1 of 2 documents"),
+        (Answer(body=exported([], found=2)), "the export broke off after 0 of 2 documents"),
+        (Answer(body=exported(["1", "2"]).replace(b'"id":"2"', b'"EXCEPTION":"x"')), "after 1 of"),
+        (Answer(body=exported(["1", "2"])[:-9]), "no export of Solr's"),
+        (Answer(body=b"<html>", kind="text/html"), "no export of Solr's"),
+        (Answer(body=b'{"responseHeader":{"status":0}}'), "no export of Solr's"),
+        (Answer(status=500, body=b'{"error":{"msg":"disk"}}'), "Solr says: disk"),
+    ],
+)
+def test_an_export_that_is_not_whole_is_refused(answer: Answer, reason: str) -> None:
+    """An export that is not whole is an error, although Solr calls it a success."""
+    with (
+        answering(NO_SHARDS, answer) as (address, _),
+        pytest.raises(nd.SolrAnswerError, match=reason),
+    ):
+        nd.connect(f"{address}/x").export(["id"])
+
+
+def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was read before the break is never taken for the whole."""
+    monkeypatch.setattr(export, "_BLOCK", 1)
+    body = exported([str(id) for id in range(9)])
+    cut = Answer(body=body[: body.index(b'"id":"7"')])
+    with (
+        answering(NO_SHARDS, cut) as (address, _),
+        pytest.raises(nd.SolrAnswerError, match="broke off after"),
+    ):
+        nd.connect(f"{address}/x").export(["id"])
