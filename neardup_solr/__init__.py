@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     )
     from neardup_solr.pure.estimate import Estimate, containment, jaccard
     from neardup_solr.pure.evaluate import Evaluation
+    from neardup_solr.pure.explanation import Explanation
     from neardup_solr.pure.model import Document, Duplicate, Entry, Match, Pair
     from neardup_solr.pure.signature import decode
     from neardup_solr.pure.similarity import Limits
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.deleting import delete
     from neardup_solr.verbs.duplicating import Duplicates, Verifying, duplicates
     from neardup_solr.verbs.evaluating import evaluate
+    from neardup_solr.verbs.explaining import explain
     from neardup_solr.verbs.exporting import SignaturesSummary, signatures
     from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
     from neardup_solr.verbs.rebanding import reband
@@ -74,6 +76,7 @@ _PLACES = {
     ),
     "pure.estimate": ("Estimate", "containment", "jaccard"),
     "pure.evaluate": ("Evaluation",),
+    "pure.explanation": ("Explanation",),
     "pure.model": ("Document", "Duplicate", "Entry", "Match", "Pair"),
     "pure.signature": ("decode",),
     "pure.similarity": ("Limits",),
@@ -82,6 +85,7 @@ _PLACES = {
     "verbs.deleting": ("delete",),
     "verbs.duplicating": ("Duplicates", "Verifying", "duplicates"),
     "verbs.evaluating": ("evaluate",),
+    "verbs.explaining": ("explain",),
     "verbs.exporting": ("SignaturesSummary", "signatures"),
     "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
     "verbs.rebanding": ("reband",),
@@ -100,6 +104,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "search",
     "report",
     "duplicates",
+    "explain",
     "evaluate",
     "delete",
     "signatures",
@@ -123,6 +128,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Entry",
     "Estimate",
     "Evaluation",
+    "Explanation",
     "IndexSummary",
     "Limits",
     "Match",

@@ -1,0 +1,107 @@
+"""explain: why two documents are found as near-duplicates or not, and what would catch them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from neardup_solr.edges import sources
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.sources import Reading
+from neardup_solr.pure import facts, signature
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import DocumentNotFound, RecordError, SettingsError, SourceError
+from neardup_solr.pure.explanation import Explanation, explained
+from neardup_solr.pure.facts import STORED, Subject
+from neardup_solr.pure.model import Document
+from neardup_solr.pure.similarity import Limits
+from neardup_solr.verbs.settings import stored_settings
+
+NO_LIMITS = Limits()
+DEFAULT_SETTINGS = Settings()
+DEFAULT_READING = Reading()
+
+Subjects = tuple[Subject, Subject]
+
+
+def explain(
+    source: Solr | str | Path | Iterable[Document],
+    id: str,
+    other_id: str,
+    *,
+    limits: Limits = NO_LIMITS,
+    settings: Settings = DEFAULT_SETTINGS,
+    reading: Reading = DEFAULT_READING,
+) -> Explanation:
+    """Why two documents are found as near-duplicates or not, and the cheapest setting that would.
+
+    The documents are in a collection in Solr, whose own settings and stored signatures hold, or
+    in a source, signed under `settings`; a source is read to its end, as the last record of an id
+    counts.
+
+    Raises DocumentNotFound for an id that the collection lacks, SourceError for one that the
+    source lacks, RecordError where its record cannot be used, SettingsError where both ids are
+    the same or the collection has no texts, SolrError where Solr does not answer.
+    """
+    if id == other_id:
+        raise SettingsError(f"both ids are {id!r}", "give the ids of two documents")
+    ids = (id, other_id)
+    if isinstance(source, Solr):
+        settings = _searchable(source)
+        first, second = _stored(source, ids, settings)
+    else:
+        first, second = _read(source, ids, settings, reading)
+    return explained(facts.facts(first, second, settings, limits=limits))
+
+
+def _searchable(solr: Solr) -> Settings:
+    settings = stored_settings(solr)
+    if settings is None:
+        reason = f"the collection {solr.core!r} has no documents"
+        raise SettingsError(reason, "index some: neardup index FILE")
+    if "content" not in settings.fields:
+        reason = "the collection was indexed without content, so that there are no texts"
+        raise SettingsError(reason, "explain them in the file that they come from, by --source")
+    return settings
+
+
+def _stored(solr: Solr, ids: tuple[str, str], settings: Settings) -> Subjects:
+    """The documents as they are in a collection."""
+    kept = [name for name in STORED if name in settings.fields]
+    rows = {row["id"]: row for row in solr.stored(ids, ["content", *kept])}
+    for id in ids:
+        if id not in rows:
+            raise DocumentNotFound(solr.url, id)
+
+    def one(id: str) -> Subject:
+        row: dict[str, Any] = rows[id]
+        stored = {name: row.get(name, "") for name in kept}
+        document = Document(id=id, text=row.get("content", ""))
+        return facts.subject(document, settings, stored=stored)
+
+    return one(ids[0]), one(ids[1])
+
+
+def _read(
+    source: str | Path | Iterable[Document],
+    ids: tuple[str, str],
+    settings: Settings,
+    reading: Reading,
+) -> Subjects:
+    """The documents as they are in a source."""
+    name = str(source) if isinstance(source, str | Path) else "the documents"
+    refused: dict[str | None, RecordError] = {}
+
+    def on_error(error: RecordError) -> None:
+        refused[error.id] = error
+
+    if isinstance(source, str | Path):
+        source = sources.read(source, reading=reading, on_error=on_error)
+    found = {each.id: each for each in signature.usable(source, on_error) if each.id in ids}
+    for id in ids:
+        if id not in found:
+            missing = SourceError(name, f"there is no record with the id {id!r}", "check the id")
+            raise refused.get(id, missing)
+    one, other = (facts.subject(found[id], settings) for id in ids)
+    return one, other

@@ -1,0 +1,154 @@
+"""The command `neardup explain`."""
+
+from __future__ import annotations
+
+import csv
+import shlex
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.cli.conftest import Run
+from tests.unit.test_explanation import lucky_draws, missed_by_bad_luck
+
+UNLUCKY = missed_by_bad_luck()
+TEXTS = {
+    "same-1": "Blue Door Cafe, 12 Harbour Street",
+    "same-2": "blue door cafe 12 HARBOUR street",
+    "old": "The Blue Door, a café by the old mill of Alton, is open from May to September",
+    "new": "The Blue Door, a café & bar by the old mill of Alton, is open from May to October",
+    "luck-1": UNLUCKY[0],
+    "luck-2": UNLUCKY[1],
+    "short": "Blue Doors",
+    "evil": "Blue \x1b[31mDoor [bold]Cafe[/bold], 12 Harbour Street",
+}
+NO_SOLR = {"NEARDUP_SOLR_URL": "http://127.0.0.1:9/solr"}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """The texts as a CSV file."""
+    path = tmp_path / "texts.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(("id", "text"))
+        writer.writerows(TEXTS.items())
+    return path
+
+
+def test_file_and_collection_print_the_same(run: Run, source: Path) -> None:
+    """A file needs no Solr; what is printed of a found pair is the same for a collection."""
+    without = run("explain", "same-1", "same-2", "--source", str(source), **NO_SOLR)
+    assert (without.returncode, without.stderr) == (0, "")
+    assert without.stdout.startswith(
+        "same-1 – same-2: found\n"
+        "  duplicates finds them: they share 42 of 42 bands, within the limits.\n"
+        "  They are the same word by word, after normalisation.\n"
+        "\n"
+        "Blue Door Cafe, 12 Harbour Street\n"
+    )
+    run("index", str(source))
+    assert run("explain", "same-1", "same-2").stdout == without.stdout
+
+
+def test_changes_are_marked_without_colour(run: Run, source: Path) -> None:
+    """In a pipe, removed and added words are marked; on request of colour they are coloured."""
+    plain = run("explain", "old", "new", "--source", str(source), COLUMNS="120").stdout
+    assert "a café {+bar+} by the old mill" in plain
+    assert "May to [-September-] {+October+}" in plain
+    assert "\x1b" not in plain
+    coloured = run("explain", "old", "new", "--source", str(source), FORCE_COLOR="1",
+                   TERM="xterm", COLUMNS="120").stdout  # fmt: skip
+    assert "{+" not in coloured
+    assert "\x1b[32mOctober\x1b[0m" in coloured
+    assert "\x1b[9;31mSeptember\x1b[0m" in coloured
+
+
+def test_lines_fit_and_nothing_is_interpreted(run: Run, source: Path) -> None:
+    """Lines are no wider than asked for, without blanks at their ends; hostile texts are inert."""
+    for ids in (("luck-1", "luck-2"), ("same-1", "evil"), ("short", "evil")):
+        shown = run("explain", *ids, "--source", str(source), COLUMNS="70").stdout
+        lines = [line for line in shown.splitlines() if "neardup index" not in line]
+        assert max(map(len, lines)) <= 70
+        assert [line for line in lines if line != line.rstrip()] == []
+        assert "\x1b" not in shown
+    assert "\\x1b[31m" in shown
+    assert "[bold]" in shown
+
+
+def test_the_advised_commands_catch_the_pair(run: Run, source: Path) -> None:
+    """What is printed as advice is a command that runs, after which the pair is found."""
+    run("index", str(source))
+    missed = run("explain", "luck-1", "luck-2").stdout
+    assert missed.startswith("luck-1 – luck-2: missed, though within the limits\n  Bad luck: ")
+    assert "find the pair --by shingles." in missed
+    command = missed.splitlines()[-1]
+    assert command.startswith("  python -c ")
+    fingerprint = shlex.split(command)[2].split("'")[-2]
+    assert fingerprint.startswith("n1 words3 affine128 ")
+    options = _options(run("explain", "luck-1", "luck-2", "--source", str(source)).stdout)
+    tried = run("explain", "luck-1", "luck-2", "--source", str(source), *options)
+    assert tried.stdout.startswith("luck-1 – luck-2: found\n")
+
+
+def _options(shown: str) -> list[str]:
+    """The options of the advised `neardup index FILE --core NEW ...`."""
+    words = shlex.split(shown.splitlines()[-1])
+    assert words[:2] == ["neardup", "index"]
+    assert words[3:5] == ["--core", "NEW"]
+    return words[5:]
+
+
+def test_limits_are_those_given(run: Run, source: Path) -> None:
+    """Narrower limits leave a candidate out, and the advice is to widen them as far as needed."""
+    words = ["explain", "old", "new", "--source", str(source), "--max-distance", "1"]
+    beyond = run(*words)
+    assert beyond.returncode == 0
+    assert beyond.stdout.startswith("old – new: compared, but beyond the limits\n")
+    assert beyond.stdout.endswith(f"  neardup duplicates {source} --max-distance 2\n")
+    found = run("explain", "old", "new", "--source", str(source), "--max-distance", "2")
+    assert found.stdout.startswith("old – new: found\n")
+
+
+def test_json_is_the_whole_record(run: Run, source: Path) -> None:
+    """For programs there is one JSON object with everything that is printed, and all changes."""
+    words = ["explain", "luck-1", "luck-2", "--format", "json"]
+    made = orjson.loads(run(*words, "--source", str(source)).stdout)
+    assert (made["id"], made["other_id"], made["verdict"]) == ("luck-1", "luck-2", "missed")
+    assert made["shared_bands"] == []
+    assert made["differing_bands"] == list(range(42))
+    assert made["settings"] == "n1 words3 affine128 seed42 bands42x3 sg20"
+    names = [each["measure"] for each in made["measures"]]
+    assert names[:5] == ["words", "jaccard", "containment", "contained", "estimate"]
+    rebuilt = [word for change in made["changes"] for word in change["second"]]
+    assert rebuilt == TEXTS["luck-2"].split()
+    assert made["advice"]["chance"] >= 0.9
+    assert len(made["advice"]["commands"]) == 1
+
+
+def test_two_long_texts_are_cut(run: Run, tmp_path: Path) -> None:
+    """Of long texts what is unchanged is counted, and changes beyond some are, too."""
+    source = tmp_path / "long.csv"
+    one, other = lucky_draws(5_000, 100)
+    source.write_text(f"id,text\n1,{one}\n2,{other}\n")
+    shown = run("explain", "1", "2", "--source", str(source)).stdout
+    assert "more changes; --format json has all of them" in shown
+    assert len(shown.splitlines()) < 100
+
+
+def test_mistakes_are_one_line(run: Run, source: Path) -> None:
+    """An unknown id, one id twice, or a wrong option ends in a line that says what to do."""
+    run("index", str(source))
+    for words, reason in (
+        (["old", "nobody"], "there is no document with the id 'nobody'"),
+        (["old", "nobody", "--source", str(source)], "there is no record with the id 'nobody'"),
+        (["old", "old"], "both ids are 'old'; give the ids of two documents"),
+        (["old", "evil", "--min-similarity", "2"], "a similarity of 2.0 cannot be"),
+    ):
+        failed = run("explain", *words)
+        assert failed.returncode == 1
+        assert reason in failed.stderr
+        assert len(failed.stderr.splitlines()) == 1
+    assert run("explain", "old", "evil", "--format", "xml").returncode == 2
+    assert run("explain", "old", "evil", "--bands", "3").returncode == 2

@@ -1,0 +1,128 @@
+"""explain: two documents of a collection, or of a source."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure.config import DEFAULT_FIELDS
+from tests.unit.test_explanation import lucky_draws, missed_by_bad_luck
+
+NEAR = lucky_draws(40, 2)
+UNLUCKY = missed_by_bad_luck()
+TEXTS = {
+    "near 1": NEAR[0],
+    "near 2": NEAR[1],
+    "luck,1": UNLUCKY[0],
+    "luck,2": UNLUCKY[1],
+    "far": "quite another text that resembles none of the others at all",
+    "empty": " . ",
+}
+DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
+
+
+def duplicates(solr: Solr) -> set[tuple[str, str]]:
+    """The pairs of ids that the whole collection's duplicates are."""
+    return {(pair.id, pair.other_id) for pair in nd.duplicates(solr).pairs}
+
+
+def test_collection_and_source_explain_the_same(solr: Solr) -> None:
+    """What is stored gives the same facts and reasons as the texts themselves."""
+    nd.index(DOCUMENTS, solr)
+    for ids in (("near 1", "near 2"), ("luck,1", "luck,2"), ("near 1", "far"), ("far", "empty")):
+        stored, read = nd.explain(solr, *ids), nd.explain(DOCUMENTS, *ids)
+        assert stored.facts.measures == read.facts.measures
+        assert stored.facts.shared_bands == read.facts.shared_bands
+        assert (stored.verdict, stored.reasons) == (read.verdict, read.reasons)
+        assert (stored.facts.first.stale, stored.facts.second.stale) == ((), ())
+
+
+def test_the_verdict_is_that_of_duplicates_and_searches(solr: Solr) -> None:
+    """Each way that is said to find a pair finds it, and the others do not."""
+    nd.index(DOCUMENTS, solr)
+    for ids in (("near 1", "near 2"), ("luck,1", "luck,2"), ("near 1", "far")):
+        found = nd.explain(solr, *ids)
+        assert (found.verdict == "found") == (ids in duplicates(solr))
+        for way in found.facts.ways[1:]:
+            if way.is_there:
+                criteria = nd.Criteria(by=way.name)
+                matches = {hit.id: hit for hit in nd.search(solr, id=ids[0], criteria=criteria)}
+                assert (ids[1] in matches) == way.finds
+                if way.finds:
+                    assert matches[ids[1]].shared == way.shared
+                    assert matches[ids[1]].distance == found.facts.distance
+
+
+def test_the_advice_catches_the_pair(solr: Solr) -> None:
+    """Bands as advised, made of the stored signatures, catch a pair missed by bad luck."""
+    nd.index(DOCUMENTS, solr)
+    advised = nd.explain(solr, "luck,1", "luck,2").advice
+    assert advised is not None
+    assert advised.settings is not None
+    assert ("luck,1", "luck,2") not in duplicates(solr)
+    assert nd.reband(solr, advised.settings) == len(DOCUMENTS)
+    assert ("luck,1", "luck,2") in duplicates(solr)
+    assert nd.explain(solr, "luck,1", "luck,2").verdict == "found"
+
+
+def test_a_text_changed_without_its_signature(solr: Solr) -> None:
+    """A text that somebody else updated is told from its signature, and is to be indexed again."""
+    nd.index(DOCUMENTS, solr)
+    solr.add([{"id": "far", "content": {"set": TEXTS["near 1"]}}])
+    solr.commit()
+    found = nd.explain(solr, "near 1", "far")
+    assert found.facts.second.stale == ("signature", "content_bands", "md5_hash")
+    assert found.verdict == "missed"
+    assert found.advice is not None
+    assert found.advice.again == ("far",)
+    nd.index([nd.Document(id="far", text=TEXTS["near 1"])], solr)
+    assert nd.explain(solr, "near 1", "far").verdict == "found"
+
+
+def test_a_collection_without_signatures(solr: Solr) -> None:
+    """Ways that were left out at indexing are said not to be there."""
+    few = frozenset(DEFAULT_FIELDS) - {"signature", "content_bands"}
+    nd.index(DOCUMENTS, solr, settings=nd.Settings(fields=few))
+    found = nd.explain(solr, "near 1", "near 2")
+    assert (found.verdict, found.way) == ("found", "shingles")
+    there = [way.name for way in found.facts.ways if way.is_there]
+    assert there == ["shingles", "signatures", "md5"]
+
+
+def test_a_collection_without_texts(solr: Solr) -> None:
+    """Without texts there is nothing to compare."""
+    few = frozenset(DEFAULT_FIELDS) - {"content"}
+    nd.index(DOCUMENTS, solr, settings=nd.Settings(fields=few))
+    with pytest.raises(nd.SettingsError, match="indexed without content"):
+        nd.explain(solr, "near 1", "near 2")
+
+
+def test_what_cannot_be_explained(solr: Solr) -> None:
+    """An empty collection, an unknown id, and one id twice are each told."""
+    with pytest.raises(nd.SettingsError, match="has no documents"):
+        nd.explain(solr, "1", "2")
+    nd.index(DOCUMENTS, solr)
+    with pytest.raises(nd.DocumentNotFound, match="no document with the id 'nobody'"):
+        nd.explain(solr, "far", "nobody")
+    with pytest.raises(nd.SettingsError, match="both ids are 'far'"):
+        nd.explain(solr, "far", "far")
+
+
+def test_records_of_a_source(tmp_path: Path) -> None:
+    """The last record of an id counts; a bad or absent one is told."""
+    source = tmp_path / "a.jsonl"
+    lines = [
+        '{"id": 1, "text": "one two three"}',
+        '{"id": 2}',
+        '{"id": 3, "text": "other"}',
+        '{"id": 3, "text": "one, two, three"}',
+    ]
+    source.write_text("\n".join(lines))
+    assert nd.explain(source, "1", "3").facts.is_exact
+    with pytest.raises(nd.RecordError, match="line 2"):
+        nd.explain(source, "1", "2")
+    with pytest.raises(nd.SourceError, match="no record with the id '4'"):
+        nd.explain(source, "1", "4")
