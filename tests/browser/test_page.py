@@ -1,0 +1,386 @@
+"""The report page in a real browser: opens, sorts, filters, compares, and stays harmless."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from selenium.common.exceptions import NoAlertPresentException
+from selenium.webdriver.common.action_chains import ActionChains
+from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
+from selenium.webdriver.remote.webelement import WebElement
+from selenium.webdriver.support.wait import WebDriverWait
+
+from neardup_solr.edges.page import Page
+from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
+from tests.browser.pages import crowded_page, large_page, page_of, small_page
+
+MOST_ELEMENTS = 3_000  # in the document at a time, however large the report
+READABLE = 4.5  # contrast of text, WCAG 2.2 AA
+
+HOSTILE = {
+    "script": "words </script><script>window.harm = 1; alert(1)</script> and more words here",
+    "comment": "<!-- <script> --> words ]]> and <!-- more words here",
+    "handlers": "<img src=x onerror=alert(2)> <svg onload=alert(3)> words and more words here",
+    "links": '<a href="javascript:alert(4)">words</a> <base href=http://x.test/> and more words',
+    "entities": "words &lt;b&gt; &amp; \" ' ` ${alert(5)} {{7*7}} and more words here",
+    "bidi": "words \u202egnitteg sdrow\u202c \u2066and\u2069 \u200fmore words\u200e here",
+    "controls": "words \x00and\x07 more \x1bwords \x7fhere \ufeff\u2028\u2029 \ufffe",
+    "long": "words " + "x" * 100_000 + " and " + "é" * 100_000 + " more words here",
+    "<b onclick=alert(6)>\u202eid\x00</b>": "\ud83d words of a lone surrogate and more words",
+}
+
+CONTRASTS = """
+const context = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+const rgba = (colour) => {
+  context.clearRect(0, 0, 1, 1);
+  context.fillStyle = colour;
+  context.fillRect(0, 0, 1, 1);
+  return [...context.getImageData(0, 0, 1, 1).data];
+};
+const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+  .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+  .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+const paper = (element) => {
+  for (let at = element; at; at = at.parentElement) {
+    const colour = rgba(getComputedStyle(at).backgroundColor);
+    if (colour[3] === 255) return colour;
+  }
+  return [255, 255, 255];
+};
+const told = [];
+for (const element of document.body.querySelectorAll("*:not(script):not(:disabled)")) {
+  const said = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim());
+  if (!said || !element.checkVisibility()) continue;
+  const style = getComputedStyle(element);
+  const ink = light(rgba(element.closest("svg") ? style.fill : style.color));
+  const [dark, bright] = [ink, light(paper(element))].sort((a, b) => a - b);
+  told.push([(bright + 0.05) / (dark + 0.05), element.tagName + "." + element.className]);
+}
+return told;
+"""
+
+
+def css(chrome: Chrome, selector: str) -> list[WebElement]:
+    """The elements that a selector matches."""
+    return chrome.find_elements(By.CSS_SELECTOR, selector)
+
+
+def first(chrome: Chrome, selector: str) -> WebElement:
+    """The first element that a selector matches."""
+    return chrome.find_element(By.CSS_SELECTOR, selector)
+
+
+def column(chrome: Chrome, place: int) -> list[str]:
+    """The texts of a column of the list of clusters, from 1."""
+    return [cell.text for cell in css(chrome, f"#list > .row > :nth-child({place})")]
+
+
+def count_becomes(chrome: Chrome, text: str) -> None:
+    """Wait until the page says how many clusters it shows."""
+    WebDriverWait(chrome, 20).until(lambda _: first(chrome, "#count").text == text)
+
+
+def press(chrome: Chrome, *keys: str) -> WebElement:
+    """Press keys wherever the focus is, and say where it is then."""
+    ActionChains(chrome).send_keys(*keys).perform()
+    return chrome.switch_to.active_element
+
+
+def elements(chrome: Chrome) -> int:
+    """How many elements the document has."""
+    return int(chrome.execute_script("return document.querySelectorAll('*').length"))
+
+
+def computed(chrome: Chrome, selector: str, name: str) -> str:
+    """A computed style of the first element that a selector matches."""
+    script = "return getComputedStyle(document.querySelector(arguments[0]))[arguments[1]]"
+    return str(chrome.execute_script(script, selector, name))
+
+
+def is_wider_than_the_window(chrome: Chrome) -> bool:
+    """Whether the page scrolls sideways."""
+    root = "document.documentElement"
+    return bool(chrome.execute_script(f"return {root}.scrollWidth > {root}.clientWidth"))
+
+
+def test_opens_without_a_request_or_a_complaint(open_page: OpenPage) -> None:
+    """The page asks for nothing but itself, and the console stays empty."""
+    chrome = open_page(small_page())
+    assert chrome.title == "Invented texts"
+    assert first(chrome, "h1").text == "Invented texts"
+    assert len(css(chrome, "#list > .row")) == 5
+    assert [element.text for element in css(chrome, "#summary dd")] == ["20", "35"]
+    assert complaints(chrome) == []
+    outside = [url for url in requests(chrome) if not url.startswith("data:")]
+    assert outside == [chrome.current_url]
+
+
+def test_the_policy_lets_nothing_in(open_page: OpenPage) -> None:
+    """Code, styles and pictures that something puts into the page do not run or load."""
+    chrome = open_page(small_page())
+    chrome.execute_script(
+        """const add = (tag, set) => document.body.append(Object.assign(document.createElement(tag), set));
+        add("script", { textContent: "window.harm = 1" });
+        add("style", { textContent: "h1 { display: none }" });
+        add("img", { src: "http://localhost:9/picture.png" });"""  # noqa: E501  # one call a line
+    )
+    assert chrome.execute_script("return window.harm") is None
+    assert first(chrome, "h1").is_displayed()
+    assert len([line for line in complaints(chrome) if "Content Security Policy" in line]) == 3
+
+
+def test_sorts_by_each_header(open_page: OpenPage) -> None:
+    """A header sorts, again the other way round, and says so."""
+    chrome = open_page(small_page())
+    assert column(chrome, 2) == ["6", "5", "4", "3", "2"]
+    headers = css(chrome, "#headers button")
+    headers[1].click()
+    assert column(chrome, 2) == ["2", "3", "4", "5", "6"]
+    assert css(chrome, "#headers th")[1].get_attribute("aria-sort") == "ascending"
+    headers[0].click()
+    assert column(chrome, 1) == ["Anchor-1", "Barley-1", "Copper-1", "Dune-1", "Ember-1"]
+    headers[0].click()
+    assert column(chrome, 1)[0] == "Ember-1"
+    assert len(css(chrome, "#headers th[aria-sort]")) == 1
+    for header in headers:
+        header.click()
+        assert len(css(chrome, "#list > .row")) == 5
+
+
+def test_filters_by_text_id_similarity_and_size(open_page: OpenPage) -> None:
+    """Each filter narrows the list; clearing brings it back."""
+    chrome = open_page(small_page())
+    query = first(chrome, "#query")
+    query.send_keys("COPPER, at the")
+    count_becomes(chrome, "1 of 5 clusters")
+    query.clear()
+    query.send_keys("dune-5")
+    count_becomes(chrome, "1 of 5 clusters")
+    query.clear()
+    query.send_keys("no such words")
+    count_becomes(chrome, "0 of 5 clusters")
+    first(chrome, "#clear").click()
+    count_becomes(chrome, "5 clusters")
+    first(chrome, "#size").send_keys("5")
+    count_becomes(chrome, "2 of 5 clusters")
+    first(chrome, "#size").clear()
+    first(chrome, "#least").send_keys("0.9")
+    count_becomes(chrome, "4 of 5 clusters")  # but for the first, whose texts differ most
+    first(chrome, "#list .opener").click()
+    assert "of 15, by the filter" in first(chrome, ".detail").text
+
+
+def test_opens_a_cluster_and_a_diff(open_page: OpenPage) -> None:
+    """A cluster lists documents and pairs; a pair shows its words and why it was found."""
+    chrome = open_page(small_page())
+    css(chrome, "#list .opener")[3].click()
+    members = [item.text for item in css(chrome, ".members > li")]
+    assert "canonical" in members[0]
+    assert "to keep" in members[0]
+    assert "bridge" in members[2]
+    assert len(members) == len(css(chrome, ".pairs > li")) == 3
+    css(chrome, ".pairs .opener")[2].click()
+    assert {"1", "2"} & {element.text for element in css(chrome, ".diff del")}
+    assert [e.text for e in css(chrome, ".diff ins")][-1].endswith("and on Sundays")
+    why = first(chrome, ".why").text
+    assert "of 42" in why
+    assert "words" in why
+    assert "at that similarity" in why
+    side, inline = len(css(chrome, ".diff > p")), first(chrome, ".tools button")
+    inline.click()
+    assert inline.get_attribute("aria-pressed") == "true"
+    assert len(css(chrome, ".diff > p")) < side
+    css(chrome, "#list .opener")[3].click()
+    assert css(chrome, ".detail") == []
+
+
+def test_long_texts_show_what_changed(open_page: OpenPage) -> None:
+    """Of long texts the changed regions are shown, and all of them on demand."""
+    words = [f"word{number}" for number in range(500)]
+    other = [*words[:250], "changed", *words[251:]]
+    chrome = open_page(page_of([{"a": " ".join(words), "b": " ".join(other)}]))
+    first(chrome, "#list .opener").click()
+    body = first(chrome, ".diff")
+    assert "word241" not in body.text
+    assert "word249" in body.text
+    assert "… 242 equal words …" in body.text
+    css(chrome, ".tools button")[2].click()
+    assert "word0 word1 word2" in body.text
+    assert "equal words" not in body.text
+
+
+def test_missing_texts_are_said_to_be_missing(open_page: OpenPage) -> None:
+    """Where texts were not read, the page says so in place of a diff."""
+    page = replace(small_page(), texts={}, curve=None, complete=False, notes=["Hot keys."])
+    chrome = open_page(page)
+    css(chrome, "#list .opener")[-1].click()
+    assert "The texts were not read" in first(chrome, ".compared").text
+    assert first(chrome, "#notes").text.splitlines() == [
+        "This report is not complete: the work was cut short.",
+        "Hot keys.",
+    ]
+    assert complaints(chrome) == []
+
+
+def test_an_empty_report_opens(open_page: OpenPage) -> None:
+    """A collection without near-duplicates has a page too."""
+    chrome = open_page(page_of([]))
+    assert first(chrome, "#count").text == "0 clusters"
+    assert complaints(chrome) == []
+
+
+def test_keyboard_only(open_page: OpenPage) -> None:
+    """Filter, open, compare, close and sort without a mouse, with the focus in sight."""
+    chrome = open_page(small_page())
+    assert press(chrome, "/").get_attribute("id") == "query"
+    press(chrome, "anchor")
+    count_becomes(chrome, "1 of 5 clusters")
+    opener = press(chrome, Keys.ARROW_DOWN)
+    assert opener.text == "Anchor-1"
+    assert computed(chrome, ":focus", "outlineStyle") == "solid"
+    press(chrome, Keys.ARROW_RIGHT)
+    assert opener.get_attribute("aria-expanded") == "true"
+    pair = press(chrome, Keys.ARROW_RIGHT)
+    assert "↔" in pair.text
+    assert len(css(chrome, ".diff")) == 1  # the only pair opens with its cluster
+    press(chrome, Keys.ENTER)
+    assert css(chrome, ".diff") == []
+    press(chrome, Keys.SPACE)
+    assert len(css(chrome, ".diff")) == 1
+    assert press(chrome, Keys.TAB).text == "Inline"
+    ActionChains(chrome).key_down(Keys.SHIFT).send_keys(Keys.TAB).key_up(Keys.SHIFT).perform()
+    assert chrome.switch_to.active_element == pair
+    press(chrome, Keys.ARROW_LEFT)
+    assert press(chrome, Keys.ARROW_LEFT) == opener
+    press(chrome, Keys.ARROW_LEFT)
+    assert css(chrome, ".detail") == []
+    assert press(chrome, Keys.ARROW_UP).get_attribute("id") == "query"
+    press(chrome, Keys.ESCAPE)
+    count_becomes(chrome, "5 clusters")
+    reached = [press(chrome, Keys.TAB) for _ in range(4)]
+    assert [element.text for element in reached[2:]] == ["Cluster", "Documents"]
+    press(chrome, Keys.ENTER)
+    assert column(chrome, 2) == ["2", "3", "4", "5", "6"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_is_readable(open_page: OpenPage, scheme: str) -> None:
+    """All text has a contrast of 4.5 or more, in open clusters and diffs too."""
+    notes = ["A note."]
+    chrome = open_page(replace(small_page(), complete=False, notes=notes))
+    prefer(chrome, scheme)
+    for opener in css(chrome, "#list .opener")[2:4]:
+        opener.click()
+    for opener in css(chrome, ".pairs .opener")[:2]:
+        opener.click()
+    first(chrome, "#how summary").click()
+    told = chrome.execute_script(CONTRASTS)
+    assert len(told) > 100
+    assert [name for contrast, name in told if contrast < READABLE] == []
+
+
+def test_light_and_dark_differ(open_page: OpenPage) -> None:
+    """The page follows the system, until its button says otherwise."""
+    chrome = open_page(small_page())
+    light = computed(chrome, "body", "backgroundColor")
+    prefer(chrome, "dark")
+    dark = computed(chrome, "body", "backgroundColor")
+    assert light != dark
+    assert computed(chrome, ".plot .fill-text", "fill") == "rgb(163, 169, 176)"
+    toggle = first(chrome, "#theme")
+    toggle.click()
+    assert (toggle.text, computed(chrome, "body", "backgroundColor")) == ("Theme: light", light)
+    prefer(chrome, "light")
+    toggle.click()
+    assert (toggle.text, computed(chrome, "body", "backgroundColor")) == ("Theme: dark", dark)
+    toggle.click()
+    assert (toggle.text, computed(chrome, "body", "backgroundColor")) == ("Theme: auto", light)
+
+
+def test_ten_thousand_pairs(open_page: OpenPage) -> None:
+    """However many pairs there are, few of their elements are in the document."""
+    chrome = open_page(large_page(10_000, 200))
+    count_becomes(chrome, "10,000 clusters")
+    assert elements(chrome) < MOST_ELEMENTS
+    first(chrome, "#query").send_keys("doc-77")
+    count_becomes(chrome, "111 of 10,000 clusters")
+    assert elements(chrome) < MOST_ELEMENTS
+    css(chrome, "#pager button")[1].click()
+    assert "51–100 of 111" in first(chrome, "#pager").text
+    first(chrome, "#list .opener").click()
+    assert css(chrome, ".diff")
+    assert complaints(chrome) == []
+
+
+def test_a_cluster_of_ten_thousand(open_page: OpenPage) -> None:
+    """A crowded cluster opens page by page."""
+    chrome = open_page(crowded_page(10_000))
+    first(chrome, "#list .opener").click()
+    assert elements(chrome) < MOST_ELEMENTS
+    assert len(css(chrome, ".members > li")) == 50
+    following = css(chrome, ".detail .pager button")[1]
+    following.click()
+    assert "51–100 of 10,000" in first(chrome, ".detail .pager").text
+    assert chrome.switch_to.active_element == following
+    assert first(chrome, ".members > li").text.startswith("copy-50")
+
+
+def hostile_page() -> Page:
+    """Clusters of texts and ids that want to be more than that."""
+    groups = [{name: text, f"{name} again": f"{text} twice"} for name, text in HOSTILE.items()]
+    title = "<script>alert(7)</script>\u202e title"
+    return replace(page_of(groups), title=title, notes=["<img src=x onerror=alert(8)>"],
+                   parameters={"</script>": "<b>"})  # fmt: skip
+
+
+def open_everything(chrome: Chrome) -> None:
+    """Open every cluster; as each has one pair, its diff opens too. Then show all of them."""
+    for opener in css(chrome, "#list > .row .opener"):
+        chrome.execute_script("arguments[0].click()", opener)
+    for button in css(chrome, ".tools button:last-child"):
+        chrome.execute_script("arguments[0].click()", button)
+
+
+def test_hostile_texts_are_texts(open_page: OpenPage) -> None:
+    """Markup, control characters and giants are shown, and nothing of them acts."""
+    chrome = open_page(hostile_page())
+    count_becomes(chrome, f"{len(HOSTILE)} clusters")
+    open_everything(chrome)
+    assert len(css(chrome, ".diff")) == len(HOSTILE)
+    with pytest.raises(NoAlertPresentException):
+        _ = chrome.switch_to.alert.text
+    assert chrome.execute_script("return window.harm") is None
+    assert css(chrome, "img, iframe, object, embed, a, base, b, [onerror], [onload]") == []
+    assert len(css(chrome, "script:not([type])")) == 1
+    assert complaints(chrome) == []
+    shown = str(chrome.execute_script("return document.getElementById('list').textContent"))
+    assert "</script><script>window.harm = 1; alert(1)</script>" in shown
+    assert all(f"U+{code}" in shown for code in ("202E", "0000", "001B", "FEFF", "D83D"))
+    assert not set("\u202e\u2066\u200f\x00\x1b") & set(shown)
+    assert first(chrome, "h1").text == "<script>alert(7)</script>U+202E title"
+
+
+def test_a_narrow_window_does_not_scroll_sideways(open_page: OpenPage) -> None:
+    """On a telephone everything fits, with the longest words and both views of a diff."""
+    chrome = open_page(hostile_page())
+    resize(chrome, 390, 800)
+    open_everything(chrome)
+    assert not is_wider_than_the_window(chrome)
+    for button in css(chrome, ".tools button:nth-of-type(2)"):
+        chrome.execute_script("arguments[0].click()", button)
+    assert len(css(chrome, ".diff.side")) == len(HOSTILE)
+    assert not is_wider_than_the_window(chrome)
+
+
+def test_prints(open_page: OpenPage) -> None:
+    """Paper has the list without its controls, in light colours."""
+    chrome = open_page(small_page())
+    media: dict[str, Any] = {"media": "print", "features": []}
+    chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+    assert not first(chrome, "#filters").is_displayed()
+    assert first(chrome, "#list").is_displayed()
+    assert computed(chrome, "body", "backgroundColor") == "rgb(255, 255, 255)"
+    chrome.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})

@@ -1,0 +1,231 @@
+"""The report page as a file: whole, the same each time, data that cannot become markup."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
+
+from neardup_solr.edges import page as package
+from neardup_solr.edges.page import embedding, figures, page_lines
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.model import Duplicate
+from tests.browser.pages import page_of, small_page
+
+WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+class Elements(HTMLParser):
+    """Collects the elements of a page with their attributes, and what their contents are."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=False)
+        self.elements: list[tuple[str, dict[str, str | None]]] = []
+        self.contents: list[tuple[str, str]] = []
+        self._is_open = False
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note an element."""
+        self.elements.append((tag, dict(attrs)))
+        self.contents.append((tag, ""))
+        self._is_open = True
+
+    def handle_endtag(self, tag: str) -> None:
+        """Note that what follows belongs to no element of interest."""
+        self._is_open = False
+
+    def handle_data(self, data: str) -> None:
+        """Note what an element holds before another begins."""
+        if self._is_open:
+            tag, text = self.contents[-1]
+            self.contents[-1] = tag, text + data
+
+
+def parsed(html: str) -> Elements:
+    """A page as an HTML parser reads it."""
+    parser = Elements()
+    parser.feed(html)
+    parser.close()
+    return parser
+
+
+def embedded(html: str, name: str) -> Any:
+    """The data block of a page that has a name."""
+    block = re.search(rf'<script type="application/json" id="{name}">(.*?)</script>', html, re.S)
+    assert block is not None
+    return json.loads(block[1])
+
+
+def test_the_same_page_is_the_same_file() -> None:
+    """Neither dates nor chance get into a page."""
+    assert list(page_lines(small_page())) == list(page_lines(small_page()))
+
+
+def test_the_same_page_in_another_process(tmp_path: Path) -> None:
+    """A page does not depend on the seed of Python's hashes."""
+    code = (
+        "from tests.browser.pages import small_page;"
+        "from neardup_solr.edges.page import page_lines;"
+        "import hashlib;"
+        "print(hashlib.sha256(''.join(page_lines(small_page())).encode()).hexdigest())"
+    )
+    ran = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=Path(__file__).parents[2],
+            env={"PYTHONHASHSEED": seed, "MPLCONFIGDIR": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert ran[0] == ran[1]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["</script><script>alert(1)</script>", "<!-- <script", "a\u2028b\u2029c", "\ud800", "\x00",
+     "]]>", "&lt;", "'\"`${}"],
+)  # fmt: skip
+def test_texts_are_data(text: str) -> None:
+    """No text changes the elements of a page, and each is read back as it was."""
+    harmless = "".join(page_lines(page_of([{"1": "some words", "2": "some other words"}])))
+    page = page_of([{text: "some words", f"{text}2": f"some words {text}"}])
+    hostile = "".join(page_lines(replace(page, title=text, notes=[text])))
+    hostile.encode()
+    assert [tag for tag, _ in parsed(hostile).elements] == [
+        tag for tag, _ in parsed(harmless).elements
+    ]
+    assert embedded(hostile, "ids") == [text, f"{text}2"]
+    assert embedded(hostile, "facts")[0]["title"] == text
+
+
+@given(st.text() | st.text(st.characters(categories=["Cs", "Cc", "Zl", "Zp", "Sm", "Po"])))
+def test_encoded_is_json_without_markup(text: str) -> None:
+    """Any string comes back from its JSON, which has nothing that HTML reads, and fits UTF-8."""
+    line = embedding.encoded(text)
+    paired = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    assert json.loads(line) == paired
+    assert not set("<>&\u2028\u2029\n\r") & set(line)
+    line.encode()
+
+
+def test_the_policy_names_the_only_code() -> None:
+    """The policy has the hashes of the style and the script; no element has inline code."""
+    html = "".join(page_lines(small_page()))
+    page = parsed(html)
+    policy = next(a["content"] for _, a in page.elements if a.get("http-equiv"))
+    assert policy is not None
+    assert policy.startswith("default-src 'none'; ")
+    for tag in ("style", "script"):
+        code = [text for (name, text), (_, attributes) in zip(page.contents, page.elements,
+                strict=True) if name == tag and "type" not in attributes]  # fmt: skip
+        digest = base64.b64encode(hashlib.sha256(code[0].encode()).digest()).decode()
+        assert f"{tag}-src 'sha256-{digest}'" in policy
+        assert len(code) == 1
+    inline = [name for _, attributes in page.elements for name in attributes
+              if name == "style" or name.startswith("on")]  # fmt: skip
+    assert inline == []
+
+
+def test_nothing_is_loaded() -> None:
+    """No element names an address, but for the names of SVG and its own parts."""
+    page = parsed("".join(page_lines(small_page())))
+    named = {value for _, attributes in page.elements for name, value in attributes.items()
+             if value and name in ("src", "href", "xlink:href", "action", "srcset")}  # fmt: skip
+    assert {value for value in named if not value.startswith("#")} == {"data:,"}
+
+
+def test_ids_of_a_page_are_unique() -> None:
+    """The two pictures and the page share no id."""
+    page = parsed("".join(page_lines(small_page())))
+    ids = [attributes["id"] for _, attributes in page.elements if "id" in attributes]
+    assert len(ids) == len(set(ids))
+
+
+@given(WORDS, WORDS)
+def test_steps_cost_the_distance(first: list[str], second: list[str]) -> None:
+    """Steps cover both texts; removed and added words cost their distance."""
+    steps = embedding.steps(first, second)
+    turns = [steps[at : at + 3] for at in range(0, len(steps), 3)]
+    assert sum(equal + removed for equal, removed, _ in turns) == len(first)
+    assert sum(equal + added for equal, _, added in turns) == len(second)
+    assert sum(max(turn[1:]) for turn in turns) == Levenshtein.distance(first, second)
+
+
+def test_rows_by_hand() -> None:
+    """Ids are in natural order, and everything else names them by their place."""
+    html = "".join(page_lines(page_of([{"10": "Plum & and/or pear", "9": "plum or PEAR tree"}])))
+    assert embedded(html, "ids") == ["9", "10"]
+    assert embedded(html, "texts") == ["plum or PEAR tree", "Plum\u00a0& and/ \u2009or pear"]
+    assert embedded(html, "clusters") == [[0, 1, 1, 1, [], [1, 0], [1.0, 0.5], [0, 2]]]
+    assert embedded(html, "pairs") == [[0, 0, 1, 0.5, 2, 5]]
+    assert embedded(html, "diffs") == [[1, 0, 1, 2, 1, 0]]
+
+
+def test_texts_may_be_missing() -> None:
+    """A text that is not there is null, and so are the diffs with it."""
+    page = page_of([{"a": "some words", "b": "some more words", "c": "some words"}])
+    texts = {id: text for id, text in page.texts.items() if id != "b"}
+    html = "".join(page_lines(replace(page, texts=texts)))
+    assert embedded(html, "texts") == ["some words", None, "some words"]
+    assert embedded(html, "diffs") == [None, [2, 0, 0], None]
+
+
+def plots() -> Iterator[str]:
+    """Pictures of few, many, and no pairs and clusters."""
+    yield figures.similarities_figure([], None)
+    yield figures.similarities_figure([0.5] * 500 + [1.0], (42, 3))
+    yield figures.sizes_figure([])
+    yield figures.sizes_figure([2] * 500 + [3, 24])
+    yield figures.sizes_figure([2] * 5_000 + [3, 24, 10_000])
+
+
+def test_pictures_leave_colours_to_the_page() -> None:
+    """A picture has words, classes in place of colours, and no style or metadata of its own."""
+    for svg in plots():
+        root = ElementTree.fromstring(svg)
+        names = {element.tag.partition("}")[2] for element in root.iter()}
+        assert "text" in names
+        assert not names & {"style", "metadata", "script", "image"}
+        assert "#" not in re.sub(r'(?:id|href|clip-path)="[^"]*"', "", svg)
+
+
+def test_every_pair_is_in_the_picture() -> None:
+    """The bars count all pairs, also those of similarity 0 and 1."""
+    svg = figures.similarities_figure([0.0, 1.0, 0.5], (42, 3))
+    assert svg.count('class="fill-bars"') == 3
+    assert svg.count("stroke-curve") == 1
+
+
+def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where matplotlib is missing, one line says what to install, before any work is done."""
+    monkeypatch.setattr(figures, "find_spec", lambda name: None)
+    with pytest.raises(SettingsError, match=r"pictures need matplotlib; pip install"):
+        package.check_page()
+    with pytest.raises(SettingsError, match=r"neardup-solr\[plot\]"):
+        next(page_lines(small_page()))
+
+
+def test_pairs_of_clusters_that_are_not_shown_are_left_out() -> None:
+    """A page of some of the clusters has the pairs of those."""
+    page = page_of([{"a": "some words", "b": "some words"}, {"c": "other", "d": "other"}])
+    some = replace(page, clusters=page.clusters[:1])
+    html = "".join(page_lines(some))
+    assert all(isinstance(pair, Duplicate) for pair in some.pairs)
+    assert len(embedded(html, "pairs")) == len(embedded(html, "diffs")) == 1
