@@ -18,7 +18,7 @@ from neardup_solr.pure.model import Cluster, Member
 from neardup_solr.pure.signing import is_compiled
 
 MOST_MISSING = 256  # documents of a cluster whose missing pairs are worth a comparison
-MOST_WALKED = 4_000  # documents of a cluster whose diameter is worth the time
+MOST_WALKED = 2_000  # documents of a cluster whose diameter is worth the time
 
 
 def missing(documents: int, pairs: Pairs, labels: Labels, *, most: int = MOST_MISSING) -> Pairs:

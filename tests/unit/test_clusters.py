@@ -1,7 +1,9 @@
 """Missing pairs, diameters, bridges and whole clusters against slow oracles."""
 
+import re
 from collections.abc import Callable
 from itertools import combinations, product
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -9,11 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.pure import clusters as module
 from neardup_solr.pure.candidates import Pairs
+from neardup_solr.pure.canonical import canonicals, rule
 from neardup_solr.pure.clusters import bridges, clusters, diameters, missing
-from neardup_solr.pure.linkage import complete, single
+from neardup_solr.pure.linkage import LINKAGES, complete, linked, single
 from neardup_solr.pure.model import Cluster, Member
 
 T = TypeVar("T")
@@ -219,3 +223,34 @@ def test_nothing_to_cluster() -> None:
             similarities=np.ones(documents),
             distances=none,
         )
+
+
+def test_the_example_of_the_page() -> None:
+    """The notices of docs/clusters.md are clustered as the tables there say."""
+    page = (Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
+    notices = dict(re.findall(r"^    (\d)  (.+)$", page, flags=re.MULTILINE))
+    ids, texts = [*notices], [text.lower().split() for text in notices.values()]
+    close = {
+        (one, other): similarity
+        for one, other in combinations(range(len(ids)), 2)
+        if (similarity := Levenshtein.normalized_similarity(texts[one], texts[other])) >= 0.8
+    }
+    pairs, similarities = as_pairs(*close), np.array([*close.values()])
+    assert " | ".join(["| pair", *(f"{ids[a]} {ids[b]}" for a, b in close)]) in page
+    assert " | ".join(["| similarity", *(f"{value:.2f}" for value in similarities)]) in page
+    values = {"num_words": [len(words) for words in texts]}
+    for name in LINKAGES:
+        labels = linked(name, len(ids), pairs, similarities)
+        found = clusters(
+            ids,
+            pairs,
+            labels=labels,
+            canonical=canonicals(rule("longest"), labels, ids, values),
+            similarities=np.ones(len(ids)),
+            distances=np.zeros(len(ids), dtype=np.int64),
+        )
+        for cluster in found:
+            members = " ".join(sorted(member.id for member in cluster.members))
+            cells = (members, cluster.pairs, cluster.diameter, " ".join(cluster.bridges))
+            assert re.sub(" +", " ", " | ".join(map(str, (*cells, cluster.canonical)))) in page
+    assert [cluster.id for cluster in found] == ["1", "3"]

@@ -94,6 +94,23 @@ def test_larger_families(seed: int, size: int, share: float) -> None:
     assert not any(there >= {*crossing(*both)} for both in combinations(clusters, 2))
 
 
+def test_neighbours_that_move_again_and_again() -> None:
+    """A clique that grows by doubling, with twosomes near it, outgrows the table of its keys."""
+    clique, leaves = 32, 40
+    graph = {
+        (a, b): 0.8 - 0.05 * (a ^ b).bit_length() - (7 * a + 13 * b) % 31 / 1000
+        for a, b in combinations(range(clique), 2)
+    }
+    for leaf in range(clique, clique * (leaves + 1)):
+        graph[(leaf // 2 + leaf % 2 * clique // 2) % clique, leaf] = 0.9
+        graph[leaf - leaf % 2, leaf - leaf % 2 + 1] = 1.0
+    documents = clique * (leaves + 1)
+    labels = complete(documents, *arrays(graph))
+    assert not labels[:clique].any()
+    assert np.array_equal(labels[clique:], np.arange(clique, documents) // 2 * 2)
+    assert np.array_equal(labels, complete_slowly(documents, *arrays(graph)))
+
+
 @settings(deadline=None)
 @given(GRAPHS, st.randoms(use_true_random=False))
 def test_the_order_of_pairs_is_of_no_consequence(

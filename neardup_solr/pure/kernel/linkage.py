@@ -109,9 +109,9 @@ def _merge(one, other, linking, table, tally):
 def _move(small, large, neighbour, entry, linking, table, tally):
     """Let a neighbour of the one cluster be the other's; whether it is new to that."""
     old = _slot(table, _key(small, neighbour))
-    if table[old] == 0 or tally[old] == 0:
-        return False  # an earlier entry has moved it
     seen, tally[old] = tally[old], 0
+    if seen == 0:
+        return False  # an earlier entry has moved it
     new = _slot(table, _key(large, neighbour))
     is_new = table[new] == 0
     if is_new:
