@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,21 +18,30 @@ from neardup_solr.pure.signature import Signature
 from neardup_solr.pure.similarity import Limits
 
 # What of a document is looked at in a collection, beside its text, and its place in an entry.
-STORED = {"signature": "signature", "content_bands": "bands", "md5_hash": "md5_hash"}
+STORED = {
+    "signature": "signature",
+    "content_bands": "bands",
+    "content_sg": "signatures",
+    "content_ng": "shingles",
+    "md5_hash": "md5_hash",
+    "profile_hash": "profile_hash",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Subject:
     """One of two documents: its entry as indexing would make it now, and its signature.
 
-    `pieces` are its shingles; `words` those of its text. `signature` is the one that is stored
-    with it, where there is one; `stale` names the stored fields that are not those of its text.
+    `pieces` are its shingles; `words` those of its text. `signature` and `terms` (by field) are
+    those that are stored with it, where it is in a collection; `stale` names the stored fields
+    that are not those of its text.
     """
 
     entry: Entry
     words: Words
     pieces: frozenset[str]
     signature: Signature
+    terms: Mapping[str, frozenset[str]]
     stale: tuple[str, ...] = ()
 
     @property
@@ -164,21 +173,20 @@ def subject(
             f" and its settings say {settings.hashes}",
             "index the document again",
         )
+    fresh = {name: _terms(getattr(entry, place)) for name, place in STORED.items()}
+    terms = fresh | {name: _terms(value) for name, value in stored.items()}
     return Subject(
         entry=entry,
         words=split(document.text),
         pieces=frozenset(shingles(normalize.normalize(document.text), settings)),
         signature=kept,
-        stale=tuple(
-            name
-            for name, made in STORED.items()
-            if name in stored and _differ(stored[name], getattr(entry, made))
-        ),
+        terms=terms,
+        stale=tuple(name for name in STORED if terms[name] != fresh[name]),
     )
 
 
-def _differ(stored: Any, fresh: str | tuple[str, ...]) -> bool:
-    return set(stored) != set(fresh) if isinstance(fresh, tuple) else stored != fresh
+def _terms(value: str | Iterable[str]) -> frozenset[str]:
+    return frozenset([value] if isinstance(value, str) else value) - {""}
 
 
 def facts(first: Subject, second: Subject, settings: Settings, *, limits: Limits) -> Facts:
@@ -246,26 +254,27 @@ WAYS = {
 
 
 def _way(name: str, found: Facts) -> Way:
-    settings, one, other = found.settings, found.first.entry, found.second.entry
-    chance: float | None = None
+    settings = found.settings
+    shared, of, chance = _shared_terms(found, WAYS[name]), 1, None
     if name in ("duplicates", "bands"):
-        shared, of, chance = len(found.shared_bands), settings.bands, found.chance
+        shared = len(found.shared_bands) if name == "duplicates" else shared
+        of, chance = settings.bands, found.chance
     elif name == "signatures":
-        shared, of = _common(one.signatures, other.signatures), settings.signatures
+        of = settings.signatures
         chance = bands.probability(found.jaccard, of, 1)
     elif name == "shingles":
-        shared, of = found.shared_shingles, len(found.first.pieces)
-    else:
-        shared, of = int(found.has_words and _same(name, one, other)), 1
-    is_there = WAYS[name] in settings.fields and (name != "signatures" or settings.signatures > 0)
+        of = len(found.first.pieces | found.second.pieces)
+    is_there = WAYS[name] in settings.fields and (name != "signatures" or of > 0)
     finds = is_there and shared > 0 and found.is_near
     return Way(name=name, is_there=is_there, shared=shared, of=of, chance=chance, finds=finds)
 
 
-def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    return len(set(one) & set(other))
-
-
-def _same(name: str, one: Entry, other: Entry) -> bool:
-    value: str = getattr(one, WAYS[name])
-    return value != "" and value == getattr(other, WAYS[name])
+def _shared_terms(found: Facts, field: str) -> int:
+    """How many terms a search shares: it asks with those of a text for those that are stored."""
+    if not found.has_words:
+        return 0
+    one, other = found.first, found.second
+    return max(
+        len(_terms(getattr(asking.entry, STORED[field])) & stored.terms[field])
+        for asking, stored in ((one, other), (other, one))
+    )

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from neardup_solr.pure.similarity import Limits
 
 FORMATS = ("table", "json")
+MEANING = frozenset('"$`\\!')  # what means something to a shell between double quotes
 
 
 def explain(
@@ -157,10 +158,12 @@ def _commands(found: Explanation, place: Solr | str, is_addressed: bool) -> list
 
 def _reband(solr: Solr, settings: Settings, is_addressed: bool) -> str:
     address = f"{solr.base!r}, " if is_addressed else ""
-    return "python -c " + shlex.quote(
+    code = (
         f"import neardup_solr as nd; nd.reband(nd.connect({address}core={solr.core!r}),"
         f" nd.Settings.parse({settings.fingerprint!r}))"
     )
+    quoted = shlex.quote(code) if set(code) & MEANING else f'"{code}"'
+    return f"python -c {quoted}"
 
 
 def _where(solr: Solr, core: str, is_addressed: bool) -> list[str]:

@@ -170,6 +170,8 @@ def _shares(facts: Facts, way: Way) -> str:
 
 def _bands(facts: Facts) -> Iterator[Text]:
     """Bands as a strip, and the numbers of those shared."""
+    if not any(way.is_there for way in facts.ways if way.name in ("duplicates", "bands")):
+        return
     count, shared = facts.settings.bands, set(facts.shared_bands)
     strip = "".join("█" if band in shared else "·" for band in range(count))
     yield Text()

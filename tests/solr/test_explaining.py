@@ -74,7 +74,12 @@ def test_a_text_changed_without_its_signature(solr: Solr) -> None:
     solr.add([{"id": "far", "content": {"set": TEXTS["near 1"]}}])
     solr.commit()
     found = nd.explain(solr, "near 1", "far")
-    assert found.facts.second.stale == ("signature", "content_bands", "md5_hash")
+    names = ("signature", "content_bands", "content_sg", "content_ng", "md5_hash")
+    assert found.facts.second.stale == names
+    # A search for the new text still finds the other one by what is stored with that.
+    finding = [way.name for way in found.facts.ways if way.finds]
+    assert finding == ["bands", "shingles", "signatures", "md5"]
+    assert nd.search(solr, id="far", criteria=nd.Criteria(by="bands"))[0].id == "near 1"
     assert found.verdict == "missed"
     assert found.advice is not None
     assert found.advice.again == ("far",)
