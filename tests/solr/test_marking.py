@@ -370,6 +370,21 @@ def test_collapsing_and_filtering_differ_where_the_canonical_does_not_match(fill
     assert ids(filled, **query, fq="-neardup_canonical:0") == []
 
 
+@pytest.mark.parametrize(
+    ("options", "found"),
+    [
+        ("nullPolicy=expand min=neardup_rank", ["10", "lone"]),
+        ("nullPolicy=expand", ["11", "lone"]),
+        ("min=neardup_rank", ["10"]),
+    ],
+)
+def test_who_represents_a_cluster(filled: Solr, options: str, found: list[str]) -> None:
+    """By rank the one to keep, else the best match; without nullPolicy others disappear."""
+    mark(filled, BOTH)
+    query = 'content_ng:"in the garden"^=1 content_ng:"the lazy cat"^=1 first_word:nothing^=1'
+    assert ids(filled, q=query, fq=f"{{!collapse field=neardup_cluster {options}}}") == found
+
+
 def test_searching_without_near_duplicates(filled: Solr) -> None:
     """The filter of the documentation works as --fq of a search."""
     mark(filled, BOTH)
