@@ -173,6 +173,27 @@ def test_filters_by_text_id_similarity_and_size(open_page: OpenPage) -> None:
     assert "of 15, by the filter" in first(chrome, ".detail").text
 
 
+def test_shows_what_was_looked_for(open_page: OpenPage) -> None:
+    """A row quotes the text that the filter found, marked, and says whose it is."""
+    long = "some words " * 100 + "and a Lighthouse at the end"
+    chrome = open_page(page_of([{"near": "some words", "far": long}, {"c": "other", "d": "other"}]))
+    first(chrome, "#query").send_keys("LIGHT")
+    count_becomes(chrome, "1 of 2 clusters")
+    assert first(chrome, "#list mark").text == "Light"
+    quoted = first(chrome, ".canonical .preview").text
+    assert quoted.startswith("in far: … ")
+    assert quoted.endswith("Lighthouse at the end")
+
+
+def test_a_click_on_a_row_opens_it(open_page: OpenPage) -> None:
+    """The whole row is a target for the mouse."""
+    chrome = open_page(small_page())
+    first(chrome, "#list > .row .preview").click()
+    assert len(css(chrome, ".detail")) == 1
+    first(chrome, "#list > .row .preview").click()
+    assert css(chrome, ".detail") == []
+
+
 def test_opens_a_cluster_and_a_diff(open_page: OpenPage) -> None:
     """A cluster lists documents and pairs; a pair shows its words and why it was found."""
     chrome = open_page(small_page())
@@ -363,16 +384,18 @@ def test_hostile_texts_are_texts(open_page: OpenPage) -> None:
     assert first(chrome, "h1").text == "<script>alert(7)</script>U+202E title"
 
 
-def test_a_narrow_window_does_not_scroll_sideways(open_page: OpenPage) -> None:
-    """On a telephone everything fits, with the longest words and both views of a diff."""
+@pytest.mark.parametrize("width", [320, 390, 700, 1000])
+def test_a_narrow_window_does_not_scroll_sideways(open_page: OpenPage, width: int) -> None:
+    """On telephone and tablet everything fits, with the longest words and both views of a diff."""
     chrome = open_page(hostile_page())
-    resize(chrome, 390, 800)
+    resize(chrome, width, 800)
     open_everything(chrome)
     assert not is_wider_than_the_window(chrome)
-    for button in css(chrome, ".tools button:nth-of-type(2)"):
-        chrome.execute_script("arguments[0].click()", button)
-    assert len(css(chrome, ".diff.side")) == len(HOSTILE)
-    assert not is_wider_than_the_window(chrome)
+    for place in (1, 2):
+        for button in css(chrome, f".tools button:nth-of-type({place})"):
+            chrome.execute_script("arguments[0].click()", button)
+        assert len(css(chrome, ".diff.side")) == (len(HOSTILE) if place == 2 else 0)
+        assert not is_wider_than_the_window(chrome)
 
 
 def test_prints(open_page: OpenPage) -> None:

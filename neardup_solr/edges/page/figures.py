@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 BINS = 50
 _EACH_SIZE = 24  # up to so many documents, each cluster size has a bar of its own
+_LEAST_SIZES = 8  # there is room for, so that few bars are not huge
 _LOG_FROM = 40  # a bar this many times as high as another asks for a logarithm
 _ROUND = [digit * 10**power for power in range(7) for digit in (1, 2, 5)]
 _POWERS = [10**power for power in range(10)]
@@ -93,7 +94,8 @@ def sizes_figure(sizes: Sequence[int]) -> str:
         by_size = Counter(sizes)
         counts = np.array([by_size[size] for size in range(2, most + 1)])
         _bars(axes, counts, np.arange(2.0, most + 2) - 0.5)
-        axes.set_xticks(range(2, most + 1, 1 + most // 12))
+        axes.set_xlim(1.4, max(most, _LEAST_SIZES) + 0.6)
+        axes.set_xticks(range(2, max(most, _LEAST_SIZES) + 1, 1 + most // 12))
     else:
         edges = np.unique(np.geomspace(2, most + 1, 25).round())
         _bars(axes, np.histogram(sizes, bins=edges)[0], edges)
@@ -131,7 +133,7 @@ def _bars(axes: Axes, counts: NDArray[np.int64], edges: NDArray[np.float64]) -> 
         axes.minorticks_off()
     else:
         axes.set_ylim(0, max(most, 4) * 1.05)
-        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, integer=True))
+        axes.yaxis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10], integer=True))
     axes.yaxis.set_major_formatter("{x:,.0f}")
 
 

@@ -6,6 +6,8 @@ const ROWS = 50; // of a list at a time
 const CONTEXT = 8; // equal words around a change
 const HUNKS = 200; // drawn before all are asked for
 const LONG = 120; // characters of a word that is clipped
+const CLIP = 240; // characters of a preview
+const LEAD = 24; // characters before what was looked for
 const SLICE = 12; // milliseconds of filtering between two looks at the keyboard
 
 const find = (id) => document.getElementById(id);
@@ -70,16 +72,27 @@ function visible(text, pattern) {
   return parts;
 }
 
+const plainText = (row) => unpacked(texts()[row] ?? "");
 const plain = (text) => visible(text, IN_IDS);
 const named = (row, type = "id") => make("bdi", { class: type }, ...visible(ids[row], IN_IDS));
 
-function preview(row) {
-  const text = texts()[row];
-  if (text === null) return make("span", { class: "preview" }, make("span", { class: "nothing" }, "text not read"));
-  return make("bdi", { class: "preview" }, ...visible(unpacked(text.slice(0, 240)), IN_TEXTS));
+function preview(row, query = "", lead = []) {
+  if (texts()[row] === null) return make("span", { class: "preview" }, "text not read");
+  const at = found(row, query);
+  const whole = at < 0 ? unpacked(texts()[row].slice(0, 2 * CLIP)) : plainText(row);
+  const from = at < LEAD ? 0 : whole.lastIndexOf(" ", at - LEAD) + 1;
+  const before = at < 0 ? "" : whole.slice(Math.max(from, at - 2 * LEAD), at);
+  const drawn = visible(`${from ? "… " : ""}${before}`, IN_TEXTS);
+  if (at >= 0) drawn.push(make("mark", {}, ...visible(whole.slice(at, at + query.length), IN_TEXTS)));
+  const rest = at < 0 ? 0 : at + query.length;
+  drawn.push(...visible(whole.slice(rest, rest + CLIP), IN_TEXTS));
+  return make("span", { class: "preview" }, ...lead, make("bdi", {}, ...drawn));
 }
 
-function facts_list(entries) {
+// Where a text says something; folding may have moved it by a little, or out of sight.
+const found = (row, query) => (query ? plainText(row).toLowerCase().indexOf(query) : -1);
+
+function factsList(entries) {
   return entries.map(([label, value]) => make("div", {}, make("dt", {}, ...plain(label)), make("dd", {}, ...plain(value))));
 }
 
@@ -182,13 +195,13 @@ function marked(hunk, words, others, isWhole) {
   return drawn;
 }
 
-function diff_view(pair, steps) {
+function diffView(pair, steps) {
   const split = (row) => (texts()[row] ? texts()[row].split(" ") : []);
   const words = split(pair.first);
   const others = split(pair.second);
   const all = parts(steps);
   const some = hunks(all);
-  const text = (type, ...children) => make("p", { class: type }, make("bdi", {}, ...children));
+  const text = (type, ...children) => make("p", { class: type, dir: "auto" }, ...children);
   let isSide = matchMedia("(min-width: 58rem)").matches;
   let isWhole = false;
   const body = make("div");
@@ -196,7 +209,7 @@ function diff_view(pair, steps) {
   const inline = pressed("Inline", false);
   const side = pressed("Side by side", true);
   const whole = button("Show all", () => { isWhole = !isWhole; draw(); });
-  const needs_whole = some.hidden || some.found.length > HUNKS || [...words, ...others].some((word) => word.length > LONG);
+  const needsWhole = some.hidden || some.found.length > HUNKS || [...words, ...others].some((word) => word.length > LONG);
   function rows(hunk) {
     if (typeof hunk === "number") return [make("p", { class: "gap" }, `… ${counted(hunk, "equal word")} …`)];
     if (!isSide) return [text("both", ...marked(hunk, words, others, isWhole))];
@@ -213,10 +226,10 @@ function diff_view(pair, steps) {
     whole.setAttribute("aria-pressed", isWhole);
   }
   draw();
-  whole.hidden = !needs_whole;
+  whole.hidden = !needsWhole;
   const legend = all.every((part) => part.isEqual)
     ? make("p", { class: "legend" }, "No word differs; case and punctuation do not count.")
-    : make("p", { class: "legend" }, make("del", {}, "only in"), " ", named(pair.first), "  ", make("ins", {}, "only in"), " ", named(pair.second));
+    : make("p", { class: "legend" }, make("del", {}, "only in"), " ", named(pair.first), make("span", { class: "apart" }), make("ins", {}, "only in"), " ", named(pair.second));
   return [make("div", { class: "tools" }, legend, inline, side, whole), body];
 }
 
@@ -255,31 +268,32 @@ function reason(pair) {
   const rule = `Documents that share one of ${number(bands)} bands of ${counted(rows, "row")} are compared.`;
   if (IS_JACCARD || !pair.shared) return rule;
   const alike = ((pair.shared / bands) ** (1 / rows)).toFixed(2);
-  return `${rule} The chance is that of shingles with such a Jaccard similarity; by the bands that these two share, that of theirs is about ${alike}.`;
+  return `${rule} Bands see the Jaccard similarity of shingles, for which the chance stands; judged by the shared bands it is about ${alike} here.`;
 }
 
 function compared(pair) {
   const steps = diffs()[pair.row];
-  const shown = steps === null ? [make("p", { class: "nothing" }, "The texts were not read, so there is no diff.")] : diff_view(pair, steps);
+  const shown = steps === null ? [make("p", { class: "nothing" }, "The texts were not read, so there is no diff.")] : diffView(pair, steps);
   return make("div", { class: "compared" }, ...why(pair), ...shown);
 }
 
 /* Clusters */
 
 const COLUMNS = [
-  { key: "id", label: "Cluster", of: (cluster) => cluster.id, type: "" },
-  { key: "documents", label: "Documents", of: (cluster) => cluster.members.length, type: "number" },
-  { key: "pairs", label: "Pairs", of: (cluster) => cluster.count, type: "number" },
-  { key: "similarity", label: "Similarity", of: (cluster) => cluster.low, type: "number" },
-  { key: "diameter", label: "Diameter", of: (cluster) => cluster.diameter, type: "number" },
-  { key: "bridges", label: "Bridges", of: (cluster) => cluster.bridges.size, type: "number" },
-  { key: "canonical", label: "Canonical", of: (cluster) => cluster.canonical, type: "" },
+  { label: "Cluster", of: (cluster) => cluster.id, type: "", title: "The first id of the cluster" },
+  { label: "Documents", of: (cluster) => cluster.members.length, type: "number", title: "Documents in the cluster" },
+  { label: "Pairs", of: (cluster) => cluster.count, type: "number", title: "Verified pairs" },
+  { label: "Similarity", of: (cluster) => cluster.low, type: "number", title: "Of the least and of the most similar pair" },
+  { label: "Diameter", of: (cluster) => cluster.diameter, type: "number", title: "Longest of the shortest paths over pairs; 1: everything is near everything" },
+  { label: "Bridges", of: (cluster) => cluster.bridges.size, type: "number", title: "Documents without which the cluster falls apart" },
+  { label: "Canonical", of: (cluster) => cluster.canonical, type: "", title: "The document to keep" },
 ];
-const state = { query: "", least: 0, size: 0, column: COLUMNS[1], descending: true };
+const order = { column: COLUMNS[1], descending: true };
 const details = new Map(); // of open clusters
-let shown = [];
+let shown = []; // clusters that match
+let matched = { query: "", least: 0 }; // what they match
 
-function pair_item(pair, _, siblings) {
+function pairItem(pair, _, siblings) {
   const opener = button("", () => {}, "opener");
   opener.append(make("span", {}, named(pair.first), " ↔ ", named(pair.second)));
   const said = [decimal(pair.similarity)];
@@ -292,7 +306,7 @@ function pair_item(pair, _, siblings) {
   return item;
 }
 
-function member_item(cluster, place) {
+function memberItem(cluster, place) {
   const row = cluster.members[place];
   const name = make("span", {}, named(row));
   if (row === cluster.canonical) name.append(make("span", { class: "tag" }, "canonical"));
@@ -305,36 +319,43 @@ function member_item(cluster, place) {
 }
 
 function detail(cluster) {
-  const near = cluster.pairs.filter((pair) => pair.similarity >= state.least);
+  const near = cluster.pairs.filter((pair) => pair.similarity >= matched.least);
   const places = cluster.members.map((_, place) => place);
   const title = near.length < cluster.pairs.length ? `${counted(near.length, "pair")} of ${number(cluster.pairs.length)}, by the filter` : counted(near.length, "pair");
   const cell = make("td", { colspan: COLUMNS.length },
-    make("section", {}, make("h3", {}, `${counted(places.length, "document")}, compared with the canonical one`), ...paged("members", places, (place) => member_item(cluster, place))),
-    make("section", {}, make("h3", {}, title), ...paged("pairs", near, pair_item)),
+    make("section", {}, make("h3", {}, `${counted(places.length, "document")}, compared with the canonical one`), ...paged("members", places, (place) => memberItem(cluster, place))),
+    make("section", {}, make("h3", {}, title), ...paged("pairs", near, pairItem)),
   );
   return make("tr", { class: "detail" }, cell);
 }
 
-function similarity_range(cluster) {
+function similarityRange(cluster) {
   if (!cluster.pairs.length) return "–";
   const [low, high] = [decimal(cluster.low), decimal(cluster.high)];
   return make("span", { class: "range" }, track(cluster.low, cluster.high), low === high ? low : `${low} – ${high}`);
 }
 
 const cell = (label, ...children) => make("td", { "data-label": label, class: "number" }, ...children);
-const or_dash = (value, dash = "–") => (value ? number(value) : make("span", { class: "nothing" }, dash));
+const orDash = (value, dash = "–") => (value ? number(value) : make("span", { class: "nothing" }, dash));
 
-function rows_of(cluster) {
+// The canonical text, or the text that was looked for.
+function shortly(cluster) {
+  const { query } = matched;
+  const row = query ? [cluster.canonical, ...cluster.members].find((member) => says(member, query)) : cluster.canonical;
+  return preview(row, query, row === cluster.canonical ? [] : ["in ", named(row), ": "]);
+}
+
+function rowsOf(cluster) {
   const opener = button("", () => {}, "opener");
   opener.append(named(cluster.id, "id is-clipped"));
   const row = make("tr", { class: "row" },
     make("th", { scope: "row" }, opener),
     cell("Documents", number(cluster.members.length)),
     cell("Pairs", number(cluster.count)),
-    cell("Similarity", similarity_range(cluster)),
-    cell("Diameter", or_dash(cluster.diameter)),
-    cell("Bridges", or_dash(cluster.bridges.size)),
-    make("td", { class: "canonical", "data-label": "Canonical" }, named(cluster.canonical, "id is-clipped"), preview(cluster.canonical)),
+    cell("Similarity", similarityRange(cluster)),
+    cell("Diameter", orDash(cluster.diameter)),
+    cell("Bridges", orDash(cluster.bridges.size)),
+    make("td", { class: "canonical", "data-label": "Canonical" }, named(cluster.canonical, "id is-clipped"), shortly(cluster)),
   );
   opens(opener, details.has(cluster), (isOpen) => {
     row.classList.toggle("is-open", isOpen);
@@ -344,6 +365,9 @@ function rows_of(cluster) {
     if (!isOpen) details.delete(cluster);
   });
   row.classList.toggle("is-open", details.has(cluster));
+  row.addEventListener("click", (event) => {
+    if (!event.target.closest("button") && getSelection().isCollapsed) opener.click();
+  });
   return details.has(cluster) ? [row, details.get(cluster)] : [row];
 }
 
@@ -351,39 +375,40 @@ const fold = (text) => text.normalize("NFKC").toLowerCase();
 const folded = []; // id and text of a document, once they have been searched
 
 function says(row, query) {
-  folded[row] ??= fold(`${ids[row]} ${unpacked(texts()[row] ?? "")}`);
+  folded[row] ??= fold(`${ids[row]} ${plainText(row)}`);
   return folded[row].includes(query);
 }
 
-function passes(cluster, query) {
-  return cluster.members.length >= state.size
-    && (state.least <= 0 || cluster.high >= state.least)
+function passes(cluster, { query, least, size }) {
+  return cluster.members.length >= size
+    && (least <= 0 || cluster.high >= least)
     && (!query || cluster.members.some((row) => says(row, query)));
 }
 
 let turn = 0;
 const pause = () => new Promise((resume) => { setTimeout(resume); });
 
-async function refilter() {
+// A little at a time, so that typing on is never waited for.
+async function refilter(wanted) {
   const mine = ++turn;
-  const query = fold(state.query.trim());
-  const found = [];
+  const passed = [];
   let until = performance.now() + SLICE;
   for (const cluster of clusters) {
-    if (passes(cluster, query)) found.push(cluster);
+    if (passes(cluster, wanted)) passed.push(cluster);
     if (performance.now() < until) continue;
     await pause();
     if (mine !== turn) return;
     until = performance.now() + SLICE;
   }
-  shown = found;
+  if (wanted.least !== matched.least) details.clear(); // they list pairs by it
+  [shown, matched] = [passed, wanted];
   show();
 }
 
-const start_list = pager(find("pager"), (from, to) => find("list").replaceChildren(...shown.slice(from, to).flatMap(rows_of)));
+const startList = pager(find("pager"), (from, to) => find("list").replaceChildren(...shown.slice(from, to).flatMap(rowsOf)));
 
 function show() {
-  const { column, descending } = state;
+  const { column, descending } = order;
   shown.sort((a, b) => (descending ? column.of(b) - column.of(a) : column.of(a) - column.of(b)));
   for (const [at, header] of [...find("headers").children].entries()) {
     if (COLUMNS[at] === column) header.setAttribute("aria-sort", descending ? "descending" : "ascending");
@@ -392,33 +417,31 @@ function show() {
   const all = counted(clusters.length, "cluster");
   find("count").textContent = shown.length < clusters.length ? `${number(shown.length)} of ${all}` : all;
   find("empty").hidden = shown.length > 0 || clusters.length === 0;
-  start_list(shown.length);
+  startList(shown.length);
 }
 
 /* The head of the page, its controls, and the keyboard */
 
-function sort_by(column) {
-  state.descending = column === state.column ? !state.descending : column.type === "number";
-  state.column = column;
+function sortBy(column) {
+  order.descending = column === order.column ? !order.descending : column.type === "number";
+  order.column = column;
   show();
 }
 
-function read_filters() {
-  const least = find("least").valueAsNumber || 0;
-  if (least !== state.least) details.clear();
-  Object.assign(state, { least, query: find("query").value, size: find("size").valueAsNumber || 0 });
-  refilter();
+function readFilters() {
+  const value = (id) => find(id).valueAsNumber || 0;
+  refilter({ query: fold(find("query").value.trim()), least: value("least"), size: value("size") });
 }
 
-function clear_filters() {
+function clearFilters() {
   find("filters").reset();
-  read_filters();
+  readFilters();
   find("query").focus();
 }
 
 const THEMES = ["auto", "light", "dark"];
 
-function set_theme(theme) {
+function setTheme(theme) {
   if (theme === "auto") delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = theme;
   find("theme").textContent = `Theme: ${theme}`;
@@ -435,13 +458,13 @@ const MOVES = {
 };
 const outer = (opener) => opener.closest(".detail")?.previousElementSibling.querySelector(".opener");
 
-function on_key(event) {
+function onKey(event) {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const all = [...find("list").querySelectorAll(".opener")];
   const at = all.indexOf(document.activeElement);
   const isTyping = document.activeElement instanceof HTMLInputElement;
   if (event.key === "/" && !isTyping) find("query").focus();
-  else if (event.key === "Escape" && find("filters").contains(document.activeElement)) clear_filters();
+  else if (event.key === "Escape" && find("filters").contains(document.activeElement)) clearFilters();
   else if (event.key === "ArrowDown" && document.activeElement === find("query")) all[0]?.focus();
   else if (at >= 0 && MOVES[event.key]) MOVES[event.key](all, at);
   else return;
@@ -458,18 +481,18 @@ function caption() {
 function start() {
   find("title").append(...plain(facts.title));
   document.title = find("title").textContent;
-  find("summary").append(...facts_list(facts.summary));
-  find("parameters").append(...facts_list(facts.parameters));
+  find("summary").append(...factsList(facts.summary));
+  find("parameters").append(...factsList(facts.parameters));
   find("how").hidden = facts.parameters.length === 0;
   find("curve").textContent = caption();
   if (!facts.complete) find("notes").append(make("p", { class: "note warning" }, "This report is not complete: the work was cut short."));
   find("notes").append(...facts.notes.map((note) => make("p", { class: "note" }, ...plain(note))));
-  find("headers").append(...COLUMNS.map((column) => make("th", { scope: "col", class: column.type }, button(column.label, () => sort_by(column), ""))));
-  find("filters").addEventListener("input", read_filters);
+  find("headers").append(...COLUMNS.map((column) => make("th", { scope: "col", class: column.type, title: column.title }, button(column.label, () => sortBy(column), ""))));
+  find("filters").addEventListener("input", readFilters);
   find("filters").addEventListener("submit", (event) => event.preventDefault());
-  find("clear").addEventListener("click", clear_filters);
-  find("theme").addEventListener("click", () => set_theme(THEMES[(THEMES.indexOf(find("theme").value || "auto") + 1) % 3]));
-  document.addEventListener("keydown", on_key);
+  find("clear").addEventListener("click", clearFilters);
+  find("theme").addEventListener("click", () => setTheme(THEMES[(THEMES.indexOf(find("theme").value || "auto") + 1) % 3]));
+  document.addEventListener("keydown", onKey);
   shown = [...clusters];
   show();
 }
