@@ -240,6 +240,16 @@ def test_an_interruption_leaves_a_part(filled: Solr, monkeypatch: pytest.MonkeyP
     assert mark(filled, BOTH) == counts(clusters=2, marked=3, unchanged=2)
 
 
+def test_undo_finds_what_no_search_sees_yet(filled: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Marks of an interrupted run are undone although they have not been committed."""
+    monkeypatch.setattr(marking, "BATCH", 2)
+    with pytest.raises(KeyboardInterrupt):
+        mark(filled, BOTH, on_progress=interrupt)
+    assert unmark(filled) == counts(cleared=2)
+    filled.commit()
+    assert marks(filled) == {}
+
+
 def test_documents_deleted_before_are_not_created_again(filled: Solr) -> None:
     """A member that is not in the collection is counted as vanished and stays away."""
     nd.delete(filled, ids=["9", "y"])
