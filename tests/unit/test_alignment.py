@@ -1,0 +1,326 @@
+"""Soft word alignment: hand-made tables, both ways to the result, the shared data."""
+
+import csv
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from neardup_solr import demo
+from neardup_solr.pure import alignment
+from neardup_solr.pure.alignment import (
+    ABBREVIATED,
+    ALIGNED_SIMILARITY,
+    INITIAL,
+    LONGEST,
+    Aligned,
+    Frequencies,
+    aligned,
+    aligned_words,
+    frequencies,
+    word_similarity,
+)
+from neardup_solr.pure.blocking import all_candidates, word_candidates
+from neardup_solr.pure.candidates import Candidates, Pairs
+from neardup_solr.pure.normalize import normalize
+
+WORDS = st.one_of(
+    st.sampled_from(["avenue", "ave", "a", "boulevard", "blvd", "3rd", "third", "ab"]),
+    st.sampled_from(["la", "brea", "labrea", "lb", "lba"]),
+    st.text("abc", min_size=1, max_size=7),
+    st.text("aäé東京1-", min_size=1, max_size=5),
+    st.sampled_from(["x" * LONGEST, "x" * (LONGEST + 1), "x" * LONGEST + "y", "x" * 63 + "y"]),
+)
+FORMS = st.lists(st.lists(WORDS, max_size=9).map(" ".join), min_size=2, max_size=6)
+
+
+@pytest.fixture(params=["compiled", "slow"])
+def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Both ways to the result."""
+    if request.param == "slow":
+        monkeypatch.setattr(alignment, "is_compiled", lambda: False)
+    return str(request.param)
+
+
+def every_pair(count: int) -> Pairs:
+    """All pairs of rows in both directions, and each row with itself."""
+    return np.argwhere(np.ones((count, count))).astype(np.uint32)
+
+
+def similarity(first: str, second: str, known: Frequencies | None = None) -> float:
+    """The similarity of two normal forms, words weighing the same unless frequencies are given."""
+    pairs = np.array([[0, 1]], dtype=np.uint32)
+    return float(aligned([first, second], pairs, known or Frequencies(100, {}))[0])
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("ave", "avenue"),
+        ("fl", "floor"),
+        ("univ", "university"),
+        ("bldg", "building"),
+        ("hwy", "highway"),
+        ("ctr", "counter"),
+        ("ft", "fort"),
+        ("hbf", "hauptbahnhof"),
+        ("str", "straße"),
+        ("ул", "улица"),
+    ],
+)
+def test_abbreviations(short: str, long: str) -> None:
+    """Words that are cut off or contracted stand for the whole word, either way round."""
+    assert word_similarity(short, long) == word_similarity(long, short) == ABBREVIATED
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        ("heron", "heron", 1.0),
+        ("n", "north", INITIAL),
+        ("hreon", "heron", 1 - 1 / 5),
+        ("hern", "heron", ABBREVIATED),  # first letter, last letter and some between
+        ("hero", "heron", ABBREVIATED),
+        ("eron", "heron", 1 - 1 / 5),
+        ("orchard", "orchid", 0.0),  # two letters of seven are too many
+        ("weatherly", "wetherley", 1 - 2 / 9),
+        ("cat", "hat", 0.0),
+        ("bvd", "lbvd", 1 - 1 / 4),
+        ("avn", "avenue", 0.0),  # neither cut off nor ending alike
+        ("17", "171", 0.0),
+        ("17a", "17b", 0.0),
+        ("x" * LONGEST, "x" * (LONGEST + 1), 0.0),
+        ("x" * (LONGEST - 1), "x" * LONGEST, ABBREVIATED),
+    ],
+)
+def test_similarity_of_words(path: str, first: str, second: str, expected: float) -> None:
+    """Slips count by the letters of the longer word; numbers agree wholly or not at all."""
+    assert word_similarity(first, second) == word_similarity(second, first) == expected
+    # A record of one word each: what is aligned over what there is.
+    assert similarity(first, second) == pytest.approx(expected)
+
+
+def test_words_that_are_aligned() -> None:
+    """Hyphens part words, English ordinals and number words become numbers."""
+    words = aligned_words("old-mill 3rd floor twenty-second fifth 21st 4x nd")
+    assert words == ["old", "mill", "3", "floor", "20", "2", "5", "21", "4x", "nd"]
+
+
+def test_weights_follow_the_collection() -> None:
+    """A word of few documents weighs more; one of none as much as one of one."""
+    known = frequencies(["mill lane", "mill road", "mill lane lane"])
+    assert known == Frequencies(3, {"mill": 3, "lane": 2, "road": 1})
+    assert known.weight("mill") == pytest.approx(np.log(2) ** 2)
+    assert known.weight("road") == known.weight("unheard") == pytest.approx(np.log(4) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("the tall heron", "heron tall the"),
+        ("st johns", "st john s"),
+        ("la peña 12", "lapeña 12"),
+        ("third avenue", "3rd avenue"),
+        ("old-mill", "old mill"),
+        ("", ""),
+        ("-", ""),
+    ],
+)
+def test_the_same_in_other_words(path: str, first: str, second: str) -> None:
+    """Other orders, joined words, other spellings of numbers and hyphens are the same."""
+    assert similarity(first, second) == similarity(second, first) == 1.0
+
+
+@pytest.mark.parametrize(("first", "second"), [("", "heron"), ("heron", "otter"), ("12", "13")])
+def test_nothing_in_common(path: str, first: str, second: str) -> None:
+    """Records without any word that stands for another have similarity 0."""
+    assert similarity(first, second) == 0.0
+
+
+def test_the_mean_of_dice_and_containment(path: str) -> None:
+    """Two of three words and two of two: Dice 4/5, containment 1."""
+    assert similarity("tall heron tavern", "tall heron") == pytest.approx((0.8 + 1.0) / 2)
+
+
+def test_common_words_say_less(path: str) -> None:
+    """Two records that differ in a common word are nearer than two that differ in a rare one."""
+    known = Frequencies(100, {"street": 90, "heron": 2, "otter": 2, "lane": 80})
+    common = similarity("heron street", "heron lane", known)
+    rare = similarity("heron street", "otter street", known)
+    assert rare < 0.1 < 0.9 < common
+
+
+def test_a_rare_spelling_is_no_evidence(path: str) -> None:
+    """An abbreviation weighs what the common word weighs that it stands for."""
+    known = Frequencies(1000, {"boulevard": 500, "blvd": 1})
+    near = similarity("heron boulevard", "heron blvd", known)
+    assert 0.99 < near < 1.0
+    assert similarity("heron boulevard", "otter blvd", known) < 0.05
+
+
+def test_an_acronym_of_neighbours(path: str) -> None:
+    """Initials stand for words in a row, as well as an abbreviation does."""
+    known = Frequencies(10, {})
+    assert similarity("sea view house 4", "4 svh", known) > 0.9
+    assert similarity("sea 4 view house", "4 svh", known) < 0.6
+
+
+def test_rows_of_an_alignment() -> None:
+    """An alignment says what stands for what, in the order of the arguments, and what is left."""
+    known = Frequencies(10, {"the": 10, "ave": 2})
+    rare = known.weight("heron")
+    rows = alignment.alignment("the herron 12 la brea ave", "heron labrea avenue", known)
+    assert rows == [
+        Aligned("la brea", "labrea", 1.0, rare),
+        Aligned("herron", "heron", ABBREVIATED, rare),
+        Aligned("ave", "avenue", ABBREVIATED, known.weight("ave")),
+        Aligned("the", None, 0.0, known.weight("the")),
+        Aligned("12", None, 0.0, rare),
+    ]
+    turned = alignment.alignment("heron labrea avenue", "the herron 12 la brea ave", known)
+    assert [row._replace(first=row.second, second=row.first) for row in turned] == rows
+
+
+def test_the_most_telling_words_first(path: str) -> None:
+    """Where a word could stand for two, it stands for the one of more weight times similarity."""
+    rows = alignment.alignment("heron", "heroon herons", Frequencies(9, {"herons": 3}))
+    assert [(row.first, row.second) for row in rows] == [("heron", "heroon"), (None, "herons")]
+
+
+def test_many_edges(path: str) -> None:
+    """Records whose words all stand for each other are aligned one to one."""
+    words = [f"{'a' * length}b" for length in range(1, 30)]
+    other = [f"{'a' * length}bb" for length in range(1, 30)]
+    assert 0.5 < similarity(" ".join(words), " ".join(other)) < 1.0
+
+
+def test_below_the_least(path: str) -> None:
+    """Similarities below `least` are given as 0, the others stay."""
+    forms = ["tall heron", "tall heron inn", "otter"]
+    pairs = np.array([[0, 1], [0, 2], [1, 1]], dtype=np.uint32)
+    found = aligned(forms, pairs, Frequencies(3, {}), least=0.95, threads=2)
+    assert found.tolist() == [0.0, 0.0, 1.0]
+    assert aligned(forms, pairs[:0], Frequencies(3, {})).shape == (0,)
+
+
+@settings(deadline=None, max_examples=300)
+@given(FORMS)
+def test_compiled_and_slow_agree(forms: list[str]) -> None:
+    """Both ways give the same numbers, symmetric, in 0..1, 1 for a text and itself."""
+    known, pairs = frequencies(forms), every_pair(len(forms))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(alignment, "is_compiled", lambda: False)
+        slow = aligned(forms, pairs, known)
+    compiled = aligned(forms, pairs, known)
+    assert np.array_equal(compiled, slow)
+    square = slow.reshape(len(forms), -1)
+    assert np.array_equal(square, square.T)
+    assert ((square >= 0) & (square <= 1)).all()
+    assert (np.diag(square) == 1).all()
+
+
+def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs in several calls and threads get the numbers that they get at once."""
+    forms = [f"heron {number % 7} lane {number % 5}" for number in range(20)]
+    known, pairs = frequencies(forms), every_pair(20)
+    whole = aligned(forms, pairs, known)
+    monkeypatch.setattr(alignment, "_AT_ONCE", 37)
+    assert np.array_equal(aligned(forms, pairs, known, threads=3), whole)
+
+
+def test_the_threshold_stands_in_the_gap_of_the_demo_corpus() -> None:
+    """No listing has its best counterpart between the threshold and 0.84: the widest gap."""
+    with demo.listings().open(encoding="utf-8", newline="") as file:
+        forms = [normalize(row["text"]) for row in csv.DictReader(file, delimiter="\t")]
+    pairs = all_candidates(len(forms)).pairs
+    found = aligned(forms, pairs, frequencies(forms))
+    best = np.zeros(len(forms))
+    for side in pairs.T:
+        np.maximum.at(best, side, found)
+    levels = np.unique(best[best > 0.5])
+    widest = int(np.diff(levels).argmax())
+    assert levels[widest] < ALIGNED_SIMILARITY < levels[widest] + 0.01
+    assert levels[widest + 1] > 0.83
+
+
+Linkage = tuple[list[str], NDArray[np.uint8] | None, set[tuple[int, int]]]
+
+
+def restaurants(data: Path) -> Linkage:
+    """The two guides: normal forms, sides, known pairs of rows."""
+    lines = (data / "restaurants/addresses_verbatim.txt").read_text(encoding="utf-8").splitlines()
+    split = [line.split(" ", 1) for line in lines]
+    row = {id: number for number, (id, _) in enumerate(split)}
+    known = (data / "restaurants/gold_pairs.tsv").read_text(encoding="utf-8").splitlines()[1:]
+    pairs = {(row[one], row[other]) for one, other in (line.split("\t") for line in known)}
+    sides = np.array([int(id) > 533 for id, _ in split], dtype=np.uint8)
+    return [normalize(text) for _, text in split], sides, pairs
+
+
+def publications(data: Path) -> Linkage:
+    """DBLP and ACM: title, authors, venue and year of each in one text."""
+    forms: list[str] = []
+    sides: list[int] = []
+    row: dict[tuple[int, str], int] = {}
+    for side, name in enumerate(("DBLP2", "ACM")):
+        for id, *fields in _rows(data / f"dblp_acm/{name}.csv", "latin-1"):
+            row[side, id] = len(forms)
+            forms.append(normalize(" ".join(fields)))
+            sides.append(side)
+    known = _rows(data / "dblp_acm/DBLP-ACM_perfectMapping.csv", "latin-1")
+    pairs = {(row[0, one], row[1, other]) for one, other in known}
+    return forms, np.array(sides, dtype=np.uint8), pairs
+
+
+def bibliography(data: Path, name: str) -> Linkage:
+    """Bibliographic records: all fields but the id and the kind, and the pairs of the clusters."""
+    rows = _rows(data / f"bibliographies/{name}.records_pre_merged.csv", "utf-8", head=True)
+    kept = [at for at, head in enumerate(rows[0]) if head not in ("ID", "ENTRYTYPE")]
+    row = {fields[0]: number for number, fields in enumerate(rows[1:])}
+    forms = [normalize(" ".join(fields[at] for at in kept)) for fields in rows[1:]]
+    clusters = _rows(data / f"bibliographies/{name}.merged_record_ids.csv", "utf-8")
+    pairs = {
+        (min(row[one], row[other]), max(row[one], row[other]))
+        for (ids,) in clusters
+        for one, other in combinations(ids.split(";"), 2)
+    }
+    return forms, None, pairs
+
+
+def _rows(path: Path, encoding: str, *, head: bool = False) -> list[list[str]]:
+    with path.open(encoding=encoding, newline="") as file:
+        return list(csv.reader(file))[0 if head else 1 :]
+
+
+def f1(linkage: Linkage, candidates: Candidates) -> float:
+    """F1 of the candidates that reach the default threshold, against the known pairs."""
+    forms, _, known = linkage
+    similarities = aligned(forms, candidates.pairs, frequencies(forms))
+    found = {(one, other) for one, other in candidates.pairs[similarities >= ALIGNED_SIMILARITY]}
+    return 2 * len(found & known) / (len(found) + len(known))
+
+
+@pytest.mark.data
+def test_restaurants_of_two_guides(shared_data: Path) -> None:
+    """All pairs of the two guides, by the default threshold: F1 above 0.95."""
+    linkage = restaurants(shared_data)
+    assert f1(linkage, all_candidates(len(linkage[0]), linkage[1])) > 0.95
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("name", "floor"),
+    [("restaurants", 0.95), ("publications", 0.91), ("cytology_screening", 0.97), ("stroke", 0.97)],
+)
+def test_by_candidates_of_words(shared_data: Path, name: str, floor: float) -> None:
+    """Candidates that share words miss next to nothing, and F1 is that of all pairs."""
+    named = {"restaurants": restaurants, "publications": publications}
+    linkage = named[name](shared_data) if name in named else bibliography(shared_data, name)
+    forms, sides, known = linkage
+    candidates = word_candidates(forms, sides=sides)
+    assert len(known - set(map(tuple, candidates.pairs.tolist()))) <= len(known) / 1000
+    assert f1(linkage, candidates) > floor

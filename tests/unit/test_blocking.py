@@ -1,0 +1,89 @@
+"""Candidates by words, and all pairs, against slow oracles."""
+
+from collections import defaultdict
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup_solr.pure import blocking
+from neardup_solr.pure.alignment import aligned_words
+from neardup_solr.pure.blocking import all_candidates, word_candidates
+from neardup_solr.pure.candidates import Pairs
+from neardup_solr.pure.errors import SettingsError
+
+WORDS = st.sampled_from(["mill", "lane", "old-mill", "3rd", "third", "heron"])
+FORMS = st.lists(st.lists(WORDS, max_size=5).map(" ".join), max_size=14)
+
+
+def as_set(pairs: Pairs) -> set[tuple[int, int]]:
+    """Pairs as a set; each has to be there once, the smaller number first."""
+    listed = [(one, other) for one, other in pairs.tolist()]
+    assert pairs.dtype == np.uint32
+    assert len(set(listed)) == len(listed)
+    assert all(one < other for one, other in listed)
+    return set(listed)
+
+
+def slowly(forms: list[str], cap: int) -> tuple[set[tuple[int, int]], int]:
+    """The pairs that share a word, or two hot words in a row, that few have; how many are hot."""
+    lists = [aligned_words(form) for form in forms]
+    having: dict[object, set[int]] = defaultdict(set)
+    for row, words in enumerate(lists):
+        for word in words:
+            having[word].add(row)
+    hot = {word for word, rows in having.items() if len(rows) > cap}
+    for row, words in enumerate(lists):
+        for both in pairwise(words):
+            if hot.issuperset(both):
+                having[both].add(row)
+    pairs = {
+        pair
+        for rows in having.values()
+        if len(rows) <= cap
+        for pair in combinations(sorted(rows), 2)
+    }
+    return pairs, sum(len(rows) > cap for rows in having.values())
+
+
+@settings(deadline=None)
+@given(FORMS, st.integers(2, 6), st.integers(0, 2**14 - 1))
+def test_pairs_that_share_words_of_few(forms: list[str], cap: int, bits: int) -> None:
+    """Candidates are just the pairs that share a word below the cap, or two in a row above it."""
+    expected, hot = slowly(forms, cap)
+    found = word_candidates(forms, cap=cap)
+    assert as_set(found.pairs) == expected
+    assert found.hot_keys == hot
+    sides = np.array([bits >> row & 1 for row in range(len(forms))], dtype=np.uint8)
+    across = word_candidates(forms, sides=sides, cap=cap)
+    assert as_set(across.pairs) == {pair for pair in expected if sides[pair[0]] != sides[pair[1]]}
+    assert across.hot_keys == hot
+
+
+def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs beyond one block come with the next ones."""
+    forms = [f"w{number // 4}" for number in range(40)]
+    whole = as_set(word_candidates(forms).pairs)
+    monkeypatch.setattr(blocking, "_AT_ONCE", 1)
+    assert as_set(word_candidates(forms).pairs) == whole
+    assert len(whole) == 10 * 6
+
+
+@settings(deadline=None)
+@given(st.lists(st.booleans(), max_size=12))
+def test_all_pairs(sides: list[bool]) -> None:
+    """Every pair is there, or every pair of different sides."""
+    every = set(combinations(range(len(sides)), 2))
+    assert as_set(all_candidates(len(sides)).pairs) == every
+    across = as_set(all_candidates(len(sides), np.array(sides, dtype=np.bool_)).pairs)
+    assert across == {(one, other) for one, other in every if sides[one] != sides[other]}
+
+
+def test_too_many_pairs() -> None:
+    """Beyond 20 million pairs the error says how many they are, and what to do instead."""
+    with pytest.raises(SettingsError, match=r"7,000 records make 24,496,500 pairs.*share a rare"):
+        all_candidates(7_000)
+    with pytest.raises(SettingsError, match=r"25,000,000 pairs"):
+        all_candidates(10_000, np.arange(10_000) % 2 == 0)
