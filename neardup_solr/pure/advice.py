@@ -18,7 +18,8 @@ from neardup_solr.pure.tuning import Demand, curve
 
 SURE = 0.9  # of pairs this alike, the share that advised settings find at least
 BEARABLE = 0.05  # of pairs of unrelated texts, the share that they may find
-RELATED = 0.25  # similarity by words below which there is nothing to catch
+RELATED = 0.25  # similarity by words below which there is nothing to catch, unless words of
+ALIGNED = 0.5  # another spelling stand for each other this well
 
 # Jaccard similarity that about 99 of 100 pairs of unrelated English texts stay below, by shingles:
 # measured on news articles, titles of papers and texts of unrelated sentences.
@@ -35,6 +36,7 @@ class Advice:
     and then its Jaccard `similarity` under them, the `chance` that a pair of that similarity
     shares a band, and the `load`, the share of unrelated pairs that do (`load_now`: under the
     settings that hold now). Unless `needs_texts`, stored signatures are enough (`reband`).
+    `by` is a way of searches that has the pair as a candidate, where no bands would do.
     """
 
     again: tuple[str, ...] = ()
@@ -45,16 +47,16 @@ class Advice:
     load: float = 0.0
     load_now: float = 0.0
     needs_texts: bool = False
+    by: str | None = None
 
 
 def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
     """The cheapest change that catches a pair; None where there is nothing to catch, or none does.
 
     Wider limits where it is beyond them; where it is no candidate, in this order: to index again
-    what has changed, other bands of the signatures that are stored, other shingles.
+    what has changed, other bands of the signatures that are stored, other shingles, a search.
     """
-    alike = found.measured("words").similarity
-    if not found.has_words or not (found.is_near or alike >= RELATED):
+    if not is_related(found):
         return None
     limits = None if found.is_near else _wider(found)
     if is_candidate:
@@ -62,8 +64,15 @@ def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
     if found.fresh_bands:
         again = tuple(each.id for each in (found.first, found.second) if each.stale)
         return Advice(again=again, limits=limits)
-    advice = _by_bands(found) or _by_texts(found)
+    advice = _by_bands(found) or _by_texts(found) or _by_search(found)
     return replace(advice, limits=limits) if advice else None
+
+
+def is_related(found: Facts) -> bool:
+    """Whether a pair is alike enough to be worth catching."""
+    measured = {each.measure: each.similarity for each in found.measures}
+    is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= ALIGNED
+    return found.has_words and (found.is_near or is_alike)
 
 
 def _wider(found: Facts) -> Limits:
@@ -91,6 +100,12 @@ def _by_texts(found: Facts) -> Advice | None:
     tried = [_anew(found, shaping) for shaping in _shapings(found.settings)]
     advised = [each for each in tried if each is not None]
     return min(advised, key=lambda a: (max(a.load, a.load_now), -a.chance), default=None)
+
+
+def _by_search(found: Facts) -> Advice | None:
+    candidate = (way.name for way in found.ways if way.is_there and way.shared)
+    by = next(candidate, None)
+    return None if by is None else Advice(by=by)
 
 
 def _shapings(settings: Settings) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from neardup_solr.pure.advice import Advice, advised
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.facts import Facts, Subject
+from neardup_solr.pure.facts import Facts
+from neardup_solr.pure.subject import Subject
 from neardup_solr.pure.tuning import percent
 
 PART = 0.5  # containment from which one text is said to be a part of another

@@ -2,52 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
-from neardup_solr.pure import bands, estimate, normalize, signature, similarity
+from neardup_solr.pure import bands, estimate, signature, similarity
+from neardup_solr.pure.alignment import Aligned, Frequencies, aligned, alignment
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.diff import Change, Words, changes, split
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.model import NOTHING, Document, Entry
-from neardup_solr.pure.shingles import shingles
+from neardup_solr.pure.diff import Change, changes
 from neardup_solr.pure.signature import Signature
 from neardup_solr.pure.similarity import Limits
-
-# What of a document is looked at in a collection, beside its text, and its place in an entry.
-STORED = {
-    "signature": "signature",
-    "content_bands": "bands",
-    "content_sg": "signatures",
-    "content_ng": "shingles",
-    "md5_hash": "md5_hash",
-    "profile_hash": "profile_hash",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """One of two documents: its entry as indexing would make it now, and its signature.
-
-    `pieces` are its shingles; `words` those of its text. `signature` and `terms` (by field) are
-    those that are stored with it, where it is in a collection; `stale` names the stored fields
-    that are not those of its text.
-    """
-
-    entry: Entry
-    words: Words
-    pieces: frozenset[str]
-    signature: Signature
-    terms: Mapping[str, frozenset[str]]
-    stale: tuple[str, ...] = ()
-
-    @property
-    def id(self) -> str:
-        """The document's id."""
-        return self.entry.id
+from neardup_solr.pure.subject import STORED, Subject, terms_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +21,8 @@ class Measured:
 
     `low` and `high` hold the true value of an estimate with 95 % confidence. `measure` is "words"
     (edits), "jaccard" (exact, of shingles), "containment" and "contained" (the share of the first
-    one's shingles that the second has, and the reverse), or "estimate" (Jaccard by signatures).
+    one's shingles that the second has, and the reverse), "estimate" (Jaccard by signatures), or
+    "aligned" (soft alignment of the words of short texts, where frequencies of words are known).
     """
 
     measure: str
@@ -89,7 +55,8 @@ class Facts:
     """What holds of a pair under settings and limits.
 
     `allowed` is the distance in words that the limits allow for the longer text; `shared_bands`
-    are numbers of bands, from 0.
+    are numbers of bands, from 0; `alignment` says which words stand for each other, where that
+    was measured.
     """
 
     first: Subject
@@ -100,6 +67,7 @@ class Facts:
     allowed: int
     shared_bands: tuple[int, ...]
     shared_shingles: int
+    alignment: tuple[Aligned, ...] = ()
     ways: tuple[Way, ...] = ()
 
     @property
@@ -157,42 +125,18 @@ class Facts:
         return next(each for each in self.measures if each.measure == name)
 
 
-def subject(
-    document: Document, settings: Settings, *, stored: Mapping[str, Any] = NOTHING
-) -> Subject:
-    """A document as indexing would make it, beside what a collection has `stored` of it.
-
-    Raises RecordError where it cannot be indexed, SettingsError where its stored signature is
-    none of these settings.
-    """
-    entry = signature.entry(document, settings)
-    kept = signature.decode(stored.get("signature", entry.signature))
-    if len(kept) not in (0, settings.hashes):
-        raise SettingsError(
-            f"the stored signature of {document.id!r} has {len(kept)} hashes,"
-            f" and its settings say {settings.hashes}",
-            "index the document again",
-        )
-    fresh = {name: _terms(getattr(entry, place)) for name, place in STORED.items()}
-    terms = fresh | {name: _terms(value) for name, value in stored.items()}
-    return Subject(
-        entry=entry,
-        words=split(document.text),
-        pieces=frozenset(shingles(normalize.normalize(document.text), settings)),
-        signature=kept,
-        terms=terms,
-        stale=tuple(name for name in STORED if terms[name] != fresh[name]),
-    )
-
-
-def _terms(value: str | Iterable[str]) -> frozenset[str]:
-    return frozenset([value] if isinstance(value, str) else value) - {""}
-
-
-def facts(first: Subject, second: Subject, settings: Settings, *, limits: Limits) -> Facts:
+def facts(
+    first: Subject,
+    second: Subject,
+    settings: Settings,
+    *,
+    limits: Limits,
+    frequencies: Frequencies | None = None,
+) -> Facts:
     """What holds of two documents: every measure, shared bands and terms, and who finds them.
 
-    Bands and the estimate are those of the signatures that the subjects have, stored or not.
+    Bands and the estimate are those of the signatures that the subjects have, stored or not;
+    words are aligned by the `frequencies` of words in the collection, where those are given.
     """
     longest = max(first.entry.num_words, second.entry.num_words)
     found = Facts(
@@ -205,7 +149,17 @@ def facts(first: Subject, second: Subject, settings: Settings, *, limits: Limits
         shared_bands=shared_bands(first.signature, second.signature, settings),
         shared_shingles=len(first.pieces & second.pieces),
     )
+    if frequencies is not None:
+        found = _with_alignment(found, frequencies)
     return replace(found, ways=tuple(_way(name, found) for name in WAYS))
+
+
+def _with_alignment(found: Facts, frequencies: Frequencies) -> Facts:
+    one, other = (" ".join(each.words.forms) for each in (found.first, found.second))
+    [share] = aligned([one, other], np.array([[0, 1]], dtype=np.uint32), frequencies).tolist()
+    measured = Measured(measure="aligned", similarity=share)
+    rows = tuple(alignment(one, other, frequencies))
+    return replace(found, measures=(*found.measures, measured), alignment=rows)
 
 
 def shared_bands(first: Signature, second: Signature, settings: Settings) -> tuple[int, ...]:
@@ -275,6 +229,6 @@ def _shared_terms(found: Facts, field: str) -> int:
         return 0
     one, other = found.first, found.second
     return max(
-        len(_terms(getattr(asking.entry, STORED[field])) & stored.terms[field])
+        len(terms_of(getattr(asking.entry, STORED[field])) & stored.terms[field])
         for asking, stored in ((one, other), (other, one))
     )

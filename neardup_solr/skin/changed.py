@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from rich.text import Text
@@ -10,6 +10,7 @@ from rich.text import Text
 from neardup_solr.skin.show import counted, printable
 
 if TYPE_CHECKING:
+    from neardup_solr.pure.diff import Words
     from neardup_solr.pure.facts import Facts
 
 CONTEXT = 5  # unchanged words beside a change
@@ -31,9 +32,8 @@ def texts(facts: Facts, is_coloured: bool) -> Iterator[Text]:
         yield _changes(facts, is_coloured)
         return
     for each in subjects:
-        shown = each.words.shown[:BEGINNING]
-        left = len(each.words.shown) - len(shown)
-        words = printable(" ".join(shown)) or "(no word)"
+        left = max(each.entry.num_words - BEGINNING, 0)
+        words = printable(each.words.text(slice(0, BEGINNING))) or "(no word)"
         end = f" … {counted(left, 'more word')}" if left else ""
         text = Text(f"{printable(each.id)}: ", style="bold")
         text.append(words, style="not bold").append(end, style="dim")
@@ -42,6 +42,7 @@ def texts(facts: Facts, is_coloured: bool) -> Iterator[Text]:
 
 def _changes(facts: Facts, is_coloured: bool) -> Text:
     text = Text()
+    first, second = facts.first.words, facts.second.words
     runs = list(_runs(facts))
     for at, (removed, added) in enumerate(runs):
         if at // 2 == MOST_CHANGES:
@@ -50,36 +51,35 @@ def _changes(facts: Facts, is_coloured: bool) -> Text:
             break
         if at % 2 == 0:  # runs are unchanged and changed in turn
             sides = (CONTEXT if at else 0, CONTEXT if at < len(runs) - 1 else 0)
-            _append(text, _cut(removed, *sides if len(runs) > 1 else (LONGEST_RUN, 0)), "")
+            _append(text, _cut(first, removed, *sides if len(runs) > 1 else (LONGEST_RUN, 0)), "")
         else:
-            _append(text, _cut(removed, LONGEST_RUN // 2, LONGEST_RUN // 2), "red strike",
-                    is_coloured)  # fmt: skip
-            _append(text, _cut(added, LONGEST_RUN // 2, LONGEST_RUN // 2), "green", is_coloured)
+            sides = (LONGEST_RUN // 2, LONGEST_RUN // 2)
+            _append(text, _cut(first, removed, *sides), "red strike", is_coloured)
+            _append(text, _cut(second, added, *sides), "green", is_coloured)
     return text
 
 
-def _runs(facts: Facts) -> Iterator[tuple[list[str], list[str]]]:
-    """Words removed and added: unchanged ones (as in the first text) and changed ones in turn."""
-    removed: list[str] = []
-    added: list[str] = []
+def _runs(facts: Facts) -> Iterator[tuple[slice, slice]]:
+    """Runs of words of either text that cover both, unchanged and changed ones in turn."""
+    first = second = slice(0, 0)
     is_changed = False
     for change in facts.changes:
         if (change.kind != "equal") != is_changed:
-            yield removed, added
-            removed, added, is_changed = [], [], not is_changed
-        removed += facts.first.words.shown[change.first]
-        added += facts.second.words.shown[change.second]
-    yield removed, added
+            yield first, second
+            first, second, is_changed = change.first, change.second, not is_changed
+        first = slice(first.start, change.first.stop)
+        second = slice(second.start, change.second.stop)
+    yield first, second
 
 
-def _cut(words: Sequence[str], head: int, tail: int) -> str:
+def _cut(words: Words, part: slice, head: int, tail: int) -> str:
     """Words, of a long run the first and the last."""
-    left = len(words) - head - tail
+    left = part.stop - part.start - head - tail
     if left < WORTH_CUTTING:
-        return printable(" ".join(words))
-    cut = f"… {left:,} words …"
-    parts = [*words[:head], cut, *words[len(words) - tail :]]
-    return printable(" ".join(parts)).replace(f" {cut}", f"\n{cut}")
+        return printable(words.text(part))
+    before = printable(words.text(slice(part.start, part.start + head)))
+    after = printable(words.text(slice(part.stop - tail, part.stop)))
+    return f"{before}\n… {left:,} words … {after}".strip()
 
 
 def _append(text: Text, words: str, style: str, is_coloured: bool = True) -> None:

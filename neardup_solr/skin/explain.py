@@ -102,6 +102,7 @@ def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
             for each in (facts.first, facts.second)
         ],
         "measures": [asdict(each) for each in facts.measures],
+        "alignment": [row._asdict() for row in facts.alignment],
         "shared_shingles": facts.shared_shingles,
         "shared_bands": facts.shared_bands,
         "differing_bands": facts.differing_bands,
@@ -111,8 +112,8 @@ def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
         "changes": [
             {
                 "kind": each.kind,
-                "first": facts.first.words.shown[each.first],
-                "second": facts.second.words.shown[each.second],
+                "first": facts.first.words.text(each.first),
+                "second": facts.second.words.text(each.second),
             }
             for each in facts.changes
         ],
@@ -123,7 +124,7 @@ def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
 def _advice_fields(advice: Advice, commands: list[str]) -> dict[str, Any]:
     fields = {
         name: getattr(advice, name)
-        for name in ("again", "similarity", "chance", "load", "load_now", "needs_texts")
+        for name in ("again", "by", "similarity", "chance", "load", "load_now", "needs_texts")
     }
     fields["limits"] = asdict(advice.limits) if advice.limits else None
     fields["settings"] = advice.settings.fingerprint if advice.settings else None
@@ -137,8 +138,8 @@ def _commands(found: Explanation, place: Solr | str, is_addressed: bool) -> list
         return []
     file = place if isinstance(place, str) else "FILE"
     where = [] if isinstance(place, str) else _where(place, place.core, is_addressed)
-    finding = ["report", "--by", found.way]
-    if found.way == "duplicates":
+    finding = ["report", "--by", advice.by or found.way]
+    if found.way == "duplicates" and advice.by is None:
         finding = ["duplicates", *([place] if isinstance(place, str) else [])]
     steps = []
     if advice.again:
@@ -151,7 +152,10 @@ def _commands(found: Explanation, place: Solr | str, is_addressed: bool) -> list
             where = _where(place, "NEW", is_addressed)
         finding = ["duplicates"]
         steps.append(shlex.join(["neardup", "index", file, *where, *_shaping(advice.settings)]))
-    if advice.limits:
+    elif advice.by and isinstance(place, str):
+        where = ["--core", "NEW"]
+        steps.append(shlex.join(["neardup", "index", file, *where]))
+    if advice.limits or advice.by:
         steps.append(shlex.join(["neardup", *finding, *where, *_limits(advice.limits)]))
     return steps
 

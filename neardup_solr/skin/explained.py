@@ -9,6 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
+from neardup_solr.pure.advice import is_related
 from neardup_solr.pure.explanation import shape
 from neardup_solr.pure.tuning import percent
 from neardup_solr.skin.changed import texts
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from neardup_solr.pure.facts import Facts, Measured, Way
 
 LITTLE = 0.00001
+MOST_STAND_INS = 2  # words for words of an alignment
 STRIP = 64  # bands in a line
 WIDEST = 22  # of an id or a word in a table; titles have them whole
 
@@ -120,6 +122,7 @@ def _measures(facts: Facts) -> Iterator[Text]:
         "jaccard": f"{shared:,} of {sum(sizes) - shared:,} shingles are in both",
         "containment": f"{shared:,} of {sizes[0]:,} shingles of the first",
         "contained": f"{shared:,} of {sizes[1]:,} shingles of the second",
+        "aligned": _stand_ins(facts),
     }
     rows = [["measure", "similarity", "distance", ""]]
     for each in facts.measures:
@@ -127,6 +130,15 @@ def _measures(facts: Facts) -> Iterator[Text]:
         note = notes.get(each.measure) or _interval(each)
         rows.append([each.measure, f"{each.similarity:.3f}", distance, note])
     yield from _table(rows, right=(1, 2))
+
+
+def _stand_ins(facts: Facts) -> str:
+    """The first words that stand for other ones, and how many more do."""
+    listed = [row for row in facts.alignment if row.first and row.second]
+    other = [f"{row.first} ≈ {row.second}" for row in listed if row.first != row.second]
+    shown = ", ".join(map(printable, other[:MOST_STAND_INS]))
+    more = f" and {len(other) - MOST_STAND_INS} more" if len(other) > MOST_STAND_INS else ""
+    return f"{shown}{more}" or f"{counted(len(listed), 'word')} aligned, rare ones weigh more"
 
 
 def _interval(measured: Measured) -> str:
@@ -197,11 +209,11 @@ def _advice(found: Explanation, *, is_stored: bool) -> Iterator[str]:
         return
     yield ""
     other = next((way for way in found.facts.ways if way.finds), None)
-    if other is not None:
+    if other is not None and (found.advice is None or found.advice.by is None):
         yield f"As it is, search and report find the pair {_command_of(other)}."
     if found.advice is not None:
         yield from _what_helps(found.advice, is_stored=is_stored)
-    elif found.facts.is_near and found.facts.has_words:
+    elif is_related(found.facts):
         yield "No other bands or shingles catch such pairs without many unrelated ones."
     else:
         yield "There is nothing to catch: no change is advised."
@@ -211,6 +223,9 @@ def _what_helps(advice: Advice, *, is_stored: bool) -> Iterator[str]:
     settings = advice.settings
     if advice.again:
         yield "To catch it, index what has changed again:"
+    elif advice.by is not None:
+        wider = " with wider limits" if advice.limits else ""
+        yield f"To catch it, search or report --by {advice.by}{wider}:"
     elif settings is None:
         yield "To catch it, widen the limits:"
     else:

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from neardup_solr.edges import sources
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
-from neardup_solr.pure import facts, signature
+from neardup_solr.pure import alignment, facts, normalize, signature
+from neardup_solr.pure.alignment import Frequencies
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import DocumentNotFound, RecordError, SettingsError, SourceError
 from neardup_solr.pure.explanation import Explanation, explained
-from neardup_solr.pure.facts import STORED, Subject
 from neardup_solr.pure.model import Document
 from neardup_solr.pure.similarity import Limits
+from neardup_solr.pure.subject import STORED, Subject, subject
 from neardup_solr.verbs.settings import stored_settings
 
 NO_LIMITS = Limits()
 DEFAULT_SETTINGS = Settings()
 DEFAULT_READING = Reading()
+
+SAMPLE = 1_000  # documents whose words are counted, to tell rare words from usual ones
+ALIGNED_WORDS = 100  # of texts whose words are aligned; the measure is for records, not for prose
+SAMPLED = 2_000  # characters of each of them
 
 Subjects = tuple[Subject, Subject]
 
@@ -38,7 +44,7 @@ def explain(
 
     The documents are in a collection in Solr, whose own settings and stored signatures hold, or
     in a source, signed under `settings`; a source is read to its end, as the last record of an id
-    counts.
+    counts. Words of short texts are aligned by how many of the first documents have each.
 
     Raises DocumentNotFound for an id that the collection lacks, SourceError for one that the
     source lacks, RecordError where its record cannot be used, SettingsError where both ids are
@@ -50,9 +56,12 @@ def explain(
     if isinstance(source, Solr):
         settings = _searchable(source)
         first, second = _stored(source, ids, settings)
+        sample: Iterable[str] = _sampled(source)
     else:
-        first, second = _read(source, ids, settings, reading)
-    return explained(facts.facts(first, second, settings, limits=limits))
+        first, second, sample = _read(source, ids, settings, reading)
+    is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
+    counted = _frequencies(sample) if is_short else None
+    return explained(facts.facts(first, second, settings, limits=limits, frequencies=counted))
 
 
 def _searchable(solr: Solr) -> Settings:
@@ -78,9 +87,18 @@ def _stored(solr: Solr, ids: tuple[str, str], settings: Settings) -> Subjects:
         row: dict[str, Any] = rows[id]
         stored = {name: row.get(name, "") for name in kept}
         document = Document(id=id, text=row.get("content", ""))
-        return facts.subject(document, settings, stored=stored)
+        return subject(document, settings, stored=stored)
 
     return one(ids[0]), one(ids[1])
+
+
+def _sampled(solr: Solr) -> Iterator[str]:
+    """Texts of a collection's first documents, read when they are asked for."""
+    yield from solr.texts(list(islice(solr.ids(), SAMPLE))).values()
+
+
+def _frequencies(texts: Iterable[str]) -> Frequencies:
+    return alignment.frequencies(normalize.normalize(text[:SAMPLED]) for text in texts)
 
 
 def _read(
@@ -88,8 +106,8 @@ def _read(
     ids: tuple[str, str],
     settings: Settings,
     reading: Reading,
-) -> Subjects:
-    """The documents as they are in a source."""
+) -> tuple[Subject, Subject, list[str]]:
+    """The documents as they are in a source, and texts of its first ones."""
     name = str(source) if isinstance(source, str | Path) else "the documents"
     refused: dict[str | None, RecordError] = {}
 
@@ -98,10 +116,16 @@ def _read(
 
     if isinstance(source, str | Path):
         source = sources.read(source, reading=reading, on_error=on_error)
-    found = {each.id: each for each in signature.usable(source, on_error) if each.id in ids}
+    found: dict[str, Document] = {}
+    sample: list[str] = []
+    for document in signature.usable(source, on_error):
+        if len(sample) < SAMPLE:
+            sample.append(document.text[:SAMPLED])
+        if document.id in ids:
+            found[document.id] = document
     for id in ids:
         if id not in found:
             missing = SourceError(name, f"there is no record with the id {id!r}", "check the id")
             raise refused.get(id, missing)
-    one, other = (facts.subject(found[id], settings) for id in ids)
-    return one, other
+    first, second = (subject(found[id], settings) for id in ids)
+    return first, second, sample

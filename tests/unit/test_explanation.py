@@ -5,11 +5,15 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import neardup_solr as nd
+from neardup_solr import demo
 from neardup_solr.pure import advice, facts, signature
+from neardup_solr.pure.alignment import aligned, frequencies
 from neardup_solr.pure.bands import probability
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
@@ -19,6 +23,7 @@ from neardup_solr.pure.model import Document
 from neardup_solr.pure.normalize import normalize
 from neardup_solr.pure.shingles import shingles
 from neardup_solr.pure.similarity import Limits
+from neardup_solr.pure.subject import subject
 
 SETTINGS = Settings()
 WORDS = [f"{head}{tail}" for head in ("mill", "lane", "boat", "lamp") for tail in "abcdefghij"]
@@ -30,7 +35,7 @@ def facts_of(
 ) -> Facts:
     """The facts of two texts."""
     first, second = (
-        facts.subject(Document(id=id, text=text), settings)
+        subject(Document(id=id, text=text), settings)
         for id, text in (("one", one), ("other", other))
     )
     return facts.facts(first, second, settings, limits=limits)
@@ -246,8 +251,8 @@ def test_a_stored_signature_of_another_text() -> None:
     one, other = lucky_draws(40, 2)
     old = signature.entry(Document(id="one", text="some other text altogether"), SETTINGS)
     stored = {"signature": old.signature, "content_bands": list(old.bands), "md5_hash": "?"}
-    first = facts.subject(Document(id="one", text=one), SETTINGS, stored=stored)
-    second = facts.subject(Document(id="other", text=other), SETTINGS)
+    first = subject(Document(id="one", text=one), SETTINGS, stored=stored)
+    second = subject(Document(id="other", text=other), SETTINGS)
     assert first.stale == ("signature", "content_bands", "md5_hash")
     found = explained(facts.facts(first, second, SETTINGS, limits=Limits()))
     assert found.verdict == "missed"
@@ -260,7 +265,7 @@ def test_what_is_stored_and_right() -> None:
     """Stored fields that are those of the text are not stale."""
     entry = signature.entry(Document(id="1", text="one two three four"), SETTINGS)
     stored = {"signature": entry.signature, "content_bands": [*reversed(entry.bands)]}
-    kept = facts.subject(Document(id="1", text=entry.content), SETTINGS, stored=stored)
+    kept = subject(Document(id="1", text=entry.content), SETTINGS, stored=stored)
     assert kept.stale == ()
 
 
@@ -268,6 +273,45 @@ def test_a_signature_of_another_length() -> None:
     """A stored signature of other settings is refused."""
     short = signature.entry(Document(id="1", text="a b c d"), Settings(hashes=64, bands=21))
     with pytest.raises(SettingsError, match="has 64 hashes, and its settings say 128"):
-        facts.subject(
-            Document(id="1", text="a b c d"), SETTINGS, stored={"signature": short.signature}
-        )
+        subject(Document(id="1", text="a b c d"), SETTINGS, stored={"signature": short.signature})
+
+
+def test_aligned_where_frequencies_are_known() -> None:
+    """With frequencies of words there is one measure more, and what stands for what."""
+    texts = ["Blue Door Cafe 12 Harbour Street", "The Blue Door Cafe 12 Harbor St"]
+    one, other = (subject(Document(id=text, text=text), SETTINGS) for text in texts)
+    counted = frequencies(map(normalize, [*texts, "Old Mill 3 Mill Street"]))
+    plain = facts.facts(one, other, SETTINGS, limits=DEFAULT)
+    found = facts.facts(one, other, SETTINGS, limits=DEFAULT, frequencies=counted)
+    assert found.measures[:-1] == plain.measures
+    assert found.measured("aligned").similarity == pytest.approx(
+        float(aligned([one.entry.content.lower(), other.entry.content.lower()],
+                      np.array([[0, 1]], dtype=np.uint32), counted)[0])
+    )  # fmt: skip
+    stand_ins = {(row.first, row.second) for row in found.alignment if row.first != row.second}
+    assert stand_ins == {("harbour", "harbor"), ("street", "st"), (None, "the")}
+    assert plain.alignment == ()
+
+
+def demo_pairs() -> list[tuple[str, str]]:
+    """The texts of the known pairs of the demo."""
+    texts = {document.id: document.text for document in nd.read(demo.listings())}
+    return [(texts[one], texts[other]) for one, other in nd.read_pairs(demo.pairs())]
+
+
+@pytest.mark.parametrize(("one", "other"), demo_pairs())
+def test_advice_holds_for_the_pairs_of_the_demo(one: str, other: str) -> None:
+    """Each known pair is found, or advice is given, with which it is found."""
+    found = explain(one, other)
+    advised = found.advice
+    if found.verdict == "found":
+        assert advised is None
+    else:
+        assert advised is not None
+        settings, limits = advised.settings or SETTINGS, advised.limits or DEFAULT
+        again = explain(one, other, settings, limits=limits)
+        finding = {way.name for way in again.facts.ways if way.finds}
+        assert (advised.by or "duplicates") in finding
+        if advised.by is not None:
+            assert explain(one, other).facts.shared_shingles > 0
+            assert advised.settings is None
