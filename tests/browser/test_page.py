@@ -156,9 +156,11 @@ def test_filters_by_text_id_similarity_and_size(open_page: OpenPage) -> None:
     query = first(chrome, "#query")
     query.send_keys("COPPER, at the")
     count_becomes(chrome, "1 of 5 clusters")
+    assert column(chrome, 1) == ["Copper-1"]
     query.clear()
     query.send_keys("dune-5")
     count_becomes(chrome, "1 of 5 clusters")
+    assert column(chrome, 1) == ["Dune-1"]
     query.clear()
     query.send_keys("no such words")
     count_becomes(chrome, "0 of 5 clusters")
@@ -249,7 +251,7 @@ def test_missing_texts_are_said_to_be_missing(open_page: OpenPage) -> None:
 def test_an_empty_report_opens(open_page: OpenPage) -> None:
     """A collection without near-duplicates has a page too."""
     chrome = open_page(page_of([]))
-    assert first(chrome, "#count").text == "0 clusters"
+    assert first(chrome, "#count").text == "No near-duplicates were found."
     assert complaints(chrome) == []
 
 

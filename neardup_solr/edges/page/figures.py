@@ -97,10 +97,11 @@ def sizes_figure(sizes: Sequence[int]) -> str:
         axes.set_xlim(1.4, max(most, _LEAST_SIZES) + 0.6)
         axes.set_xticks(range(2, max(most, _LEAST_SIZES) + 1, 1 + most // 12))
     else:
-        edges = np.unique(np.geomspace(2, most + 1, 25).round())
+        edges = np.unique(np.geomspace(2, most + 1, 25).round()) - 0.5
         _bars(axes, np.histogram(sizes, bins=edges)[0], edges)
         axes.set_xscale("log")
-        axes.set_xticks([at for at in _ROUND if 2 <= at <= most])
+        steps = _ROUND if most < 200 else (2, *_POWERS[1:])
+        axes.set_xticks([at for at in steps if 2 <= at <= most])
         axes.xaxis.set_major_formatter("{x:,.0f}")
         axes.minorticks_off()
     _say(axes, "clusters", "documents in the cluster")

@@ -414,7 +414,7 @@ function show() {
     if (COLUMNS[at] === column) header.setAttribute("aria-sort", descending ? "descending" : "ascending");
     else header.removeAttribute("aria-sort");
   }
-  const all = counted(clusters.length, "cluster");
+  const all = clusters.length ? counted(clusters.length, "cluster") : "No near-duplicates were found.";
   find("count").textContent = shown.length < clusters.length ? `${number(shown.length)} of ${all}` : all;
   find("empty").hidden = shown.length > 0 || clusters.length === 0;
   startList(shown.length);
