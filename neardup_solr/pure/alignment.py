@@ -5,7 +5,7 @@ joined words and acronyms, then the most telling of the abbreviations and misspe
 weighs the square of its inverse document frequency, as in the cosine of tf-idf vectors and in
 SoftTFIDF (Cohen, Ravikumar, Fienberg 2003, "A comparison of string distance metrics for
 name-matching tasks"). With M the aligned weight times similarity, A and B the weight of all words
-of either side, the similarity is the mean of Dice's 2M / (A + B) and of the containment
+on either side, the similarity is the mean of Dice's 2M / (A + B) and of the containment
 M / min(A, B): one asks whether the records are the same, the other forgives what only one says.
 """
 
@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,13 +27,8 @@ from rapidfuzz.distance import OSA
 from neardup_solr.pure.candidates import Pairs
 from neardup_solr.pure.signing import is_compiled
 
-if TYPE_CHECKING:
-    from neardup_solr.pure.kernel.alignment import Records
-    from neardup_solr.pure.kernel.words import Vocabulary
-
-# Three quarters of the weight have to agree. It is the lower end of the widest gap between the
-# records of the demo corpus that have a counterpart and those that have none (0.745 to 0.840);
-# no known pair of any data set was asked. docs/aligned.md has the figures around it.
+# Three quarters of the weight have to agree: the lower end of the widest gap in the similarities of
+# the demo's invented listings to their nearest ones (0.743 to 0.834). See docs/aligned.md.
 ALIGNED_SIMILARITY = 0.75
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "pch" and "pacific coast highway"
@@ -75,14 +70,30 @@ class Frequencies:
 class Aligned(NamedTuple):
     """A row of an alignment: words that stand for each other, or one that stands alone (None).
 
-    Joined words and the words behind an acronym stand together, a space between. `weight` counts
-    on either side; a rare spelling weighs no more than the usual one that it stands for.
+    Joined words and the words behind an acronym stand together, a space between. `weight` is the
+    smaller weight of the two: a rare spelling says no more than the usual one. What is more on
+    one side counts there as far as the two are not similar; `first_weight` and `second_weight`
+    are what they count on either side in all.
     """
 
     first: str | None
     second: str | None
     similarity: float
     weight: float
+    first_weight: float
+    second_weight: float
+
+    def turned(self) -> Aligned:
+        """The same, seen from the other side."""
+        one, other, similarity, weight, one_weight, other_weight = self
+        return Aligned(other, one, similarity, weight, other_weight, one_weight)
+
+
+def _standing(first: str, second: str, similarity: float, one: float, other: float) -> Aligned:
+    """Words of these weights that stand for each other."""
+    weight, different = min(one, other), 1.0 - similarity
+    one, other = weight + different * (one - weight), weight + different * (other - weight)
+    return Aligned(first, second, similarity, weight, one, other)
 
 
 def aligned_words(form: str) -> list[str]:
@@ -130,6 +141,18 @@ def aligned(
     return found
 
 
+def mutual_best(pairs: Pairs, similarities: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether a pair is the most similar one of both its records, ties included; shape (pairs,).
+
+    An option of linkage, for two sides that list each thing once; within one file, where things
+    come more than twice, it loses pairs.
+    """
+    top = np.zeros(int(pairs.max(initial=0)) + 1)
+    for rows in pairs.T:
+        np.maximum.at(top, rows, similarities)
+    return (similarities[:, np.newaxis] == top[pairs]).all(axis=1)
+
+
 def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned]:
     """What stands for what in two normal forms: the aligned words, then those that stand alone."""
     return _alignment(aligned_words(first), aligned_words(second), frequencies)
@@ -170,8 +193,8 @@ def _similarity(rows: Sequence[Aligned]) -> float:
     both = one = other = 0.0
     for row in rows:
         both += row.similarity * row.weight
-        one += row.weight if row.first is not None else 0.0
-        other += row.weight if row.second is not None else 0.0
+        one += row.first_weight
+        other += row.second_weight
     if not one or not other:
         return float(not rows)
     return (2.0 * both / (one + other) + both / min(one, other)) / 2.0
@@ -180,18 +203,16 @@ def _similarity(rows: Sequence[Aligned]) -> float:
 def _alignment(first: list[str], second: list[str], frequencies: Frequencies) -> list[Aligned]:
     """The rows of an alignment; ties fall the same way whichever text comes first."""
     if first > second:
-        rows = _alignment(second, first, frequencies)
-        return [row._replace(first=row.second, second=row.first) for row in rows]
+        return [row.turned() for row in _alignment(second, first, frequencies)]
     weights = {word: frequencies.weight(word) for word in {*first, *second}}
     rest, other = dict(enumerate(first)), dict(enumerate(second))
-    rows = [Aligned(word, word, 1.0, weights[word]) for word in _take_equal(rest, other)]
+    rows = [_standing(word, word, 1.0, *[weights[word]] * 2) for word in _take_equal(rest, other)]
     for find, similarity in ((_joined, 1.0), (_spelled, ABBREVIATED)):
         rows += _take_runs(rest, other, weights, find, similarity)
-        turned = _take_runs(other, rest, weights, find, similarity)
-        rows += [row._replace(first=row.second, second=row.first) for row in turned]
+        rows += [row.turned() for row in _take_runs(other, rest, weights, find, similarity)]
     rows += _take_soft(rest, other, weights)
-    rows += [Aligned(word, None, 0.0, weights[word]) for word in rest.values()]
-    rows += [Aligned(None, word, 0.0, weights[word]) for word in other.values()]
+    rows += [Aligned(word, None, 0.0, weights[word], weights[word], 0.0) for word in rest.values()]
+    rows += [Aligned(None, word, 0.0, weights[word], 0.0, weights[word]) for word in other.values()]
     return rows
 
 
@@ -219,8 +240,8 @@ def _take_runs(
         if run := find(first, word):
             words = [first.pop(at) for at in run]
             del second[place]
-            weight = min(sum(weights[one] for one in words), weights[word])
-            yield Aligned(" ".join(words), word, similarity, weight)
+            weight = sum(weights[one] for one in words)
+            yield _standing(" ".join(words), word, similarity, weight, weights[word])
 
 
 def _joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
@@ -244,9 +265,8 @@ def _take_soft(
     found = []
     for (place, word), (other_place, other) in product(first.items(), second.items()):
         if similarity := word_similarity(word, other):
-            weight = min(weights[word], weights[other])
-            row = Aligned(word, other, similarity, weight)
-            found.append((-similarity * weight, place, other_place, row))
+            row = _standing(word, other, similarity, weights[word], weights[other])
+            found.append((-similarity * row.weight, place, other_place, row))
     for _, place, other_place, row in sorted(found):
         if place in first and other_place in second:
             del first[place], second[other_place]
@@ -264,7 +284,8 @@ def _aligned_compiled(
         return found
     rows, places = np.unique(pairs, return_inverse=True)
     places = places.reshape(pairs.shape)
-    records, vocabulary = _packed([aligned_words(forms[row]) for row in rows.tolist()], frequencies)
+    lists = [aligned_words(forms[row]) for row in rows.tolist()]
+    records, vocabulary = kernel.packed(lists, frequencies.weight, _has_digit)
     rules = Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1)
 
     def one(at: int) -> None:
@@ -274,27 +295,3 @@ def _aligned_compiled(
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(one, range(0, len(pairs), _AT_ONCE)))
     return found
-
-
-def _packed(lists: Sequence[Sequence[str]], frequencies: Frequencies) -> tuple[Records, Vocabulary]:
-    """Records of word numbers, in the order of the words, and what the kernel knows of those."""
-    from neardup_solr.pure.kernel.alignment import Records
-    from neardup_solr.pure.kernel.words import Vocabulary, letter_sets
-
-    words = sorted({word for record in lists for word in record})
-    numbers = {word: number for number, word in enumerate(words)}
-    flat = np.array([numbers[word] for record in lists for word in record], dtype=np.int64)
-    bounds = np.cumsum([0, *map(len, lists)])
-    of_record = np.repeat(np.arange(len(lists)), np.diff(bounds))
-    order = np.lexsort((flat, of_record)) - bounds[of_record]
-    spelled = "".join(words).encode("utf-32-le", "surrogatepass")
-    letters = np.frombuffer(spelled, dtype=np.uint32)
-    word_bounds = np.cumsum([0, *map(len, words)])
-    vocabulary = Vocabulary(
-        letters=letters,
-        bounds=word_bounds,
-        sets=letter_sets(letters, word_bounds),
-        weights=np.array([frequencies.weight(word) for word in words], dtype=np.float64),
-        numeric=np.array([_has_digit(word) for word in words], dtype=np.bool_),
-    )
-    return Records(words=flat, order=order, bounds=bounds), vocabulary

@@ -7,12 +7,13 @@ show at once that they are too different, and most do.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numba import njit
 
-from neardup_solr.pure.kernel.words import may_stand, word_similarity
+from neardup_solr.pure.kernel.words import Vocabulary, letter_sets, may_stand, word_similarity
 
 
 class Records(NamedTuple):
@@ -29,6 +30,30 @@ class Side(NamedTuple):
     words: Any
     order: Any
     taken: Any
+
+
+def packed(
+    lists: Sequence[Sequence[str]],
+    weight: Callable[[str], float],
+    has_digit: Callable[[str], bool],
+) -> tuple[Records, Vocabulary]:
+    """Records and vocabulary of lists of words; `weight` and `has_digit` tell of a word."""
+    words = sorted({word for record in lists for word in record})
+    numbers = {word: number for number, word in enumerate(words)}
+    flat = np.array([numbers[word] for record in lists for word in record], dtype=np.int64)
+    bounds = np.cumsum([0, *map(len, lists)])
+    of_record = np.repeat(np.arange(len(lists)), np.diff(bounds))
+    order = np.lexsort((flat, of_record)) - bounds[of_record]
+    letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    word_bounds = np.cumsum([0, *map(len, words)])
+    vocabulary = Vocabulary(
+        letters=letters,
+        bounds=word_bounds,
+        sets=letter_sets(letters, word_bounds),
+        weights=np.array([weight(word) for word in words], dtype=np.float64),
+        numeric=np.array([has_digit(word) for word in words], dtype=np.bool_),
+    )
+    return Records(words=flat, order=order, bounds=bounds), vocabulary
 
 
 @njit(nogil=True, cache=True)
@@ -68,20 +93,21 @@ def _similarity(first, second, vocabulary, rules, table):
     if len(first.words) == 0 or len(second.words) == 0:
         return 1.0 if len(first.words) == len(second.words) else 0.0
     both = _take_equal(first, second, vocabulary.weights)
-    one = both
-    # What is taken weighs the same on both sides, so the order of the sides is only that of turns.
-    for turn in range(4):
-        earlier, later = (first, second) if turn % 2 == 0 else (second, first)
-        both, one = _take_runs(earlier, later, vocabulary, rules, turn >= 2, both, one)
-    other = one
-    gains, edges = _edges(first, second, vocabulary, rules, table)
+    one, other = both, both
+    for spell in (False, True):
+        both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
+        both, other, one = _take_runs(second, first, vocabulary, rules, spell, both, other, one)
+    gains, similarities, edges = _edges(first, second, vocabulary, rules, table)
     for edge in np.argsort(-gains, kind="mergesort"):
         at, place = edges[edge]
         if not (first.taken[at] or second.taken[place]):
             first.taken[at] = second.taken[place] = True
             weight = vocabulary.weights[first.words[at]]
-            weight = min(weight, vocabulary.weights[second.words[place]])
-            both, one, other = both + gains[edge], one + weight, other + weight
+            other_weight = vocabulary.weights[second.words[place]]
+            different = 1.0 - similarities[edge]
+            one += _counted(weight, other_weight, different)
+            other += _counted(other_weight, weight, different)
+            both += gains[edge]
     for at in range(len(first.words)):
         if not first.taken[at]:
             one += vocabulary.weights[first.words[at]]
@@ -89,6 +115,13 @@ def _similarity(first, second, vocabulary, rules, table):
         if not second.taken[at]:
             other += vocabulary.weights[second.words[at]]
     return (2.0 * both / (one + other) + both / min(one, other)) / 2.0
+
+
+@njit(nogil=True, cache=True)
+def _counted(own, other, different):
+    """What a word counts on its side: the smaller weight, and of the rest what is different."""
+    weight = min(own, other)
+    return weight + different * (own - weight)
 
 
 @njit(nogil=True, cache=True)
@@ -108,7 +141,7 @@ def _take_equal(first, second, weights):
 
 
 @njit(nogil=True, cache=True)
-def _take_runs(first, second, vocabulary, rules, spell, both, one):
+def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
     """Take neighbours of `first` with the word of `second` that they are joined, or spell."""
     for place in range(len(second.words)):
         if second.taken[place]:
@@ -127,10 +160,12 @@ def _take_runs(first, second, vocabulary, rules, spell, both, one):
             total += vocabulary.weights[first.words[at]]
             first.taken[at] = True
         second.taken[place] = True
-        weight = min(total, vocabulary.weights[word])
-        both += (rules.abbreviated if spell else 1.0) * weight
-        one += weight
-    return both, one
+        weight = vocabulary.weights[word]
+        similarity = rules.abbreviated if spell else 1.0
+        both += similarity * min(total, weight)
+        one += _counted(total, weight, 1.0 - similarity)
+        other += _counted(weight, total, 1.0 - similarity)
+    return both, one, other
 
 
 @njit(nogil=True, cache=True)
@@ -172,8 +207,8 @@ def _spelled(side, word, size, vocabulary):
 
 @njit(nogil=True, cache=True)
 def _edges(first, second, vocabulary, rules, table):
-    """Words that stand for each other, as places, and their weight times similarity."""
-    gains = np.empty(16, dtype=np.float64)
+    """Words that stand for each other: weight times similarity, similarity, places."""
+    gains, similarities = np.empty(16, dtype=np.float64), np.empty(16, dtype=np.float64)
     edges = np.empty((16, 2), dtype=np.int64)
     filled = 0
     for at in range(len(first.words)):
@@ -194,9 +229,11 @@ def _edges(first, second, vocabulary, rules, table):
             if similarity == 0.0:
                 continue
             if filled == len(gains):
-                gains, edges = np.concatenate((gains, gains)), np.concatenate((edges, edges))
+                gains = np.concatenate((gains, gains))
+                similarities = np.concatenate((similarities, similarities))
+                edges = np.concatenate((edges, edges))
             weight = min(vocabulary.weights[word], vocabulary.weights[other])
-            gains[filled] = similarity * weight
+            gains[filled], similarities[filled] = similarity * weight, similarity
             edges[filled, 0], edges[filled, 1] = at, place
             filled += 1
-    return gains[:filled], edges[:filled]
+    return gains[:filled], similarities[:filled], edges[:filled]
