@@ -150,7 +150,8 @@ def mutual_best(pairs: Pairs, similarities: NDArray[np.float64]) -> NDArray[np.b
     top = np.zeros(int(pairs.max(initial=0)) + 1)
     for rows in pairs.T:
         np.maximum.at(top, rows, similarities)
-    return (similarities[:, np.newaxis] == top[pairs]).all(axis=1)
+    best: NDArray[np.bool_] = similarities[:, np.newaxis] == top[pairs]
+    return best[:, 0] & best[:, 1]
 
 
 def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned]:
