@@ -36,17 +36,24 @@ if TYPE_CHECKING:
     from neardup_solr.pure.estimate import Estimate, containment, jaccard
     from neardup_solr.pure.evaluate import Evaluation
     from neardup_solr.pure.explanation import Explanation
-    from neardup_solr.pure.model import Document, Duplicate, Entry, Match, Pair
+    from neardup_solr.pure.model import Cluster, Document, Duplicate, Entry, Match, Member, Pair
     from neardup_solr.pure.signature import decode
     from neardup_solr.pure.similarity import Limits
     from neardup_solr.pure.tuning import Demand, Plan, Tuning, solve
     from neardup_solr.verbs.connecting import connect, init
     from neardup_solr.verbs.deleting import delete
-    from neardup_solr.verbs.duplicating import Duplicates, Verifying, duplicates
+    from neardup_solr.verbs.duplicating import (
+        Duplicates,
+        Grouping,
+        Verifying,
+        Working,
+        duplicates,
+    )
     from neardup_solr.verbs.evaluating import evaluate
     from neardup_solr.verbs.explaining import explain
     from neardup_solr.verbs.exporting import SignaturesSummary, signatures
     from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
+    from neardup_solr.verbs.marking import Marks, mark, unmark
     from neardup_solr.verbs.rebanding import reband
     from neardup_solr.verbs.reporting import Chosen, Report, report
     from neardup_solr.verbs.sampling import Sampling
@@ -77,17 +84,18 @@ _PLACES = {
     "pure.estimate": ("Estimate", "containment", "jaccard"),
     "pure.evaluate": ("Evaluation",),
     "pure.explanation": ("Explanation",),
-    "pure.model": ("Document", "Duplicate", "Entry", "Match", "Pair"),
+    "pure.model": ("Cluster", "Document", "Duplicate", "Entry", "Match", "Member", "Pair"),
     "pure.signature": ("decode",),
     "pure.similarity": ("Limits",),
     "pure.tuning": ("Demand", "Plan", "Tuning", "solve"),
     "verbs.connecting": ("connect", "init"),
     "verbs.deleting": ("delete",),
-    "verbs.duplicating": ("Duplicates", "Verifying", "duplicates"),
+    "verbs.duplicating": ("Duplicates", "Grouping", "Verifying", "Working", "duplicates"),
     "verbs.evaluating": ("evaluate",),
     "verbs.explaining": ("explain",),
     "verbs.exporting": ("SignaturesSummary", "signatures"),
     "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
+    "verbs.marking": ("Marks", "mark", "unmark"),
     "verbs.rebanding": ("reband",),
     "verbs.reporting": ("Chosen", "Report", "report"),
     "verbs.sampling": ("Sampling",),
@@ -104,6 +112,8 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "search",
     "report",
     "duplicates",
+    "mark",
+    "unmark",
     "explain",
     "evaluate",
     "delete",
@@ -118,6 +128,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "write_pairs",
     "probability",
     "Chosen",
+    "Cluster",
     "CoreMissing",
     "Criteria",
     "Demand",
@@ -129,9 +140,12 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Estimate",
     "Evaluation",
     "Explanation",
+    "Grouping",
     "IndexSummary",
     "Limits",
+    "Marks",
     "Match",
+    "Member",
     "NeardupError",
     "Pair",
     "Plan",
@@ -154,6 +168,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "SourceError",
     "Tuning",
     "Verifying",
+    "Working",
 ]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.pure.candidates import Pairs
-from neardup_solr.pure.linkage import Labels, Similarities
+from neardup_solr.pure.linkage import Labels, Similarities, folded
 from neardup_solr.pure.model import Cluster, Member
 from neardup_solr.pure.signing import is_compiled
 
@@ -90,22 +90,23 @@ def clusters(
     canonical: Labels,
     similarities: Similarities,
     distances: NDArray[np.int64],
+    stand_ins: Labels | None = None,
 ) -> tuple[Cluster, ...]:
     """The clusters of two documents or more, in the natural order of their first ids.
 
     `ids` are in natural order. Of each document (arrays of shape (documents,)): `canonical` the
     row number of its cluster's canonical document, `similarities` and `distances` what a
-    comparison with that one gives, the canonical one's own included; a distance of -1 is none.
+    comparison with that one gives, the canonical one's own included; a distance of -1 is none;
+    `stand_ins` the first of those that are identical to it (None: none are): as one they count
+    for diameters, and where there are several of them, none is a bridge.
     What documents alone have there is of no consequence.
     """
     members, bounds = _groups(labels, len(labels))
     others, nearest = canonical[members] != members, -similarities[members]
     members = members[np.lexsort((members, distances[members], nearest, others, labels[members]))]
-    longest = diameters(len(labels), pairs, labels).tolist()
+    alone = np.arange(len(labels))
+    longest, torn = _guards(ids, pairs, labels, alone if stand_ins is None else stand_ins)
     counts = np.bincount(labels[_inner(pairs, labels)[:, 0]], minlength=len(labels)).tolist()
-    torn = defaultdict(list)
-    for row in bridges(len(labels), pairs, labels).tolist():
-        torn[int(labels[row])].append(ids[row])
     columns = (column[members].tolist() for column in (similarities, distances))
     records = [
         Member(id=ids[row], similarity=similarity, distance=None if distance < 0 else distance)
@@ -118,11 +119,31 @@ def clusters(
             canonical=records[start].id,
             members=tuple(records[start:stop]),
             pairs=counts[first],
-            diameter=longest[first],
+            diameter=int(longest[first]),
             bridges=tuple(torn.get(first, ())),
         )
         for first, (start, stop) in zip(firsts, pairwise(bounds.tolist()), strict=True)
     )
+
+
+def _guards(
+    ids: Sequence[str], pairs: Pairs, labels: Labels, stand_ins: Labels
+) -> tuple[NDArray[np.int64], dict[int, list[str]]]:
+    """The diameter of each document's cluster, and the bridges of each cluster by its label."""
+    count = len(labels)
+    alone = np.arange(count)
+    apart, _ = folded(pairs, np.zeros(len(pairs)), stand_ins)
+    own = np.where(stand_ins == alone, labels, alone)
+    longest = diameters(count, apart, own)
+    # A cluster of nothing but identical documents has folded into one.
+    sizes = np.bincount(own, minlength=count)
+    longest = np.where(sizes[labels] == 1, 1, longest[labels])
+    copies = np.bincount(stand_ins, minlength=count)
+    torn = defaultdict(list)
+    for row in bridges(count, apart, own).tolist():
+        if copies[row] == 1:
+            torn[int(labels[row])].append(ids[row])
+    return longest, torn
 
 
 def _inner(pairs: Pairs, labels: Labels) -> Pairs:

@@ -8,6 +8,7 @@ Two sets agree in a position with probability equal to their Jaccard similarity 
 from __future__ import annotations
 
 import base64
+import binascii
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -147,6 +148,22 @@ def decode(encoded: str) -> Signature:
     except ValueError:
         reason = f"{encoded[:40]!r} is not a stored signature"
         raise SettingsError(reason, "index the document again") from None
+
+
+def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]:
+    """Many signatures at once; shape (signatures, hashes).
+
+    Raises SettingsError where a string is not the signature of so many hashes.
+    """
+    size = 4 * settings.hashes
+    try:
+        packed = [binascii.a2b_base64(each, strict_mode=True) for each in encoded]
+    except ValueError:
+        packed = [decode(each).tobytes() for each in encoded]  # raises, and says which one
+    if any(len(each) != size for each in packed):
+        reason = f"a stored signature does not have {settings.hashes} values"
+        raise SettingsError(reason, "index the documents again")
+    return np.frombuffer(b"".join(packed), dtype="<u4").reshape(-1, settings.hashes)
 
 
 def affine_minima(hashed: NDArray[np.uint32], settings: Settings) -> Signature:

@@ -143,7 +143,7 @@ def say_report(report: Report) -> None:
 def say_duplicates(found: Duplicates) -> None:
     """What stands behind the pairs of a whole collection."""
     pairs = counted(len(found.pairs), "near-duplicate pair")
-    clusters = counted(found.clusters, "cluster")
+    clusters = counted(len(found.clusters), "cluster")
     documents = counted(found.documents, "document")
     compared = counted(found.candidates, "pair")
     say(f"{pairs} in {clusters} among {documents}; {compared} compared.")

@@ -46,7 +46,7 @@ def duplicates(
             options.connect(solr, core) if source is None else source,
             verifying=verifying,
             reading=Reading(id_field=id_field, text_field=text_field),
-            on_error=watching.on_error,
+            working=duplicating.Working(on_error=watching.on_error),
         )
     if output is not None:
         faces.write_duplicates(found.pairs, output)

@@ -40,7 +40,7 @@ def test_collection_and_source_give_the_same(solr: Solr) -> None:
     stored, signed = nd.duplicates(solr, verifying=LOOSE), nd.duplicates(DOCUMENTS, verifying=LOOSE)
     assert rows(stored) == rows(signed) == EXPECTED
     assert stored == signed
-    assert (stored.documents, stored.clusters, stored.hot_keys) == (8, 2, 0)
+    assert (stored.documents, len(stored.clusters), stored.hot_keys) == (8, 2, 0)
 
 
 def test_estimates_need_no_text(solr: Solr) -> None:
@@ -76,7 +76,9 @@ def test_a_million_identical_documents_in_small() -> None:
     """Identical texts are one cluster, chained where they are more than the cap, and counted."""
     documents = [nd.Document(id=str(n), text="the very same text") for n in range(1000)]
     found = nd.duplicates(documents, verifying=nd.Verifying(cap=100))
-    assert (found.clusters, len(found.pairs), found.hot_keys) == (1, 999, 42)
+    assert (len(found.clusters), len(found.pairs), found.hot_keys) == (1, 999, 42)
+    [cluster] = found.clusters
+    assert (len(cluster.members), cluster.diameter, cluster.bridges) == (1000, 1, ())
 
 
 def test_what_a_collection_lacks(solr: Solr) -> None:
@@ -94,7 +96,10 @@ def test_what_a_collection_lacks(solr: Solr) -> None:
     [
         ({"measure": "nope"}, "--measure nope is not known"),
         ({"cap": 1}, "a cap of 1"),
-        ({"measure": "estimate", "limits": nd.Limits(max_distance=2)}, "an estimate has no dist"),
+        (
+            {"measure": "estimate", "limits": nd.Limits(max_distance=2)},
+            "the measure estimate has no dist",
+        ),
     ],
 )
 def test_choices_that_cannot_be(choice: dict[str, object], reason: str) -> None:
@@ -114,6 +119,8 @@ def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:
     ]
     source.write_text("\n".join(lines))
     errors: list[nd.RecordError] = []
-    found = nd.duplicates(source, on_error=errors.append)
+    found = nd.duplicates(source, working=nd.Working(on_error=errors.append))
     assert rows(found) == [("1", "3", 0, "1")]
     assert [error.position for error in errors] == ["a.jsonl, line 2"]
+    assert found.gaps == ("1 records could not be used",)
+    assert not found.complete

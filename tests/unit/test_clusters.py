@@ -254,3 +254,21 @@ def test_the_example_of_the_page() -> None:
             cells = (members, cluster.pairs, cluster.diameter, " ".join(cluster.bridges))
             assert re.sub(" +", " ", " | ".join(map(str, (*cells, cluster.canonical)))) in page
     assert [cluster.id for cluster in found] == ["1", "3"]
+
+
+def test_identical_documents_count_as_one() -> None:
+    """A chain of identical documents has diameter 1 and no bridge; two of a kind are none."""
+    ids = [str(row) for row in range(7)]
+    pairs = np.array([[0, 1], [1, 2], [3, 4], [4, 5], [4, 6]], dtype=np.uint32)
+    labels = np.array([0, 0, 0, 3, 3, 3, 3])
+    same = {
+        "labels": labels,
+        "canonical": labels,
+        "similarities": np.ones(7),
+        "distances": np.zeros(7, dtype=np.int64),
+    }
+    alike = np.array([0, 0, 0, 3, 4, 4, 6])  # 5 is identical to 4, which joins 3 and 6
+    first, second = clusters(ids, pairs, stand_ins=alike, **same)
+    assert (first.diameter, first.bridges) == (1, ())
+    assert (second.diameter, second.bridges) == (2, ())
+    assert clusters(ids, pairs, **same)[1].bridges == ("4",)

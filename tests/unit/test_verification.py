@@ -6,6 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.pure import similarity, verification
+from neardup_solr.pure.alignment import ALIGNED_SIMILARITY
+from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.similarity import Limits
 
 FORMS = st.lists(
@@ -50,15 +52,6 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 
 
-def test_more_words_than_characters_below_the_surrogates() -> None:
-    """Words take the code points around those that no string may hold."""
-    form = " ".join(f"w{n}" for n in range(60_000))
-    other = form + " end"
-    pairs = np.array([(0, 1)], dtype=np.uint32)
-    distances, _ = verification.word_distances([form, other], pairs, limits=Limits())
-    assert distances.tolist() == [1]
-
-
 def test_estimates_are_the_share_of_equal_values() -> None:
     """Two signatures that agree in half of their values are estimated at one half."""
     signatures = np.array([[1, 2, 3, 4], [1, 2, 0, 0], [9, 9, 9, 9]], dtype=np.uint32)
@@ -71,3 +64,45 @@ def test_no_pairs() -> None:
     none = np.empty((0, 2), dtype=np.uint32)
     distances, similarities = verification.word_distances([], none, limits=Limits())
     assert len(distances) == len(similarities) == 0
+
+
+@pytest.mark.parametrize(
+    ("measure", "similarity", "least"),
+    [
+        ("words", 4 / 6, 0.5),
+        ("jaccard", 2 / 4, 0.5),
+        ("containment", 2 / 2, 0.8),
+        ("aligned", None, ALIGNED_SIMILARITY),
+    ],
+)
+def test_measures_by_hand(measure: str, similarity: float | None, least: float) -> None:
+    """Each measure by its name, with the similarity that it asks for where no limit is given."""
+    forms = ["one two three four five six", "one two three four", "others altogether here"]
+    pairs = np.array([[0, 1], [0, 2]], dtype=np.uint32)
+    comparing = verification.Comparing(measure=measure)
+    distances, similarities, kept = verification.compared(forms, pairs, comparing)
+    assert comparing.least == least
+    if similarity is not None:
+        assert similarities[0] == pytest.approx(similarity)
+        assert kept.tolist() == [True, False]
+    assert (distances[0] == 2) == (measure == "words")
+
+
+@pytest.mark.parametrize("measure", ["jaccard", "containment", "aligned"])
+def test_limits_hold_for_every_measure(measure: str) -> None:
+    """What is below the smallest similarity does not count; there is no distance to limit."""
+    forms = ["one two three four five six", "one two three four five seven"]
+    pairs = np.array([[0, 1]], dtype=np.uint32)
+    for least, expected in ((0.0, True), (1.0, False)):
+        limits = Limits(min_similarity=least)
+        comparing = verification.Comparing(measure=measure, limits=limits)
+        assert verification.compared(forms, pairs, comparing)[2].tolist() == [expected]
+    with pytest.raises(SettingsError, match=f"the measure {measure} has no distance"):
+        verification.Comparing(measure=measure, limits=Limits(max_distance=2))
+
+
+def test_an_estimate_reads_no_texts() -> None:
+    """Texts cannot be compared by the measure that needs none."""
+    comparing = verification.Comparing(measure="estimate")
+    with pytest.raises(SettingsError, match="estimate compares no texts"):
+        verification.compared(["a"], np.empty((0, 2), dtype=np.uint32), comparing)

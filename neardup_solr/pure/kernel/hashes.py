@@ -112,3 +112,19 @@ def band(signature, rows, keys):
             hashed ^= hashed >> U64(33)
             at += 1
         keys[number] = hashed
+
+
+@njit(nogil=True, cache=True)
+def fnv64(data, first, last):
+    """The 64-bit FNV-1a hash of data[first:last] (Fowler, Noll, Vo 1991), finally mixed.
+
+    For telling pieces apart: two seeds of murmur3 are no 64 bits, as what collides under one of
+    them is likely to collide under the other.
+    """
+    hashed = U64(0xCBF29CE484222325)
+    at = first
+    while at < last:
+        hashed = (hashed ^ U64(data[at])) * U64(0x100000001B3)
+        at += N1
+    hashed = (hashed ^ (hashed >> U64(33))) * U64(0xFF51AFD7ED558CCD)
+    return hashed ^ (hashed >> U64(33))

@@ -5,63 +5,112 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from neardup_solr.pure.kernel.hashes import band as band_keys
+
 
 @njit(nogil=True, cache=True)
-def mark_hot(order, column, cap, hot):
-    """Mark the documents of each run of more than `cap` equal keys; gives the number of runs.
+def hash_rows(signatures, rows, keys):
+    """Fill `keys` (uint64, documents × bands) with the hashes of the bands, `rows` values each."""
+    for document in range(len(signatures)):
+        band_keys(signatures[document], rows, keys[document])
 
-    `order` sorts `column` (uint64, documents); `hot` (bool, documents) is filled.
+
+@njit(nogil=True, cache=True)
+def runs(order, column, alike, cap, hot, members, ends):
+    """Collect the documents whose keys are equal to another's, run by run.
+
+    `order` sorts `column` (uint64, documents). Run r is members[ends[r - 1]:ends[r]]; gives the
+    number of members, of runs, and of hot ones: of more than `cap` documents, which `hot` (bool,
+    documents) then marks. A hot run is put in the order of `alike` (uint64, documents: equal for
+    equal signatures), then of the documents, so that those of equal signatures are neighbours in
+    it, and the same ones in every band.
     """
-    runs, start, count = 0, 0, len(order)
+    filled, found, hot_ones, start, count = 0, 0, 0, 0, len(order)
     while start < count:
-        stop = start + 1
-        while stop < count and column[order[stop]] == column[order[start]]:
+        key, stop = column[order[start]], start + 1
+        while stop < count and column[order[stop]] == key:
             stop += 1
-        if stop - start > cap:
-            runs += 1
+        if stop - start > 1:
+            first = filled
             for at in range(start, stop):
-                hot[order[at]] = True
+                members[filled] = order[at]
+                filled += 1
+            ends[found] = filled
+            found += 1
+            if stop - start > cap:
+                hot_ones += 1
+                run = np.sort(members[first:filled])
+                members[first:filled] = run[np.argsort(alike[run], kind="mergesort")]
+                for at in range(first, filled):
+                    hot[members[at]] = True
         start = stop
-    return runs
+    return filled, found, hot_ones
 
 
 @njit(nogil=True, cache=True)
-def band_pairs(start, order, keys, hot, band, pairs):
-    """Fill `pairs` with documents that share this band and no earlier one; from run `start` on.
+def band_pairs(first, members, ends, keys, hot, alike, sides, band, is_first, pairs):
+    """Fill `pairs` with documents that share this band and no earlier one; from run `first` on.
 
-    Runs that `hot` marks are chained instead: each document with the next. An earlier band that
-    two documents share does not count where it is hot for them, as it may not have paired them.
-    Gives where the next call goes on (the number of documents once all is done) and how many
+    Runs that `hot` marks are chained instead. `sides` (uint8) is empty, or only documents of
+    different sides are paired; `is_first` marks the first band of all.
+    Gives the run where the next call goes on (the number of runs once all is done) and how many
     pairs were filled; `pairs` (uint32, room × 2) has room for the largest run.
     """
-    filled, count = 0, len(order)
-    while start < count:
-        key, stop = keys[order[start], band], start + 1
-        while stop < count and keys[order[stop], band] == key:
-            stop += 1
-        size = stop - start
-        is_hot = hot[order[start], band]
-        if filled + (size if is_hot else size * (size - 1) // 2) > len(pairs):
-            return start, filled
-        for at in range(start, stop - 1):
-            last = at + 2 if is_hot else stop
-            for other in range(at + 1, last):
-                first = min(order[at], order[other])
-                second = max(order[at], order[other])
-                if not _met(keys, hot, band, first, second):
-                    pairs[filled, 0], pairs[filled, 1] = first, second
-                    filled += 1
-        start = stop
-    return start, filled
+    filled = 0
+    for number in range(first, len(ends)):
+        run = members[ends[number - 1] if number else 0 : ends[number]]
+        size = len(run)
+        is_hot = hot[run[0], band]
+        if filled + (2 * size if is_hot else size * (size - 1) // 2) > len(pairs):
+            return number, filled
+        if is_hot:
+            filled = _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled)
+        else:
+            filled = _pair_all(run, keys, hot, sides, band, pairs, filled)
+    return len(ends), filled
 
 
 @njit(nogil=True, cache=True)
-def _met(keys, hot, band, first, second):
-    """Whether an earlier band has paired the two."""
+def _pair_all(run, keys, hot, sides, band, pairs, filled):
+    for at in range(len(run) - 1):
+        for other in range(at + 1, len(run)):
+            if not len(sides) or sides[run[at]] != sides[run[other]]:
+                filled = _pair(run[at], run[other], keys, hot, band, pairs, filled)
+    return filled
+
+
+@njit(nogil=True, cache=True)
+def _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled):
+    """Pair each document with the next one; or with the next and the last of the other side.
+
+    Those of equal signatures are neighbours in every band, and chained in the first of all.
+    """
+    for way in (1, -1):
+        met = np.full(2, -1)
+        for place in range(len(run)):
+            at = place if way > 0 else len(run) - 1 - place
+            side = sides[run[at]] if len(sides) else 0
+            other = met[1 - side] if len(sides) else met[0]
+            if other >= 0 and (is_first or alike[run[at]] != alike[run[other]]):
+                filled = _pair(run[at], run[other], keys, hot, band, pairs, filled)
+            met[side] = at
+        if not len(sides):
+            break
+    return filled
+
+
+@njit(nogil=True, cache=True)
+def _pair(one, other, keys, hot, band, pairs, filled):
+    """Fill in a pair, unless an earlier band has it; gives how many there are now.
+
+    An earlier band that is hot for the two may not have paired them.
+    """
+    first, second = min(one, other), max(one, other)
     for earlier in range(band):
         if keys[first, earlier] == keys[second, earlier] and not hot[first, earlier]:
-            return True
-    return False
+            return filled
+    pairs[filled, 0], pairs[filled, 1] = first, second
+    return filled + 1
 
 
 @njit(nogil=True, cache=True)

@@ -32,7 +32,7 @@ def spell(forms, bounds, by_characters, size, longest, out, ends):
         if by_characters:
             pieces, gap = characters(forms, begin, end, starts), N0
         else:
-            pieces, gap = _words(forms, begin, end, starts), N1
+            pieces, gap = words(forms, begin, end, starts), N1
         starts[pieces] = U32(end - begin + gap)
         at = _spell_one(forms, begin, starts, pieces, gap, size, longest, slots, out, at)
         ends[form] = at
@@ -48,7 +48,7 @@ def _slots_for(pieces):
 
 
 @njit(nogil=True, cache=True)
-def _words(form, begin, end, starts):
+def words(form, begin, end, starts):
     """Where the words of a normal form start, and how many there are."""
     starts[0] = U32(0)
     count, at = U64(begin < end), begin

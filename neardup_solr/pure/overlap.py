@@ -1,0 +1,99 @@
+"""Exact overlap of sets of shingles: Jaccard similarity and containment of pairs of texts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mmh3
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.pure.candidates import Pairs
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.shingles import shingles
+from neardup_solr.pure.signing import IN_PLACE, is_compiled
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlaps:
+    """How many shingles two texts have in `common`, and each of them; int64, shape (pairs,)."""
+
+    common: NDArray[np.int64]
+    first: NDArray[np.int64]
+    second: NDArray[np.int64]
+
+    def jaccard(self) -> NDArray[np.float64]:
+        """Common shingles / all shingles of both; 1 for two empty texts. Broder (1997)."""
+        return _shares(self.common, self.first + self.second - self.common)
+
+    def containment(self) -> NDArray[np.float64]:
+        """Common shingles / those of the text that has fewer; 1 where that is an excerpt.
+
+        A text without a word is contained in nothing but its like. Broder (1997).
+        """
+        fewer = np.minimum(self.first, self.second)
+        larger = np.maximum(self.first, self.second)
+        return np.where((fewer == 0) & (larger > 0), 0.0, _shares(self.common, fewer))
+
+
+def overlaps(forms: Sequence[str], pairs: Pairs, settings: Settings) -> Overlaps:
+    """The overlap of each pair of normal forms, as sets of shingles of the settings' kind.
+
+    Shingles are compared by 64-bit hashes.
+    """
+    if is_compiled() and settings.kind in IN_PLACE:
+        hashed, ends = _sets(forms, settings)
+    else:
+        hashed, ends = _sets_slowly(forms, settings)
+    sizes = np.diff(ends, prepend=0)
+    return Overlaps(
+        common=_common(hashed, ends, pairs),
+        first=sizes[pairs[:, 0]],
+        second=sizes[pairs[:, 1]],
+    )
+
+
+def _shares(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
+    shares: NDArray[np.float64] = np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
+    return shares
+
+
+def _sets(forms: Sequence[str], settings: Settings) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    from neardup_solr.pure.kernel import SPARE, overlaps
+
+    encoded = [form.encode() for form in forms]
+    bounds = np.zeros(len(forms) + 1, dtype=np.uint64)
+    np.cumsum([len(form) for form in encoded], out=bounds[1:])
+    packed = np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8)
+    by_characters = settings.kind == "chars"
+    # A word and the blank behind it take two bytes at least.
+    room = len(packed) if by_characters else len(packed) // 2 + len(forms)
+    hashed, ends = np.empty(room, dtype=np.uint64), np.zeros(len(forms), dtype=np.int64)
+    size = np.uint64(settings.shingle_size)
+    overlaps.shingle_sets(packed, bounds, by_characters, size, hashed, ends)
+    return hashed, ends
+
+
+def _sets_slowly(
+    forms: Sequence[str], settings: Settings
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    sets = [
+        sorted({mmh3.hash64(shingle, signed=False)[0] for shingle in shingles(form, settings)})
+        for form in forms
+    ]
+    hashed = np.array([number for one in sets for number in one], dtype=np.uint64)
+    return hashed, np.cumsum([len(one) for one in sets], dtype=np.int64)
+
+
+def _common(hashed: NDArray[np.uint64], ends: NDArray[np.int64], pairs: Pairs) -> NDArray[np.int64]:
+    shared = np.zeros(len(pairs), dtype=np.int64)
+    if is_compiled():
+        from neardup_solr.pure.kernel import overlaps
+
+        overlaps.common(hashed, ends, pairs, shared)
+        return shared
+    sets = [set(part.tolist()) for part in np.split(hashed, ends[:-1])]
+    for at, (one, other) in enumerate(pairs.tolist()):
+        shared[at] = len(sets[one] & sets[other])
+    return shared

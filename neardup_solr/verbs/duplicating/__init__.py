@@ -1,0 +1,172 @@
+"""duplicates: what in a whole collection is a near-duplicate of what, verified and clustered."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from neardup_solr.edges.checkpoint import Checkpoint
+from neardup_solr.edges.sources import Reading
+from neardup_solr.edges.spill import Spill
+from neardup_solr.pure.candidates import Candidates
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.model import Cluster, Duplicate
+from neardup_solr.verbs.duplicating.comparing import (
+    Comparison,
+    Verified,
+    Verifying,
+    candidates,
+    comparing,
+)
+from neardup_solr.verbs.duplicating.gathering import (
+    DEFAULT_READING,
+    Gathered,
+    Gathering,
+    Source,
+    Working,
+    gather,
+)
+from neardup_solr.verbs.duplicating.grouping import Grouped, Grouping, grouped
+
+__all__ = ["Duplicates", "Grouping", "Verifying", "Working", "duplicates"]
+
+NO_TEXTS: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicates:
+    """The near-duplicate pairs of a collection and their clusters, with what stands behind them.
+
+    `documents` were read, `candidates` pairs compared; `hot_keys` counts the band keys, or words,
+    of more documents than the cap. `settings` shaped the signatures; `least` is the similarity
+    that was asked for. `gaps` says in words what may be missing, such as documents that changed
+    while they were read; `texts` has the texts of the pairs by id, where they were asked for.
+    """
+
+    pairs: tuple[Duplicate, ...]
+    clusters: tuple[Cluster, ...]
+    documents: int
+    candidates: int
+    hot_keys: int
+    settings: Settings
+    least: float
+    gaps: tuple[str, ...] = ()
+    texts: Mapping[str, str] = field(default_factory=lambda: NO_TEXTS)
+
+    @property
+    def complete(self) -> bool:
+        """Whether all documents were compared, as they are in the collection now."""
+        return not self.gaps
+
+
+DEFAULT = Verifying()
+DEFAULT_GROUPING = Grouping()
+DEFAULT_WORKING = Working()
+DEFAULT_SETTINGS = Settings()
+
+
+def duplicates(
+    source: Source,
+    *,
+    against: Source | None = None,
+    verifying: Verifying = DEFAULT,
+    grouping: Grouping = DEFAULT_GROUPING,
+    settings: Settings = DEFAULT_SETTINGS,
+    reading: Reading = DEFAULT_READING,
+    working: Working = DEFAULT_WORKING,
+) -> Duplicates:
+    """All near-duplicate pairs of a collection in Solr, or of a source without any Solr.
+
+    With `against`, of each document of the source with those of another collection or source: the
+    first id of a pair is then the source's. Of a collection the stored signatures are read, and
+    its own settings hold; a source is signed under `settings`. Pairs are in the order of their
+    clusters, then of their ids; a cluster is named by its first id in natural order.
+
+    Raises SettingsError where a collection lacks the signatures, SourceError where a source
+    cannot be read as a whole, or no file be written, SolrError where Solr does not answer.
+    """
+    if against is None and verifying.within:
+        raise SettingsError("there is only one side to compare", "name the other by --against")
+    given = [source] if against is None else [source, against]
+    has_texts = verifying.has_texts or working.keep_texts
+    with Spill(memory=working.memory, folder=working.spill) as spill:
+        gathered = gather(
+            given,
+            Gathering(
+                spill=spill, settings=settings, reading=reading, working=working,
+                has_texts=has_texts,
+            ),
+        )  # fmt: skip
+        found = candidates(gathered, verifying, working, spill.share)
+        comparison = Comparison(
+            gathered=gathered, comparing=comparing(gathered, verifying), working=working
+        )
+        verified = _verified(comparison, found)
+        clustered = grouped(comparison, verified, grouping)
+        return Duplicates(
+            pairs=clustered.pairs,
+            clusters=clustered.clusters,
+            documents=sum(side.documents for side in gathered.sides),
+            candidates=len(found.pairs),
+            hot_keys=found.hot_keys,
+            settings=gathered.settings,
+            least=comparison.comparing.least,
+            gaps=tuple(_gaps(gathered, verified)),
+            texts=_texts(gathered, clustered) if working.keep_texts else NO_TEXTS,
+        )
+
+
+def _verified(comparison: Comparison, found: Candidates) -> Verified:
+    path = comparison.working.checkpoint
+    if path is None:
+        return comparison.verified(found.pairs)
+    with ExitStack() as stack:
+        kept = stack.enter_context(Checkpoint(path, _work(comparison, found), arrays=3))
+        verified = comparison.verified(found.pairs, checkpoint=kept)
+        kept.remove()
+        return verified
+
+
+def _work(comparison: Comparison, found: Candidates) -> str:
+    """What is being verified, in a line: the same only for the same documents and measure."""
+    gathered = comparison.gathered
+    digest = hashlib.sha256(found.pairs.tobytes())
+    for side in gathered.sides:
+        digest.update(repr((side.documents, side.state)).encode())
+    compared = comparison.comparing
+    return (
+        f"{gathered.settings.fingerprint} {compared.measure} {compared.limits} {digest.hexdigest()}"
+    )
+
+
+def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
+    """What may be missing, and what to do about it."""
+    gaps = []
+    for side in gathered.sides:
+        if side.is_cut:
+            gaps.append(f"only the first {side.documents:,} documents were read (--limit)")
+        if side.unsigned:
+            gaps.append(f"{side.unsigned:,} documents have no signature: index them again")
+        if side.failed:
+            gaps.append(f"{side.failed:,} records could not be used")
+        if side.solr is not None:
+            side.solr.commit()
+            if side.solr.state() != side.state:
+                gaps.append("the collection changed meanwhile: run it again")
+    if verified.vanished:
+        gaps.append(f"{len(verified.vanished):,} documents were deleted meanwhile")
+    if verified.stale:
+        gaps.append(
+            f"{len(verified.stale):,} documents have other texts than were signed: index them again"
+        )
+    return gaps
+
+
+def _texts(gathered: Gathered, clustered: Grouped) -> Mapping[str, str]:
+    rows = sorted(clustered.rows)
+    found = zip(gathered.ids(rows), gathered.texts(rows), strict=True)
+    return {id: text for id, text in found if text is not None}

@@ -1,0 +1,63 @@
+"""Columns that outgrow their share of the memory, against plain lists."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup_solr.edges.spill import Spill
+from neardup_solr.pure.errors import SourceError
+
+TEXTS = st.lists(st.lists(st.text(alphabet="aü漢🙂\ud800", max_size=5), max_size=4), max_size=6)
+
+
+@given(TEXTS, st.integers(1, 2_000))
+def test_strings_are_a_list(batches: list[list[str]], memory: int) -> None:
+    """However little fits the memory, every string is there, at its place."""
+    with Spill(memory=memory) as spill:
+        strings = spill.strings()
+        for batch in batches:
+            strings.extend(batch)
+        expected = [text for batch in batches for text in batch]
+        assert len(strings) == len(expected)
+        assert [strings[row] for row in range(len(strings))] == expected
+
+
+@given(st.lists(st.integers(0, 4), max_size=6), st.integers(1, 200))
+def test_rows_are_a_table(sizes: list[int], memory: int) -> None:
+    """However little fits the memory, the table is that of all blocks."""
+    blocks = [np.arange(3 * size, dtype=np.uint32).reshape(-1, 3) + at for at, size in
+              enumerate(sizes)]  # fmt: skip
+    with Spill(memory=memory) as spill:
+        rows = spill.rows(3, np.uint32)
+        for block in blocks:
+            rows.append(block)
+        whole = np.concatenate([np.empty((0, 3), np.uint32), *blocks])
+        assert np.array_equal(rows.table(), whole)
+        assert np.array_equal(rows.table(), whole)
+
+
+def test_files_leave_nothing_behind(tmp_path: Path) -> None:
+    """What is spilled has no name in the folder, not even while it is used."""
+    with Spill(memory=4, folder=tmp_path) as spill:
+        strings = spill.strings()
+        strings.extend(["some text"] * 10)
+        assert strings[9] == "some text"
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_no_room_is_one_clear_line(tmp_path: Path) -> None:
+    """A folder that cannot hold the file is named, with the option that names another."""
+    with (
+        Spill(memory=4, folder=tmp_path / "missing") as spill,
+        pytest.raises(SourceError, match=r"cannot hold what exceeds .* by --spill"),
+    ):
+        spill.strings().extend(["some text"] * 10)
+    with (
+        Spill(memory=4) as spill,
+        open("/dev/full", "wb", buffering=0) as full,
+        pytest.raises(SourceError, match="No space left on device"),
+    ):
+        spill.write(full, b"some bytes")

@@ -1,0 +1,57 @@
+"""Words as characters and bags, compiled and not, against plain Python."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+
+from neardup_solr.pure import wording
+from neardup_solr.pure.kernel import wording as kernel
+from neardup_solr.pure.wording import worded
+
+FORMS = st.lists(
+    st.lists(st.sampled_from(["a", "b", "word", "ü", "漢字", "-"]), max_size=7).map(" ".join),
+    min_size=1,
+    max_size=6,
+)
+
+
+@examples(deadline=None)
+@given(FORMS)
+def test_equal_words_are_equal_characters(forms: list[str]) -> None:
+    """Two texts have the same character just where they have the same word."""
+    for compiled in (True, False):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(wording, "is_compiled", lambda compiled=compiled: compiled)
+            texts = worded(forms).texts
+        words = [word for form in forms for word in form.split()]
+        assert [len(text) for text in texts] == [len(form.split()) for form in forms]
+        matched = set(zip(words, "".join(texts), strict=True))
+        assert len(matched) == len({word for word, _ in matched}) == len(set("".join(texts)))
+
+
+@examples(deadline=None)
+@given(FORMS, st.integers(0, 6))
+def test_too_few_common_words_are_too_far_apart(forms: list[str], most: int) -> None:
+    """Pairs are left out just where the longer text has more words that the other lacks."""
+    count = len(forms)
+    pairs = np.array([(a, b) for a in range(count) for b in range(count)], dtype=np.uint32)
+    allowed = np.full(len(pairs), most, dtype=np.int64)
+    found = worded(forms).may_be_near(pairs, allowed)
+    bags = [Counter(form.split()) for form in forms]
+    for (one, other), may_be in zip(pairs.tolist(), found.tolist(), strict=True):
+        longest = max(bags[one].total(), bags[other].total())
+        assert may_be == (longest - (bags[one] & bags[other]).total() <= most)
+
+
+def test_more_words_than_the_first_table_holds() -> None:
+    """The table of words grows, and takes the code points around those no string may hold."""
+    count = kernel.FIRST_SLOTS
+    form = " ".join(f"w{number}" for number in range(count))
+    texts = worded([form, form]).texts
+    assert texts[0] == texts[1]
+    assert len(set(texts[0])) == count
+    texts[0].encode()
