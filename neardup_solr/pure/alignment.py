@@ -283,15 +283,16 @@ def _aligned_compiled(
     found = np.empty(len(pairs), dtype=np.float64)
     if not len(pairs):
         return found
-    rows, places = np.unique(pairs, return_inverse=True)
-    places = places.reshape(pairs.shape)
-    lists = [aligned_words(forms[row]) for row in rows.tolist()]
+    needed = np.zeros(len(forms), dtype=np.bool_)
+    needed[pairs] = True
+    places = np.cumsum(needed) - 1  # of a row, among those that are needed
+    lists = [aligned_words(forms[row]) for row in np.flatnonzero(needed).tolist()]
     records, vocabulary = kernel.packed(lists, frequencies.weight, _has_digit)
     rules = Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1)
 
     def one(at: int) -> None:
         part = slice(at, at + _AT_ONCE)
-        kernel.aligned(records, vocabulary, rules, places[part], found[part])
+        kernel.aligned(records, vocabulary, rules, places[pairs[part]], found[part])
 
     with ThreadPoolExecutor(threads) as pool:
         list(pool.map(one, range(0, len(pairs), _AT_ONCE)))
