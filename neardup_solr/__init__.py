@@ -48,6 +48,7 @@ if TYPE_CHECKING:
         Verifying,
         Working,
         duplicates,
+        write_duplicates,
     )
     from neardup_solr.verbs.evaluating import evaluate
     from neardup_solr.verbs.explaining import explain
@@ -90,7 +91,14 @@ _PLACES = {
     "pure.tuning": ("Demand", "Plan", "Tuning", "solve"),
     "verbs.connecting": ("connect", "init"),
     "verbs.deleting": ("delete",),
-    "verbs.duplicating": ("Duplicates", "Grouping", "Verifying", "Working", "duplicates"),
+    "verbs.duplicating": (
+        "Duplicates",
+        "Grouping",
+        "Verifying",
+        "Working",
+        "duplicates",
+        "write_duplicates",
+    ),
     "verbs.evaluating": ("evaluate",),
     "verbs.explaining": ("explain",),
     "verbs.exporting": ("SignaturesSummary", "signatures"),
@@ -126,6 +134,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "decode",
     "read_pairs",
     "write_pairs",
+    "write_duplicates",
     "probability",
     "Chosen",
     "Cluster",

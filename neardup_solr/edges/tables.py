@@ -1,16 +1,19 @@
-"""Signatures as a Parquet table, for stores that speak SQL."""
+"""Signatures, and the pairs of a whole collection, as Parquet tables."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SourceError
+from neardup_solr.pure.model import Duplicate
 from neardup_solr.pure.signing import Signed
 
 METADATA_KEY = "neardup_settings"
+_ROWS = 100_000  # of a row group of pairs
 
 
 def write_signatures(
@@ -24,19 +27,65 @@ def write_signatures(
 
     Raises SourceError where pyarrow is absent or the file cannot be written.
     """
-    try:
-        import pyarrow.parquet as parquet
-    except ModuleNotFoundError:
-        raise SourceError(
-            str(path), "Parquet needs pyarrow", 'pip install "neardup-solr[formats]"'
-        ) from None
+    check_parquet(path)
+    return _write(
+        path, _schema(settings), (_batch(ids, signed, settings) for ids, signed in batches)
+    )
+
+
+def write_duplicates(pairs: Sequence[Duplicate], path: Path) -> None:
+    """Write the pairs of a whole collection to a Parquet file, whole or not at all.
+
+    Columns: id, other_id (string), similarity (double), distance (int64, null where it was not
+    measured), measure, cluster (string).
+
+    Raises SourceError where pyarrow is absent or the file cannot be written.
+    """
+    check_parquet(path)
+    import pyarrow as pa
+
+    text = pa.string()
+    schema = pa.schema(
+        [
+            ("id", text),
+            ("other_id", text),
+            ("similarity", pa.float64()),
+            ("distance", pa.int64()),
+            ("measure", text),
+            ("cluster", text),
+        ]
+    )
+    blocks = (pairs[at : at + _ROWS] for at in range(0, len(pairs), _ROWS))
+    _write(
+        path,
+        schema,
+        (
+            pa.RecordBatch.from_arrays(
+                [pa.array([getattr(one, field.name) for one in block], field.type)
+                 for field in schema],
+                schema=schema,
+            )
+            for block in blocks
+        ),
+    )  # fmt: skip
+
+
+def check_parquet(path: Path) -> None:
+    """Refuse to write Parquet, by SourceError, where pyarrow is absent."""
+    if find_spec("pyarrow") is None:
+        raise SourceError(str(path), "Parquet needs pyarrow", 'pip install "neardup-solr[formats]"')
+
+
+def _write(path: Path, schema: Any, batches: Iterable[Any]) -> int:
+    import pyarrow.parquet as parquet
+
     unfinished = path.with_name(f".{path.name}.unfinished")
     rows = 0
     try:
-        with parquet.ParquetWriter(unfinished, _schema(settings)) as writer:
-            for ids, signed in batches:
-                writer.write_batch(_batch(ids, signed, settings))
-                rows += len(ids)
+        with parquet.ParquetWriter(unfinished, schema) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+                rows += batch.num_rows
         unfinished.replace(path)
     except OSError as error:
         reason = f"cannot be written ({error.strerror or error})"

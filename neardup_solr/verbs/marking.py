@@ -57,7 +57,7 @@ def mark(
     Raises SettingsError where the collection has no fields for marks or a document is in two
     clusters, SolrError where Solr does not answer, or refuses updates.
     """
-    _require_fields(solr)
+    require_fields(solr)
     run = _Run(solr=solr, wanted=_wanted(clusters))
     if not dry_run:
         solr.commit()  # what an interrupted run has sent counts as well
@@ -173,7 +173,8 @@ def _update(id: str, mark: Mark) -> bytes:
     return orjson.dumps({"id": id, "_version_": MUST_EXIST, **values})
 
 
-def _require_fields(solr: Solr) -> None:
+def require_fields(solr: Solr) -> None:
+    """Refuse a collection that has no fields for marks, by SettingsError with the remedy."""
     try:
         solr.require_fields(FIELDS)
     except SchemaError as error:

@@ -1,10 +1,13 @@
 """The command `neardup duplicates`."""
 
+import signal
+import subprocess
+import time
 from pathlib import Path
 
 import orjson
 
-from tests.cli.conftest import Run
+from tests.cli.conftest import NEARDUP, Run
 
 LINES = "1 one two three four five six\n2 one two three four five seven\n3 others altogether\n"
 
@@ -43,3 +46,93 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path) -> None:
         failed = run("duplicates", *words)
         assert failed.returncode == 1
         assert len(failed.stderr.splitlines()) == 1
+
+
+def test_a_page_and_a_table_by_suffix(run: Run, tmp_path: Path) -> None:
+    """A page to look at and a Parquet table, made without a Solr; nothing unfinished stays."""
+    source = tmp_path / "a.txt"
+    source.write_text(LINES)
+    for name in ("page.html", "pairs.parquet"):
+        made = run("duplicates", str(source), "-o", str(tmp_path / name))
+        assert made.returncode == 0, made.stderr
+        assert made.stderr.startswith(f"Wrote {tmp_path / name}.")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "a.txt",
+        "page.html",
+        "pairs.parquet",
+    ]
+
+
+def test_new_against_old(run: Run, tmp_path: Path) -> None:
+    """A file against another file: the id of the first comes first."""
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    old.write_text(LINES)
+    new.write_text("9 one two three four five six\n")
+    found = run("duplicates", str(new), "--against", str(old))
+    assert [line.split("\t")[:2] for line in found.stdout.splitlines()[1:]] == [
+        ["9", "1"],
+        ["9", "2"],
+    ]
+
+
+def test_marks_come_and_go(run: Run, tmp_path: Path) -> None:
+    """Marking says what it did, undoing takes it away; dry runs and second runs change nothing."""
+    source = tmp_path / "a.txt"
+    source.write_text(LINES)
+    run("index", str(source))
+    said = [
+        run("duplicates", *words).stderr.splitlines()[-1]
+        for words in (
+            ["--mark", "--dry-run"],
+            ["--mark"],
+            ["--mark"],
+            ["--undo", "--dry-run"],
+            ["--undo"],
+            ["--undo"],
+        )
+    ]
+    assert said == [
+        "Would mark 2 documents of 1 cluster (dry run: nothing was changed).",
+        "Marked 2 documents of 1 cluster.",
+        "All 2 documents of 1 cluster are marked already.",
+        "Would take the marks of 2 documents away (dry run: nothing was changed).",
+        "Took the marks of 2 documents away; all else is as before.",
+        "No document is marked.",
+    ]
+
+
+def test_what_does_not_go_together(run: Run, tmp_path: Path) -> None:
+    """Wrong usage ends with 2 and a reason."""
+    for words, reason in (
+        (["--mark", "--undo"], "one of --mark and --undo"),
+        (["--dry-run"], "--dry-run goes with"),
+        (["x.csv", "--mark"], "leave SOURCE and --against out"),
+        (["--memory", "3x"], "--memory 3x is not a size"),
+    ):
+        failed = run("duplicates", *words, COLUMNS="200")
+        assert failed.returncode == 2
+        assert reason in failed.stderr
+
+
+def test_an_interrupt_leaves_the_old_report_and_a_checkpoint(run: Run, tmp_path: Path) -> None:
+    """A report that was there stays whole; the one begun is not there, only what was compared."""
+    source, report = tmp_path / "a.txt", tmp_path / "pairs.tsv"
+    source.write_text("".join(f"{n} one two three four five {n % 7}\n" for n in range(2000)))
+    report.write_text("the old report")
+    command = [*NEARDUP, "duplicates", str(source), "--by", "all", "-o", str(report)]
+    running = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    unfinished = tmp_path / "pairs.tsv.unfinished"
+    deadline = time.monotonic() + 60
+    while not (unfinished.exists() and unfinished.stat().st_size > 10_000):
+        assert running.poll() is None, "it ended before it could be interrupted"
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    running.send_signal(signal.SIGINT)
+    said = running.communicate(timeout=60)[1]
+    assert running.returncode == 130
+    assert "Interrupted" in said or "interrupted" in said
+    assert report.read_text() == "the old report"
+    again = run("duplicates", str(source), "--by", "all", "-o", str(report))
+    assert again.returncode == 0
+    assert not unfinished.exists()
+    assert report.read_text().startswith("id\tother_id")

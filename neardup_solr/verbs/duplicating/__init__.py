@@ -20,7 +20,7 @@ from neardup_solr.verbs.duplicating.comparing import (
     Verified,
     Verifying,
     candidates,
-    comparing,
+    measuring,
 )
 from neardup_solr.verbs.duplicating.gathering import (
     DEFAULT_READING,
@@ -31,8 +31,17 @@ from neardup_solr.verbs.duplicating.gathering import (
     gather,
 )
 from neardup_solr.verbs.duplicating.grouping import Grouped, Grouping, grouped
+from neardup_solr.verbs.duplicating.writing import check_output, write_duplicates
 
-__all__ = ["Duplicates", "Grouping", "Verifying", "Working", "duplicates"]
+__all__ = [
+    "Duplicates",
+    "Grouping",
+    "Verifying",
+    "Working",
+    "check_output",
+    "duplicates",
+    "write_duplicates",
+]
 
 NO_TEXTS: Mapping[str, str] = MappingProxyType({})
 
@@ -42,9 +51,10 @@ class Duplicates:
     """The near-duplicate pairs of a collection and their clusters, with what stands behind them.
 
     `documents` were read, `candidates` pairs compared; `hot_keys` counts the band keys, or words,
-    of more documents than the cap. `settings` shaped the signatures; `least` is the similarity
-    that was asked for. `gaps` says in words what may be missing, such as documents that changed
-    while they were read; `texts` has the texts of the pairs by id, where they were asked for.
+    of more documents than the cap. `settings` shaped the signatures, `verifying` and `grouping`
+    are what was asked for; `least` is the similarity that counted. `gaps` says in words what may
+    be missing, such as documents that changed while they were read; `texts` has the texts of the
+    pairs by id, where they were asked for.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -53,9 +63,16 @@ class Duplicates:
     candidates: int
     hot_keys: int
     settings: Settings
+    verifying: Verifying
+    grouping: Grouping
     least: float
     gaps: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=lambda: NO_TEXTS)
+
+    @property
+    def by_bands(self) -> bool:
+        """Whether candidates had to share an LSH band."""
+        return self.verifying.way == "bands"
 
     @property
     def complete(self) -> bool:
@@ -103,7 +120,7 @@ def duplicates(
         )  # fmt: skip
         found = candidates(gathered, verifying, working, spill.share)
         comparison = Comparison(
-            gathered=gathered, comparing=comparing(gathered, verifying), working=working
+            gathered=gathered, comparing=measuring(gathered, verifying), working=working
         )
         verified = _verified(comparison, found)
         clustered = grouped(comparison, verified, grouping)
@@ -114,6 +131,8 @@ def duplicates(
             candidates=len(found.pairs),
             hot_keys=found.hot_keys,
             settings=gathered.settings,
+            verifying=verifying,
+            grouping=grouping,
             least=comparison.comparing.least,
             gaps=tuple(_gaps(gathered, verified)),
             texts=_texts(gathered, clustered) if working.keep_texts else NO_TEXTS,

@@ -261,7 +261,7 @@ def all_forms(gathered: Gathered) -> list[str]:
     return forms
 
 
-def comparing(gathered: Gathered, verifying: Verifying) -> Comparing:
+def measuring(gathered: Gathered, verifying: Verifying) -> Comparing:
     """How the documents are compared, with their own frequencies of words where those count."""
     needed = MEASURES[verifying.measure].has_frequencies
     return Comparing(

@@ -1,0 +1,149 @@
+"""What `duplicates` tells of a collection that is not as it was signed, or changes meanwhile."""
+
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges.client import Solr
+from neardup_solr.verbs.duplicating import comparing
+
+TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
+DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
+EQUAL = nd.Verifying(limits=nd.Limits(max_distance=0))
+
+
+def change(solr: Solr, stage: str, document: dict[str, object] | None) -> nd.Working:
+    """Work during which, at a stage, a document of the collection is changed or deleted."""
+    done: list[bool] = []
+
+    def on_progress(now: str, count: int, total: int | None) -> None:
+        if now == stage and not done:
+            done.append(True)
+            if document is None:
+                solr.delete_ids(["d03"])
+            else:
+                solr.add([document])
+            solr.commit()
+
+    return nd.Working(on_progress=on_progress)
+
+
+def test_an_unchanged_collection_is_complete(solr: Solr) -> None:
+    """All documents compared, none changed: complete."""
+    nd.index(DOCUMENTS, solr)
+    found = nd.duplicates(solr, verifying=EQUAL)
+    assert len(found.pairs) == 40
+    assert (found.complete, found.gaps) == (True, ())
+
+
+def test_a_document_deleted_meanwhile(solr: Solr) -> None:
+    """It is in no pair, and the report says that it went."""
+    nd.index(DOCUMENTS, solr)
+    found = nd.duplicates(solr, verifying=EQUAL, working=change(solr, "joining", None))
+    assert len(found.pairs) == 39
+    assert found.gaps == (
+        "the collection changed meanwhile: run it again",
+        "1 documents were deleted meanwhile",
+    )
+
+
+def test_a_document_changed_meanwhile(solr: Solr) -> None:
+    """Its text of now is compared, and the report says that the signature is of another."""
+    nd.index(DOCUMENTS, solr)
+    working = change(solr, "joining", {"id": "d03", "content": {"set": "quite another text"}})
+    found = nd.duplicates(solr, verifying=EQUAL, working=working)
+    assert "d03" not in {id for pair in found.pairs for id in (pair.id, pair.other_id)}
+    assert found.gaps == (
+        "the collection changed meanwhile: run it again",
+        "1 documents have other texts than were signed: index them again",
+    )
+
+
+def test_documents_without_a_signature(solr: Solr) -> None:
+    """What another program has added is counted, not passed over in silence."""
+    nd.index(DOCUMENTS, solr)
+    solr.add([{"id": "foreign", "content": TEXTS[0]}])
+    found = nd.duplicates(solr, verifying=EQUAL)
+    assert found.gaps == ("1 documents have no signature: index them again",)
+    assert not found.complete
+
+
+def test_mixed_settings_are_refused(solr: Solr) -> None:
+    """Signatures of different settings cannot be compared: both are shown."""
+    nd.index(DOCUMENTS, solr)
+    solr.add([{"id": "odd", "signature_settings": {"set": "n1 words2 affine128"}}])
+    with pytest.raises(nd.SettingsError, match="mixes settings"):
+        nd.duplicates(solr)
+
+
+@pytest.mark.parametrize("signature", ["AAAA", "not base64!"])
+def test_a_damaged_signature_is_refused(solr: Solr, signature: str) -> None:
+    """A signature that is none is named, or its length."""
+    nd.index(DOCUMENTS, solr)
+    solr.add([{"id": "d03", "signature": {"set": signature}}])
+    with pytest.raises(nd.SettingsError, match="index the document"):
+        nd.duplicates(solr)
+
+
+def test_only_the_first_documents(solr: Solr) -> None:
+    """A limit holds for collections and sources, and is told."""
+    nd.index(DOCUMENTS, solr)
+    for source in (solr, DOCUMENTS):
+        found = nd.duplicates(source, verifying=EQUAL, working=nd.Working(limit=50))
+        assert (found.documents, len(found.pairs)) == (50, 10)
+        assert found.gaps == ("only the first 50 documents were read (--limit)",)
+    whole = nd.duplicates(DOCUMENTS, verifying=EQUAL, working=nd.Working(limit=80))
+    assert whole.complete
+
+
+def test_an_interrupted_comparison_goes_on(
+    solr: Solr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was compared is kept in the checkpoint; the same call goes on and takes it away."""
+    monkeypatch.setattr(comparing, "BLOCK", 8)
+    nd.index(DOCUMENTS, solr)
+    path = tmp_path / "pairs.tsv.unfinished"
+    steps: list[int] = []
+
+    def interrupt(stage: str, done: int, total: int | None) -> None:
+        if stage == "comparing":
+            steps.append(done)
+            if len(steps) == 3:
+                raise KeyboardInterrupt
+
+    every = nd.Verifying(limits=nd.Limits(min_similarity=0.3))
+    whole = nd.duplicates(solr, verifying=every)
+    with pytest.raises(KeyboardInterrupt):
+        nd.duplicates(
+            solr, verifying=every, working=nd.Working(checkpoint=path, on_progress=interrupt)
+        )
+    assert path.exists()
+    steps.clear()
+    working = nd.Working(
+        checkpoint=path,
+        on_progress=lambda stage, done, total: steps.append(done) if stage == "comparing" else None,
+    )
+    assert nd.duplicates(solr, verifying=every, working=working) == whole
+    assert steps[0] == 32, "three blocks were kept"
+    assert not path.exists()
+
+
+def test_a_checkpoint_of_other_work_is_not_used(
+    solr: Solr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After the collection has changed, or with other limits, all is compared anew."""
+    monkeypatch.setattr(comparing, "BLOCK", 8)
+    nd.index(DOCUMENTS, solr)
+    path = tmp_path / "pairs.tsv.unfinished"
+
+    def interrupt(stage: str, done: int, total: int | None) -> None:
+        if stage == "comparing" and done >= 16:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nd.duplicates(solr, working=nd.Working(checkpoint=path, on_progress=interrupt))
+    solr.add([{"id": "d03", "content": {"set": "quite another text"}}])
+    found = nd.duplicates(solr, verifying=EQUAL, working=nd.Working(checkpoint=path))
+    assert found.pairs == nd.duplicates(solr, verifying=EQUAL).pairs
+    assert len(found.pairs) == 39

@@ -1,0 +1,80 @@
+"""duplicates of one side against another: files and collections, in any mixture."""
+
+import uuid
+from collections.abc import Iterator
+from itertools import product
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.solr_config import solr_config
+
+OLD = {"1": "one two three four five six", "2": "alpha beta gamma delta", "3": "alpha beta gamma"}
+NEW = {
+    "1": "one two three four five seven",  # the same id, another document
+    "b": "alpha beta gamma delta",
+    "c": "alpha beta gamma delta",
+    "d": "nothing like any of the others",
+}
+EXPECTED = [("1", "1", 1), ("b", "2", 0), ("b", "3", 1), ("c", "2", 0), ("c", "3", 1)]
+
+
+def documents(texts: dict[str, str]) -> list[nd.Document]:
+    """Documents of these texts by id."""
+    return [nd.Document(id=id, text=text) for id, text in texts.items()]
+
+
+def rows(found: nd.Duplicates) -> list[tuple[str, str, int | None]]:
+    """Ids and distance of each pair, in order."""
+    return sorted((pair.id, pair.other_id, pair.distance) for pair in found.pairs)
+
+
+@pytest.fixture
+def other(solr_url: str) -> Iterator[Solr]:
+    """Another fresh core."""
+    core = client.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
+    admin.create(core, configset=solr_config() / "conf")
+    yield core
+    admin.drop(core)
+
+
+@pytest.mark.parametrize("by", ["bands", "words", "all"])
+def test_any_mixture_of_files_and_collections(solr: Solr, other: Solr, by: str) -> None:
+    """The new one's id comes first, whatever the sides are, and nobody is compared within one."""
+    nd.index(documents(NEW), solr)
+    nd.index(documents(OLD), other)
+    verifying = nd.Verifying(by=by)
+    news: list[Solr | list[nd.Document]] = [solr, documents(NEW)]
+    olds: list[Solr | list[nd.Document]] = [other, documents(OLD)]
+    for new, old in product(news, olds):
+        found = nd.duplicates(new, against=old, verifying=verifying)
+        assert rows(found) == EXPECTED
+        assert found.documents == 7
+        assert found.complete
+
+
+def test_within_both_sides_where_asked() -> None:
+    """With `within`, the pairs of each side come to those between them."""
+    verifying = nd.Verifying(within=True)
+    found = nd.duplicates(documents(NEW), against=documents(OLD), verifying=verifying)
+    assert rows(found) == sorted([*EXPECTED, ("b", "c", 0), ("2", "3", 1)])
+    assert [cluster.id for cluster in found.clusters] == ["1", "b"]
+
+
+def test_within_needs_another_side() -> None:
+    """One side alone is always compared within itself."""
+    with pytest.raises(nd.SettingsError, match="only one side"):
+        nd.duplicates(documents(OLD), verifying=nd.Verifying(within=True))
+
+
+def test_collections_of_different_settings_are_refused(solr: Solr, other: Solr) -> None:
+    """Signatures made otherwise cannot be compared; both settings are shown."""
+    nd.index(documents(NEW), solr, settings=nd.Settings(shingle_size=2))
+    nd.index(documents(OLD), other)
+    with pytest.raises(nd.SettingsError, match=r"words2 .* and \[n1 words3"):
+        nd.duplicates(solr, against=other)
+    # A source takes the settings of the collection that it is compared with.
+    found = nd.duplicates(documents(OLD), against=solr)
+    assert found.settings.shingle_size == 2

@@ -1,0 +1,175 @@
+"""duplicates from sources: little memory, guards, canonical documents, faces."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr import demo
+from neardup_solr.edges.checkpoint import Checkpoint
+
+LOOSE = nd.Verifying(limits=nd.Limits(min_similarity=0.7))
+CHAIN = {
+    "1": "a b c d e f g h i j",
+    "2": "a b c d e f g h i x",
+    "3": "a b c d e f g h y x",
+    "4": "a b c d e f g z y x",
+}
+
+
+def documents(texts: dict[str, str]) -> list[nd.Document]:
+    """Documents of these texts by id, with their place as a kept column."""
+    return [
+        nd.Document(id=id, text=text, kept={"place": at, "source": "wire" if id == "3" else "x"})
+        for at, (id, text) in enumerate(texts.items())
+    ]
+
+
+@pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned", "estimate"])
+def test_little_memory_changes_nothing(measure: str, tmp_path: Path) -> None:
+    """What is spilled to files gives the same as what is held in memory."""
+    verifying = nd.Verifying(measure=measure)
+    held = nd.duplicates(demo.listings(), verifying=verifying)
+    little = nd.Working(memory=1 << 20, spill=tmp_path)
+    assert nd.duplicates(demo.listings(), verifying=verifying, working=little) == held
+    assert len(held.pairs) > 20
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_last_record_of_an_id_counts() -> None:
+    """A repeated id is one document, with its last text."""
+    texts = [("1", "a b c d"), ("2", "a b c d"), ("1", "e f g h"), ("3", "e f g h"), ("1", ".")]
+    found = nd.duplicates([nd.Document(id=id, text=text) for id, text in texts[:4]])
+    assert [(pair.id, pair.other_id) for pair in found.pairs] == [("1", "3")]
+    assert found.documents == 3
+
+
+def test_single_linkage_chains_and_complete_does_not() -> None:
+    """Complete linkage compares what single linkage infers, and splits what is not near."""
+    near = nd.Verifying(limits=nd.Limits(min_similarity=0.8))
+    [single] = nd.duplicates(documents(CHAIN), verifying=near).clusters
+    assert (single.diameter, single.pairs, len(single.members)) == (2, 5, 4)
+    found = nd.duplicates(
+        documents(CHAIN), verifying=near, grouping=nd.Grouping(linkage="complete")
+    )
+    sizes = {cluster.id: [m.id for m in cluster.members] for cluster in found.clusters}
+    assert all(cluster.diameter == 1 for cluster in found.clusters)
+    assert not any({"1", "4"} <= set(members) for members in sizes.values())
+    torn = [pair for pair in found.pairs if not pair.cluster]
+    assert torn, "pairs between clusters are still pairs, of no cluster"
+
+
+@pytest.mark.parametrize(
+    ("rule", "keep"),
+    [("first", "1"), ("longest", "5"), ("oldest", "1"), ("place:desc", "5"), ("source=wire", "3")],
+)
+def test_canonical_documents(rule: str, keep: str) -> None:
+    """Every rule names one document; each member has its distance to it, the nearest first."""
+    texts = CHAIN | {"5": "a b c d e f g h i j k"}
+    reading = nd.Reading(keep=("place", "source"))
+    [cluster] = nd.duplicates(
+        documents(texts), verifying=LOOSE, grouping=nd.Grouping(canonical=rule), reading=reading
+    ).clusters
+    assert cluster.canonical == keep
+    assert (cluster.members[0].id, cluster.members[0].distance) == (keep, 0)
+    distances = [member.distance for member in cluster.members]
+    assert distances == sorted(distances, key=lambda distance: distance or 0)
+    one, other = texts[keep].split(), texts[cluster.members[-1].id].split()
+    apart = sum(a != b for a, b in zip(one, other, strict=False)) + abs(len(one) - len(other))
+    assert distances[-1] == apart
+
+
+def test_a_rule_that_finds_no_field() -> None:
+    """A field that is not read, or that nobody has, is named."""
+    with pytest.raises(nd.SettingsError, match="column 'price' is not kept; add --keep price"):
+        nd.duplicates(documents(CHAIN), grouping=nd.Grouping(canonical="price:asc"))
+    with pytest.raises(nd.SettingsError, match="no document has the field price"):
+        nd.duplicates(
+            documents(CHAIN),
+            grouping=nd.Grouping(canonical="price:asc"),
+            reading=nd.Reading(keep=("price",)),
+        )
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: nd.Verifying(by="nope"), "--by nope is not known"),
+        (lambda: nd.Grouping(linkage="average"), "--linkage average is not known"),
+        (lambda: nd.Grouping(canonical="best"), "--canonical 'best' is not a rule"),
+        (lambda: nd.Working(limit=0), "a limit of 0"),
+        (lambda: nd.Working(memory=1000), "1000 bytes of memory"),
+    ],
+)
+def test_choices_that_cannot_be(make: Callable[[], object], reason: str) -> None:
+    """A choice that cannot be is refused before any work."""
+    with pytest.raises(nd.SettingsError, match=reason):
+        make()
+
+
+def test_faces_hold_the_same_pairs(tmp_path: Path) -> None:
+    """Rows of every format and the page tell of the same pairs."""
+    import pyarrow.parquet as parquet
+
+    found = nd.duplicates(demo.listings(), working=nd.Working(keep_texts=True))
+    for suffix in ("tsv", "csv", "jsonl", "parquet", "html"):
+        nd.write_duplicates(found, tmp_path / f"pairs.{suffix}")
+    expected = [(pair.id, pair.other_id) for pair in found.pairs]
+    table = parquet.read_table(tmp_path / "pairs.parquet").to_pylist()
+    lines = (tmp_path / "pairs.jsonl").read_text().splitlines()
+    assert [(row["id"], row["other_id"]) for row in table] == expected
+    assert [(row["id"], row["other_id"]) for row in map(json.loads, lines)] == expected
+    assert list(nd.read_pairs(tmp_path / "pairs.csv")) == expected
+    page = (tmp_path / "pairs.html").read_text()
+    assert all(id in page for pair in expected for id in pair)
+    assert set(found.texts) == {id for pair in expected for id in pair}
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "parquet", "html"])
+def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, suffix: str) -> None:
+    """The old report stays whole, and the reason is one line."""
+    found = nd.duplicates(demo.listings())
+    path = tmp_path / "none" / f"pairs.{suffix}"
+    with pytest.raises(nd.SourceError, match="its folder does not exist"):
+        nd.write_duplicates(found, path)
+    with pytest.raises(nd.SourceError, match=r"choose one of .*\.html, \.parquet"):
+        nd.write_duplicates(found, tmp_path / "pairs.doc")
+
+
+def test_hostile_ids_and_texts_in_every_face(tmp_path: Path) -> None:
+    """Tabs, line breaks, formulas and markup in ids change no row and no page."""
+    ids = ['=HYPERLINK("x")', "a\tb\nc", "</script><b>", "\u202eevil"]
+    twins = [nd.Document(id=id, text="<img src=x onerror=alert(1)> same text here") for id in ids]
+    found = nd.duplicates(twins, working=nd.Working(keep_texts=True))
+    assert len(found.pairs) == 6
+    for suffix in ("tsv", "csv", "jsonl", "parquet", "html"):
+        nd.write_duplicates(found, tmp_path / f"pairs.{suffix}")
+    expected = sorted((pair.id, pair.other_id) for pair in found.pairs)
+    for suffix in ("tsv", "csv"):
+        assert sorted(nd.read_pairs(tmp_path / f"pairs.{suffix}")) == expected
+    page = (tmp_path / "pairs.html").read_text()
+    assert "<img src=x" not in page
+    assert "</script><b>" not in page
+
+
+def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
+    """A part that was being written when all ended is dropped, those before it are there."""
+    import numpy as np
+
+    path = tmp_path / "work"
+    parts = [(np.arange(n), np.ones(n)) for n in (3, 5, 2)]
+    with Checkpoint(path, "some work", arrays=2) as kept:
+        for part in parts:
+            kept.keep(part)
+    whole = path.read_bytes()
+    for cut in range(len(whole) - 1, len(whole) - 100, -7):
+        path.write_bytes(whole[:cut])
+        with Checkpoint(path, "some work", arrays=2) as kept:
+            found = list(kept.kept())
+            assert len(found) == 2
+            kept.keep(parts[2])
+            assert [len(one) for one, _ in kept.kept()] == [3, 5, 2]
+    with Checkpoint(path, "other work", arrays=2) as kept:
+        assert list(kept.kept()) == []
