@@ -31,12 +31,9 @@ def blocks(
 ) -> Iterator[Block]:
     """The documents of all shards, given by their addresses, in blocks of some thousands.
 
-    The blocks of one shard are in the order of the export's sort.
+    The blocks of one shard are in the order of the export's sort, read ahead of their use.
     Raises SolrAnswerError where an export broke off.
     """
-    if len(shards) == 1:
-        yield from _of_shard(session, shards[0], params)
-        return
     with closing(_Readers([_of_shard(session, shard, params) for shard in shards])) as readers:
         yield from readers.blocks()
 

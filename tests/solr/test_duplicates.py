@@ -122,5 +122,5 @@ def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:
     found = nd.duplicates(source, working=nd.Working(on_error=errors.append))
     assert rows(found) == [("1", "3", 0, "1")]
     assert [error.position for error in errors] == ["a.jsonl, line 2"]
-    assert found.gaps == ("1 records could not be used",)
+    assert found.gaps == ("records that could not be used: 1",)
     assert not found.complete

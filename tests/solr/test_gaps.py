@@ -43,8 +43,8 @@ def test_a_document_deleted_meanwhile(solr: Solr) -> None:
     found = nd.duplicates(solr, verifying=EQUAL, working=change(solr, "joining", None))
     assert len(found.pairs) == 39
     assert found.gaps == (
-        "the collection changed meanwhile: run it again",
-        "1 documents were deleted meanwhile",
+        "the collection changed meanwhile; run it again",
+        "documents deleted meanwhile: 1",
     )
 
 
@@ -55,8 +55,8 @@ def test_a_document_changed_meanwhile(solr: Solr) -> None:
     found = nd.duplicates(solr, verifying=EQUAL, working=working)
     assert "d03" not in {id for pair in found.pairs for id in (pair.id, pair.other_id)}
     assert found.gaps == (
-        "the collection changed meanwhile: run it again",
-        "1 documents have other texts than were signed: index them again",
+        "the collection changed meanwhile; run it again",
+        "documents with other texts than were signed: 1; index them again",
     )
 
 
@@ -65,7 +65,7 @@ def test_documents_without_a_signature(solr: Solr) -> None:
     nd.index(DOCUMENTS, solr)
     solr.add([{"id": "foreign", "content": TEXTS[0]}])
     found = nd.duplicates(solr, verifying=EQUAL)
-    assert found.gaps == ("1 documents have no signature: index them again",)
+    assert found.gaps == ("documents without a signature: 1; index them again",)
     assert not found.complete
 
 

@@ -169,19 +169,18 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
         if side.is_cut:
             gaps.append(f"only the first {side.documents:,} documents were read (--limit)")
         if side.unsigned:
-            gaps.append(f"{side.unsigned:,} documents have no signature: index them again")
+            gaps.append(f"documents without a signature: {side.unsigned:,}; index them again")
         if side.failed:
-            gaps.append(f"{side.failed:,} records could not be used")
+            gaps.append(f"records that could not be used: {side.failed:,}")
         if side.solr is not None:
             side.solr.commit()
             if side.solr.state() != side.state:
-                gaps.append("the collection changed meanwhile: run it again")
+                gaps.append("the collection changed meanwhile; run it again")
     if verified.vanished:
-        gaps.append(f"{len(verified.vanished):,} documents were deleted meanwhile")
+        gaps.append(f"documents deleted meanwhile: {len(verified.vanished):,}")
     if verified.stale:
-        gaps.append(
-            f"{len(verified.stale):,} documents have other texts than were signed: index them again"
-        )
+        stale = len(verified.stale)
+        gaps.append(f"documents with other texts than were signed: {stale:,}; index them again")
     return gaps
 
 
