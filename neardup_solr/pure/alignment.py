@@ -31,7 +31,7 @@ from neardup_solr.pure.signing import is_compiled
 # the demo's invented listings to their nearest ones (0.743 to 0.834). See docs/aligned.md.
 ALIGNED_SIMILARITY = 0.75
 
-ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "pch" and "pacific coast highway"
+ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
 INITIAL = 0.7  # "w" and "west": one letter says less
 SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
 LONGEST = 64  # letters; longer words are equal or not
@@ -246,13 +246,13 @@ def _take_runs(
 
 
 def _joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
-    """The places of the first two neighbours that make up the whole: "la brea", "labrea"."""
+    """The places of the first two neighbours that make up the whole: "sea view", "seaview"."""
     pairs = ((at, at + 1) for at in words if at + 1 in words)
     return next((run for run in pairs if words[run[0]] + words[run[1]] == whole), ())
 
 
 def _spelled(words: Mapping[int, str], acronym: str) -> Sequence[int]:
-    """The places of the first neighbours with these initials: "pacific coast highway", "pch"."""
+    """The places of the first neighbours with these initials: "north shore road", "nsr"."""
     if len(acronym) not in ACRONYM or _has_digit(acronym):
         return ()
     runs = (range(at, at + len(acronym)) for at in words)
