@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
-from neardup_solr.edges.server import jars, lifecycle
-from neardup_solr.edges.server.layout import layout
-from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.edges.server import lifecycle
+from neardup_solr.testing import fresh_core, private_home
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -27,14 +24,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """A data folder for the embedded Solr that holds nothing but the jars of the user's own."""
-    user_jars = layout().jars
-    jars.install(user_jars, jars.locked(), tell=lifecycle.to_stderr)
-    folder = tmp_path_factory.mktemp("neardup")
-    (folder / user_jars.parent.name).symlink_to(user_jars.parent)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("NEARDUP_HOME", str(folder))
+    with private_home(tmp_path_factory.mktemp("neardup")) as folder:
         yield folder
-        lifecycle.stop()
 
 
 @pytest.fixture(scope="session")
@@ -56,10 +47,8 @@ def solr_url(request: pytest.FixtureRequest) -> Iterator[str]:
 @pytest.fixture
 def solr(solr_url: str) -> Iterator[Solr]:
     """A fresh, empty core with all fields, taken away afterwards."""
-    core = client.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
-    admin.create(core, configset=solr_config() / "conf")
-    yield core
-    admin.drop(core)
+    with fresh_core(solr_url) as core:
+        yield core
 
 
 @pytest.fixture

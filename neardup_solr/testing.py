@@ -1,0 +1,91 @@
+"""A real Solr for tests, in one line: an embedded one, with a fresh core for every test.
+
+In a conftest.py, either of
+
+    from neardup_solr.testing import solr
+    pytest_plugins = ["neardup_solr.testing"]
+
+and a test that names `solr` gets a `neardup_solr.Solr`; `pysolr.Solr(solr.url)` talks to the same
+core. Needs the extra `server`.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+import pytest
+
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.server import jars, lifecycle
+from neardup_solr.edges.server.layout import layout
+from neardup_solr.edges.solr_config import solr_config
+
+# Not $NEARDUP_SOLR_URL: that may name a Solr of production, where no test has business.
+ADDRESS = "NEARDUP_TEST_SOLR_URL"
+_FOUND = pytest.StashKey[str]()
+
+
+@pytest.fixture
+def solr(request: pytest.FixtureRequest) -> Iterator[Solr]:
+    """A fresh, empty core with all fields on a real Solr, taken away after the test.
+
+    The Solr is an embedded one that the first such test starts, in a folder of its own, and that
+    ends with the run; or the one whose address is in $NEARDUP_TEST_SOLR_URL. Where none starts,
+    the test fails by ServerError: it is never skipped.
+    """
+    with fresh_core(_address(request.config)) as core:
+        yield core
+
+
+@contextmanager
+def fresh_core(address: str) -> Iterator[Solr]:
+    """A new, empty core or collection with all fields on the Solr at an address.
+
+    It is deleted with everything in it when the block ends. Raises SolrError where that Solr
+    cannot be reached, or has no configset `neardup`.
+    """
+    core = client.connect(address, f"test_{uuid.uuid4().hex[:12]}")
+    admin.create(core, configset=solr_config() / "conf")
+    try:
+        yield core
+    finally:
+        admin.drop(core)
+
+
+@contextmanager
+def private_home(folder: Path) -> Iterator[Path]:
+    """Let a folder hold the embedded Solr that this process uses, with the user's own jars.
+
+    Until the block ends $NEARDUP_HOME names it, so that no test meets what the user has indexed;
+    then a Solr that runs there is stopped. Raises ServerError where the jars cannot be fetched.
+    """
+    user_jars = layout().jars
+    jars.install(user_jars, jars.locked(), tell=lifecycle.to_stderr)
+    (folder / user_jars.parent.name).symlink_to(user_jars.parent)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NEARDUP_HOME", str(folder))
+        try:
+            yield folder
+        finally:
+            lifecycle.stop()
+
+
+def _address(config: pytest.Config) -> str:
+    """The Solr of this run of pytest, started if need be: one, whatever modules ask for it."""
+    if _FOUND not in config.stash:
+        config.stash[_FOUND] = os.environ.get(ADDRESS) or _started(config)
+    return config.stash[_FOUND]
+
+
+def _started(config: pytest.Config) -> str:
+    held = ExitStack()
+    config.add_cleanup(held.close)
+    folder = held.enter_context(tempfile.TemporaryDirectory(prefix="neardup_"))
+    held.enter_context(private_home(Path(folder)))
+    return lifecycle.start().url
