@@ -30,6 +30,13 @@ def duplicates(
     within: Annotated[
         bool, typer.Option("--within", help="With --against: within each of the two as well.")
     ] = False,
+    mutual_best: Annotated[
+        bool,
+        typer.Option(
+            "--mutual-best",
+            help="With --against: only pairs of which each is the other's most similar one.",
+        ),
+    ] = False,
     by: Annotated[
         str | None,
         typer.Option(
@@ -123,6 +130,7 @@ def duplicates(
         by=by,
         cap=cap,
         within=within,
+        mutual_best=mutual_best,
     )
     grouping = duplicating.Grouping(linkage=linkage, canonical=canonical)
     with stages.watching() as watching:

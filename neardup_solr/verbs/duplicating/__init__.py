@@ -11,6 +11,7 @@ from types import MappingProxyType
 from neardup_solr.edges.checkpoint import Checkpoint
 from neardup_solr.edges.sources import Reading
 from neardup_solr.edges.spill import Spill
+from neardup_solr.pure.alignment import mutual_best
 from neardup_solr.pure.candidates import Candidates
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
@@ -106,7 +107,7 @@ def duplicates(
     Raises SettingsError where a collection lacks the signatures, SourceError where a source
     cannot be read as a whole, or no file be written, SolrError where Solr does not answer.
     """
-    if against is None and verifying.within:
+    if against is None and (verifying.within or verifying.mutual_best):
         raise SettingsError("there is only one side to compare", "name the other by --against")
     given = [source] if against is None else [source, against]
     has_texts = verifying.has_texts or working.keep_texts
@@ -123,6 +124,8 @@ def duplicates(
             gathered=gathered, comparing=measuring(gathered, verifying), working=working
         )
         verified = _verified(comparison, found)
+        if verifying.mutual_best:
+            verified.keep(mutual_best(verified.pairs, verified.similarities))
         clustered = grouped(comparison, verified, grouping)
         return Duplicates(
             pairs=clustered.pairs,

@@ -41,7 +41,9 @@ class Verifying:
     found: "bands" (they share an LSH band), "words" (they share a word that few documents have;
     for short records, and the default for the measure "aligned"), or "all" pairs. A band key or
     word of more than `cap` documents (None: the way's default) is not paired whole. Of two sides,
-    documents of one side are compared `within` it only where that is asked for.
+    documents of one side are compared `within` it only where that is asked for; `mutual_best`
+    keeps the pairs of which each document is the other's most similar one, for sides that list
+    each thing once.
 
     Raises SettingsError where a value cannot be.
     """
@@ -51,6 +53,7 @@ class Verifying:
     by: str | None = None
     cap: int | None = None
     within: bool = False
+    mutual_best: bool = False
 
     def __post_init__(self) -> None:
         verification.check_measure(self.measure, self.limits)
@@ -58,6 +61,8 @@ class Verifying:
             raise SettingsError(f"--by {self.by} is not known", f"choose {', '.join(WAYS)}")
         if self.cap is not None and self.cap < 2:
             raise SettingsError(f"a cap of {self.cap} cannot be", "give 2 or more")
+        if self.mutual_best and self.within:
+            raise SettingsError("--mutual-best is for pairs across", "leave --within out")
 
     @property
     def way(self) -> str:
@@ -84,6 +89,11 @@ class Verified:
     vanished: set[int] = field(default_factory=set)
     stale: set[int] = field(default_factory=set)
 
+    def keep(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> None:
+        """Keep these pairs, in this order."""
+        self.pairs, self.distances = self.pairs[wanted], self.distances[wanted]
+        self.similarities = self.similarities[wanted]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
@@ -105,9 +115,7 @@ class Comparison:
             found = self._estimated(pairs)
         else:
             found = self._by_texts(pairs, checkpoint)
-        order = np.lexsort((found.pairs[:, 1], found.pairs[:, 0]))
-        found.pairs = found.pairs[order]
-        found.distances, found.similarities = found.distances[order], found.similarities[order]
+        found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
 
     def _estimated(self, pairs: Pairs) -> Verified:
