@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from ipaddress import ip_address
-from typing import Any
+from typing import Any, Protocol
 from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
 
 import orjson
 import requests
 
+from neardup_solr.edges.access import Access, past_proxies
+from neardup_solr.edges.causes import cause, next_step
 from neardup_solr.edges.retry import Retry, passes, retrying
 from neardup_solr.pure.errors import (
     CoreMissing,
@@ -43,23 +44,28 @@ class CheckedSession(requests.Session):
     """A requests session that raises SolrError for every answer that is not a plain success.
 
     `retry` bounds how often a request is repeated after a fault that passes; `embedded` says that
-    the Solr is the embedded one, for what errors tell to do next.
+    the Solr is the embedded one, for what errors tell to do next. `carrier` is a session of the
+    user's own that sends the requests, with all that it adds to them; the answers are checked here.
     """
 
-    def __init__(self, *, retry: Retry | None = None, embedded: bool = False) -> None:
+    def __init__(
+        self,
+        *,
+        retry: Retry | None = None,
+        embedded: bool = False,
+        carrier: requests.Session | None = None,
+    ) -> None:
         super().__init__()
-        self.retry, self.embedded = retry or Retry(), embedded
+        self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
         self.reached = False  # whether anything has answered yet
 
     # The signature is requests' own: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
         """Send a request; the response is JSON with status 0, or an error of ours is raised."""
-        kwargs["allow_redirects"] = False
-        kwargs["timeout"] = (CONNECT_SECONDS, READ_SECONDS)
-        kwargs["proxies"] = _no_proxy(str(url))
+        sent = kwargs | self._ruled(str(url))
 
         def send() -> requests.Response:
-            return self._answered(redacted(str(url)), method, url, *args, **kwargs)
+            return self._answered(redacted(str(url)), method, url, *args, **sent)
 
         return retrying(send, retry=self.retry, passes=self._passes)
 
@@ -68,12 +74,11 @@ class CheckedSession(requests.Session):
 
         Raises SolrAnswerError where it breaks off: what was given by then is not the whole.
         """
+        sent = {"params": params, "stream": True, **self._ruled(url)}
 
         def send() -> requests.Response:
             shown = redacted(url)
-            sent = {"params": params, "allow_redirects": False, "proxies": _no_proxy(url)}
-            timeout = (CONNECT_SECONDS, READ_SECONDS)
-            response = self._received(shown, "GET", url, stream=True, timeout=timeout, **sent)
+            response = self._received(shown, "GET", url, **sent)
             if response.status_code != 200:
                 self._checked(response, shown)
             return response
@@ -85,18 +90,36 @@ class CheckedSession(requests.Session):
                 reason = f"the answer broke off: {_cause(error)}"
                 raise SolrAnswerError(redacted(url), 200, reason, _LOG) from None
 
+    def _ruled(self, url: str) -> dict[str, Any]:
+        """What every request is sent with, whoever asks for it."""
+        ruled: dict[str, Any] = {
+            "allow_redirects": False,
+            "timeout": (CONNECT_SECONDS, READ_SECONDS),
+            "proxies": past_proxies(url),
+        }
+        if self.auth is not None:
+            ruled["auth"] = self.auth
+        if self.verify is not True:
+            # Said with each request: else requests prefers $REQUESTS_CA_BUNDLE to its session's.
+            ruled["verify"] = self.verify
+        return ruled
+
     def _answered(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
         return self._checked(self._received(shown, *args, **kwargs), shown)
 
     def _received(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
+        send = super().request if self.carrier is None else self.carrier.request
         try:
-            response = super().request(*args, **kwargs)
+            response = send(*args, **kwargs)
         except requests.exceptions.ContentDecodingError:
             self.reached = True
             reason = "the answer is damaged: it cannot be unpacked"
             raise SolrAnswerError(shown, 200, reason, NOT_SOLR) from None
         except requests.exceptions.RequestException as error:
-            raise self._unreachable(shown, _cause(error)) from None
+            # A hook of a carrier may raise for what is an answer all the same.
+            if error.response is None:
+                raise self._unreachable(shown, _cause(error)) from None
+            response = error.response
         self.reached = True
         return response
 
@@ -115,8 +138,8 @@ class CheckedSession(requests.Session):
     def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
         if self.embedded:
             return SolrUnreachable(shown, cause, _EMBEDDED)
-        if self.reached:
-            return SolrUnreachable(shown, cause, _AGAIN)
+        if remedy := next_step(cause) or (_AGAIN if self.reached else None):
+            return SolrUnreachable(shown, cause, remedy)
         return SolrUnreachable(shown, cause)
 
 
@@ -125,17 +148,47 @@ def _seconds(retry_after: str) -> float:
     return float(retry_after) if retry_after.isdecimal() else 0.0
 
 
-def open_session(address: str, *, embedded: bool = False) -> tuple[CheckedSession, str]:
+class Connection(Protocol):
+    """What is taken over of a connection that the user has: a `pysolr.Solr` is one."""
+
+    url: str
+    auth: Any
+
+    def get_session(self) -> requests.Session:
+        """The session that sends its requests."""
+
+
+def open_session(
+    address: str | Connection, *, embedded: bool = False, access: Access | None = None
+) -> tuple[CheckedSession, str]:
     """A session for an address, and the address without the user and password it may hold.
 
-    Raises SolrUnreachable where the address is not an http or https URL.
+    Instead of an address, a connection that the user has: its own session sends the requests, with
+    its headers, certificates, proxies and adapters, and `access` does not count.
+
+    Raises SolrUnreachable where the address is not an http or https URL, SettingsError where
+    `access` names no file.
     """
-    parts = _split(address)
-    session = CheckedSession(embedded=embedded)
-    session.headers["Accept"] = "application/json"
-    if parts.username is not None:
+    url = address if isinstance(address, str) else address.url
+    parts = _split(url)
+    if isinstance(address, str):
+        session = CheckedSession(embedded=embedded)
+        _furnish(session, access or Access(), is_tls=parts.scheme == "https")
+    else:
+        carrier = address.get_session()
+        session = CheckedSession(carrier=carrier)
+        session.auth = address.auth or carrier.auth
+    if session.auth is None and parts.username is not None:
         session.auth = (unquote(parts.username), unquote(parts.password or ""))
-    return session, redacted(address).rstrip("/")
+    return session, redacted(url).rstrip("/")
+
+
+def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:
+    session.headers.update({"Accept": "application/json", **access.headers})
+    if is_tls and (authority := access.authority()):
+        session.verify = authority
+    if access.proxy is not None:
+        session.proxies = {"http": access.proxy, "https": access.proxy}
 
 
 def redacted(address: str) -> str:
@@ -181,44 +234,8 @@ def _split(address: str) -> SplitResult:
     return parts
 
 
-def _no_proxy(url: str) -> dict[str, str]:
-    """This machine itself is never reached through a proxy of the environment."""
-    host = urlsplit(url).hostname or ""
-    try:
-        loopback = host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        loopback = False
-    return {"no_proxy": host} if loopback else {}
-
-
 def _cause(error: requests.exceptions.RequestException) -> str:
-    """A short cause: the innermost message of a chain that requests and urllib3 wrap thrice."""
-    if isinstance(error, requests.exceptions.Timeout):
-        return "no answer in time"
-    inner: object = error
-    while isinstance(inner, Exception):
-        wrapped = [getattr(inner, "reason", None), *inner.args]
-        deeper = next((each for each in wrapped if isinstance(each, Exception)), None)
-        if deeper is None:
-            break
-        inner = deeper
-    text = str(inner)
-    return next((said for sign, said in _CAUSES.items() if sign in text), text or "no answer")
-
-
-_CAUSES = {
-    "Connection refused": "nothing listens there (connection refused)",
-    "Name or service not known": "the host name is not known",
-    "nodename nor servname": "the host name is not known",
-    "getaddrinfo failed": "the host name is not known",
-    "Temporary failure in name resolution": "the host name cannot be looked up",
-    "CERTIFICATE_VERIFY_FAILED": "its TLS certificate is not trusted",
-    "WRONG_VERSION_NUMBER": "it does not speak TLS (is it an http:// address?)",
-    "RECORD_LAYER_FAILURE": "it does not speak TLS (is it an http:// address?)",
-    "Remote end closed": "it closed the connection without an answer",
-    "Connection reset": "it reset the connection",
-    "IncompleteRead": "it closed the connection in the middle of its answer",
-}
+    return "no answer in time" if isinstance(error, requests.exceptions.Timeout) else cause(error)
 
 
 def _check(response: requests.Response, url: str, *, embedded: bool) -> None:
