@@ -8,9 +8,11 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -22,8 +24,9 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.edges import page as package
 from neardup_solr.edges.page import embedding, figures, page_lines
+from neardup_solr.edges.page.listing import listing
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.model import Duplicate
+from neardup_solr.pure.model import Cluster, Duplicate, Member
 from tests.browser.pages import page_of, small_page
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
@@ -229,3 +232,28 @@ def test_pairs_of_clusters_that_are_not_shown_are_left_out() -> None:
     html = "".join(page_lines(some))
     assert all(isinstance(pair, Duplicate) for pair in some.pairs)
     assert len(embedded(html, "pairs")) == len(embedded(html, "diffs")) == 1
+
+
+def test_the_largest_clusters_are_listed_where_there_are_very_many_pairs() -> None:
+    """Beyond what a browser can hold the page lists the largest clusters, and says so."""
+    sizes = (2, 40, 3)
+    clusters, pairs = [], []
+    for number, size in enumerate(sizes):
+        ids = [f"{number}-{member}" for member in range(size)]
+        members = tuple(Member(id=id, similarity=1.0, distance=0) for id in ids)
+        own = [
+            Duplicate(id=a, other_id=b, similarity=1.0, distance=0, measure="words", cluster=ids[0])
+            for a, b in combinations(ids, 2)
+        ]
+        pairs += own
+        clusters.append(
+            Cluster(id=ids[0], canonical=ids[0], members=members, pairs=len(own), diameter=1,
+                    bridges=())
+        )  # fmt: skip
+    whole = listing(clusters[:1], pairs[:1])
+    assert (whole.clusters, whole.pairs, whole.note) == (clusters[:1], pairs[:1], None)
+    some = listing(clusters, pairs, most=501)
+    assert [len(cluster.members) for cluster in some.clusters] == [40, 3]
+    assert Counter(pair.cluster for pair in some.pairs) == {"1-0": 500, "2-0": 3}
+    assert some.note is not None
+    assert some.note.startswith("This page lists 503 of 784 pairs, in the 2 largest of 3 clusters")

@@ -12,6 +12,7 @@ from types import MappingProxyType
 
 from neardup_solr.edges.page import embedding
 from neardup_solr.edges.page.figures import check_figures, similarities_figure, sizes_figure
+from neardup_solr.edges.page.listing import listing
 from neardup_solr.pure.model import Cluster, Duplicate
 
 __all__ = ["Page", "check_page", "page_lines"]
@@ -52,20 +53,22 @@ def check_page() -> None:
 def page_lines(page: Page) -> Iterator[str]:
     """The HTML of a page, piece by piece; the same page gives the same file.
 
+    Beyond 10,000 pairs it lists those of the largest clusters, and says so; its figures count all.
     The file loads nothing and runs no code but its own; texts are data in it and never markup.
 
     Raises SettingsError where matplotlib is missing.
     """
     check_page()
     style, script = _asset("report.css"), _asset("report.js")
+    listed = listing(page.clusters, page.pairs)
     fill: dict[str, Callable[[], Iterator[str]]] = {
         "policy": lambda: iter((_policy(style, script),)),
         "style": lambda: iter((f"<style>{style}</style>\n",)),
         "script": lambda: iter((f"<script>{script}</script>\n",)),
         "similarities": lambda: iter((_similarities(page),)),
         "sizes": lambda: iter((sizes_figure([len(c.members) for c in page.clusters]),)),
-        "facts": lambda: embedding.facts(_about(page), page.curve),
-        "rows": lambda: embedding.rows(page.clusters, page.pairs, page.texts),
+        "facts": lambda: embedding.facts(_about(page, listed.note), page.curve),
+        "rows": lambda: embedding.rows(listed.clusters, listed.pairs, page.texts),
     }
     for place, piece in enumerate(_SLOT.split(_asset("report.html"))):
         if place % 2:
@@ -74,11 +77,11 @@ def page_lines(page: Page) -> Iterator[str]:
             yield piece
 
 
-def _about(page: Page) -> dict[str, object]:
+def _about(page: Page, note: str | None) -> dict[str, object]:
     return {
         "title": page.title,
         "complete": page.complete,
-        "notes": list(page.notes),
+        "notes": [*page.notes, *([] if note is None else [note])],
         "summary": list(page.summary.items()),
         "parameters": list(page.parameters.items()),
         "measure": page.pairs[0].measure if page.pairs else "",
