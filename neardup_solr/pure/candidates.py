@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from neardup_solr.pure import bands
 from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.signing import is_compiled
 
-CAP = 256  # documents of one band key that are all paired with each other
+CAP = 1024  # documents of one band key that are all paired with each other
+MOST_PAIRS = 1 << 28
 MEMORY = 1 << 30  # bytes for the keys, their orders and marks
 _ROOM = 1 << 20  # pairs in one block
 _AT_ONCE = 1 << 16  # signatures whose keys are derived in one go
@@ -45,12 +47,14 @@ class Joining:
     """How bands are joined.
 
     A band key of more than `cap` documents is chained instead of paired; keys, orders and marks
-    take at most `memory` bytes at a time (the pairs come on top), by so many `threads`. With
-    `sides` (uint8, documents: 0 or 1) only documents of different sides are paired.
+    take at most `memory` bytes at a time (the pairs come on top, at most `most` of them), by so
+    many `threads`. With `sides` (uint8, documents: 0 or 1) only documents of different sides are
+    paired.
     """
 
     cap: int = CAP
     memory: int = MEMORY
+    most: int = MOST_PAIRS
     threads: int = 1
     sides: Sides = field(default_factory=lambda: ONE_SIDE)
 
@@ -70,6 +74,8 @@ def band_candidates(
     As many bands at a time as fit the memory: their keys, one sort a band, then a walk over the
     runs of equal keys. A pair is given by the first band that it shares. `on_progress` gets the
     bands done and all. "Mining of Massive Datasets", section 3.4.3.
+
+    Raises SettingsError where there are more pairs than `joining.most`.
     """
     documents = len(signatures)
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
@@ -82,6 +88,8 @@ def band_candidates(
         found.append(joined.pairs)
         hot_keys += joined.hot_keys
         on_progress(last, settings.bands)
+        if sum(map(len, found)) > joining.most:
+            raise _too_many(joining)
     pairs = found[0] if len(found) == 1 else _distinct(np.concatenate(found))
     return Candidates(pairs=pairs, hot_keys=hot_keys)
 
@@ -103,12 +111,25 @@ def key_candidates(
     join = _Join(keys, alike, joining, is_first)
     with ThreadPoolExecutor(joining.threads) as pool:
         runs, hot_of_band = zip(*pool.map(join.sort, range(keys.shape[1])), strict=True)
-        blocks = list(pool.map(join.pairs, range(keys.shape[1]), runs))
+        blocks = []
+        for block in pool.map(join.pairs, range(keys.shape[1]), runs):
+            blocks.append(block)
+            if sum(map(len, blocks)) > joining.most:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise _too_many(joining)
     hot_keys = sum(hot_of_band)
     pairs = np.concatenate(blocks)
     if hot_keys:  # neighbours in one chain may be neighbours in another
         pairs = _distinct(pairs)
     return Candidates(pairs=pairs, hot_keys=hot_keys)
+
+
+def _too_many(joining: Joining) -> SettingsError:
+    return SettingsError(
+        f"more than {joining.most:,} pairs share a band",
+        f"lower --cap (now {joining.cap:,}), give more --memory, or index with more --band-rows"
+        " (neardup tune)",
+    )
 
 
 class _Join:

@@ -50,7 +50,7 @@ def duplicates(
     cap: Annotated[
         int | None,
         typer.Option(
-            help="Documents of one band key that are all paired with each other (default 256;"
+            help="Documents of one band key that are all paired with each other (default 1024;"
             " of one word: 50)."
         ),
     ] = None,

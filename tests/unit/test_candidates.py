@@ -16,6 +16,7 @@ from neardup_solr.pure.candidates import (
     key_candidates,
 )
 from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import SettingsError
 
 KEYS = st.integers(0, 30).flatmap(
     lambda rows: st.lists(
@@ -165,3 +166,12 @@ def test_components_by_hand(path: str) -> None:
     """Chains and crossings come together under their smallest number."""
     pairs = np.array([[4, 5], [1, 3], [3, 4], [0, 2]], dtype=np.uint32)
     assert components(7, pairs).tolist() == [0, 1, 0, 1, 1, 1, 6]
+
+
+def test_more_pairs_than_fit_are_refused(path: str) -> None:
+    """A collection whose candidates would not fit the memory is told what to change."""
+    equal = np.ones((40, 12), dtype=np.uint32)
+    shape = Settings(hashes=12, bands=4, rows=3, signatures=0)
+    assert len(band_candidates(equal, shape, joining=Joining(most=780)).pairs) == 780
+    with pytest.raises(SettingsError, match=r"more than 779 pairs share a band; lower --cap"):
+        band_candidates(equal, shape, joining=Joining(most=779))

@@ -30,6 +30,7 @@ JOINING, COMPARING = "joining", "comparing"
 WAYS = ("bands", "words", "all")
 Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
 BLOCK = 1 << 17  # pairs whose texts are held at a time
+_PAIR = 16  # bytes; a share of the memory is for the pairs, while they are put in order
 _READ_AT_ONCE = 10_000  # texts of a whole collection
 
 
@@ -219,7 +220,13 @@ def _by_bands(
     sides: NDArray[np.uint8],
     memory: int,
 ) -> Candidates:
-    joining = Joining(cap=verifying.cap or CAP, memory=memory, threads=threads(), sides=sides)
+    joining = Joining(
+        cap=verifying.cap or CAP,
+        memory=memory,
+        most=memory // _PAIR,
+        threads=threads(),
+        sides=sides,
+    )
     return band_candidates(
         gathered.signatures,
         gathered.settings,
