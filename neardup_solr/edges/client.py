@@ -9,32 +9,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
 import orjson
 import pysolr
 
 from neardup_solr.edges import export
-from neardup_solr.edges.session import NOT_SOLR, CheckedSession, answer, open_session
+from neardup_solr.edges.refusals import Refusal, refused_by, too_large
+from neardup_solr.edges.session import CheckedSession, answer, open_session
 from neardup_solr.pure import query
 from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Hit
+from neardup_solr.pure.names import PLAIN, TEXT, Names
 
 PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
+# The parser that our queries are written for; a collection of someone else's may have another.
+_SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
 _DOCS = {"response.docs": list, "response.numFound": int}
-_TOO_LARGE = "too large for this server (HTTP 413)"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refusal:
-    """A document that Solr did not take: its id ("(unknown)" where it has none) and why."""
-
-    id: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,11 +43,16 @@ class State:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Solr:
-    """One core or collection: `base` is the server's address, `core` the name in it."""
+    """One core or collection: `base` is the server's address, `core` the name in it.
+
+    All methods speak of fields by logical names; `names` are what the collection calls them.
+    Queries and filters in Solr's own syntax are sent as they are.
+    """
 
     base: str
     core: str
     session: CheckedSession = field(repr=False)
+    names: Names = PLAIN
 
     @property
     def url(self) -> str:
@@ -65,17 +66,17 @@ class Solr:
         Returns the documents that Solr refused; the others are taken, and durable once committed.
         A request that is too large (413) is sent again in halves; a single document is refused.
         """
-        body = b"[" + b",".join(map(_json_of, documents)) + b"]"
+        body = b"[" + b",".join(map(self._json_of, documents)) + b"]"
         try:
             decoded = self._post("update", body)
         except SolrAnswerError as error:
             if error.status != 413:
                 raise
             if len(documents) < 2:
-                return tuple(Refusal(id=_id_of(one), reason=_TOO_LARGE) for one in documents)
+                return tuple(map(too_large, documents))
             middle = len(documents) // 2
             return self.add(documents[:middle]) + self.add(documents[middle:])
-        return self._refusals(decoded)
+        return refused_by(self.url, decoded)
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
@@ -97,11 +98,12 @@ class Solr:
     def hits(self, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
         """What a request finds, best first, fetched in pages of `page` hits as they are used."""
         page = min(page, PAGE)
-        wanted = {"fields": ["id", "md5_hash", "num_words", "score"], "limit": page}
+        fields = ["id", "md5_hash", "num_words", "score"]
+        wanted = {"fields": fields, "limit": page}
         offset, total = 0, 1
         while offset < total:
             found = self._ask(request | wanted | {"offset": offset}, _DOCS)["response"]
-            yield from map(_hit, found["docs"])
+            yield from (_hit(self.names.logical(one, fields)) for one in found["docs"])
             offset, total = offset + page, found["numFound"]
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
@@ -119,19 +121,21 @@ class Solr:
         docs = self._ask(request, _DOCS)["response"]["docs"]
         if not docs:
             raise DocumentNotFound(self.url, id)
-        return dict(docs[0])
+        return self.names.logical(docs[0], fields)
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
         """The texts of documents by id; ids that are not there are left out."""
-        return {found["id"]: found.get("content", "") for found in self.stored(ids, ["content"])}
+        return {found["id"]: found.get(TEXT, "") for found in self.stored(ids, [TEXT])}
 
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
         """The id and fields of documents, page by page; ids that are not there are left out."""
         docs: list[dict[str, Any]] = []
+        wanted = ["id", *fields]
         for at in range(0, len(ids), PAGE):
             page = ids[at : at + PAGE]
-            request = query.by_ids(page) | {"fields": ["id", *fields], "limit": len(page)}
-            docs += self._ask(request, _DOCS)["response"]["docs"]
+            request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
+            found = self._ask(request, _DOCS)["response"]["docs"]
+            docs += (self.names.logical(one, wanted) for one in found)
         return docs
 
     def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
@@ -141,14 +145,14 @@ class Solr:
         """
         params = {
             "fq": list(filters),
-            "fl": "id",
-            "sort": "id asc",
+            "fl": self.names.id,
+            "sort": f"{self.names.id} asc",
             "rows": IDS_PAGE,
             "cursorMark": "*",
-            **EXACT,
+            **_SELECT,
         }
         found = pysolr.Solr(self.url, session=self.session).search("*:*", **params)
-        return (document["id"] for document in found)
+        return (str(document[self.names.id]) for document in found)
 
     def exported(self, fields: Sequence[str]) -> Iterator[export.Block]:
         """These docValues fields of all documents, in blocks of some thousands, whole or refused.
@@ -156,8 +160,12 @@ class Solr:
         In the order of the ids where the collection has one shard.
         Raises SolrAnswerError where the export broke off, which Solr says inside a success.
         """
-        params = {"q": "*:*", "sort": "id asc", "fl": ",".join(fields), **EXACT}
-        return export.blocks(self.session, self._shards(), params)
+        wanted = ",".join(self.names.fields(fields))
+        params = {"q": "*:*", "sort": f"{self.names.id} asc", "fl": wanted, **EXACT}
+        blocks = export.blocks(self.session, self._shards(), params)
+        if self.names.is_plain:
+            return blocks
+        return ([self.names.logical(one, fields) for one in block] for block in blocks)
 
     def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
         """These docValues fields of all documents, by their ids; see `exported`."""
@@ -179,7 +187,7 @@ class Solr:
 
     def values(self, name: str) -> dict[str, int]:
         """The values of a docValues field, with the number of documents that have each."""
-        facet = {"type": "terms", "field": name, "limit": -1}
+        facet = {"type": "terms", "field": self.names.of(name), "limit": -1}
         request = {"query": "*:*", "limit": 0, "facet": {"values": facet}}
         facets = self._ask(request, {"facets.count": int})["facets"]
         buckets = facets.get("values", {}).get("buckets", ())
@@ -192,42 +200,57 @@ class Solr:
         """
         response = self.session.get(f"{self.url}/schema/fields")
         present = {described["name"] for described in answer(response, {"fields": list})["fields"]}
-        missing = [name for name in names if name not in present]
+        missing = [name for name in self.names.fields(names) if name not in present]
+        if missing and not self.names.is_plain:
+            missing = self._not_dynamic(missing)
         if missing:
             raise SchemaError(self.url, missing)
 
+    def _not_dynamic(self, missing: Sequence[str]) -> list[str]:
+        """Those of these fields that are ours, or that no dynamic field of the schema gives."""
+        response = self.session.get(f"{self.url}/schema/dynamicfields")
+        described = answer(response, {"dynamicFields": list})["dynamicFields"]
+        patterns = [one["name"] for one in described]
+        return [
+            name
+            for name in missing
+            if name not in self.names.text or not any(fnmatchcase(name, one) for one in patterns)
+        ]
+
     def _ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
-        return self._post("select", orjson.dumps(request), needed)
+        body = orjson.dumps(self.names.request(request))
+        return self._post("select", body, needed, params=_SELECT)
 
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
         # The tolerant chain answers status 0 to a delete that it refuses.
         decoded = self._post("update", orjson.dumps(command))
-        for refused in self._refusals(decoded):
+        for refused in refused_by(self.url, decoded):
             raise SolrAnswerError(self.url, 200, f"Solr says: {refused.reason}", next_step)
 
-    def _refusals(self, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
-        errors = decoded["responseHeader"].get("errors", [])
-        if not isinstance(errors, list) or not all(isinstance(each, dict) for each in errors):
-            reason = "the answer has a list of errors that is not understood"
-            raise SolrAnswerError(self.url, 200, reason, NOT_SOLR)
-        return tuple(
-            Refusal(id=str(each.get("id")), reason=_first_line(each.get("message")))
-            for each in errors
-        )
-
     def _post(
-        self, path: str, body: bytes, needed: Mapping[str, type] | None = None
+        self,
+        path: str,
+        body: bytes,
+        needed: Mapping[str, type] | None = None,
+        *,
+        params: Mapping[str, str] = EXACT,
     ) -> dict[str, Any]:
-        response = self.session.post(f"{self.url}/{path}", data=body, headers=_JSON, params=EXACT)
+        response = self.session.post(f"{self.url}/{path}", data=body, headers=_JSON, params=params)
         return answer(response, needed)
 
+    def _json_of(self, document: bytes | Mapping[str, Any]) -> bytes:
+        if isinstance(document, bytes) and self.names.is_plain:
+            return document
+        fields = orjson.loads(document) if isinstance(document, bytes) else document
+        return orjson.dumps(self.names.physical(fields))
 
-def connect(address: str, core: str, *, embedded: bool = False) -> Solr:
+
+def connect(address: str, core: str, *, embedded: bool = False, names: Names = PLAIN) -> Solr:
     """A core or collection at a Solr's address.
 
     The address may hold user and password, and may name the core itself
     ("http://host:8983/solr/name"), which then wins over `core`; `embedded` says that it is the
-    embedded Solr's. Nothing is asked yet.
+    embedded Solr's; `names` are what the collection calls its fields. Nothing is asked yet.
 
     Raises SolrUnreachable where the address is not an http or https URL, SettingsError where no
     core can have that name.
@@ -237,7 +260,7 @@ def connect(address: str, core: str, *, embedded: bool = False) -> Solr:
     if slash and name:
         url, core = f"{base}/solr", name.strip("/")
     require_name(core)
-    return Solr(base=url, core=core, session=session)
+    return Solr(base=url, core=core, session=session, names=names)
 
 
 def require_name(core: str) -> None:
@@ -249,15 +272,6 @@ def require_name(core: str) -> None:
         )
 
 
-def _json_of(document: bytes | Mapping[str, Any]) -> bytes:
-    return document if isinstance(document, bytes) else orjson.dumps(document)
-
-
-def _id_of(document: bytes | Mapping[str, Any]) -> str:
-    named = orjson.loads(document) if isinstance(document, bytes) else document
-    return str(named.get("id"))
-
-
 def _hit(found: Mapping[str, Any]) -> Hit:
     return Hit(
         id=found["id"],
@@ -265,7 +279,3 @@ def _hit(found: Mapping[str, Any]) -> Hit:
         num_words=found.get("num_words"),
         shared=round(found["score"]),
     )
-
-
-def _first_line(message: Any) -> str:
-    return str(message).strip().partition("\n")[0]

@@ -3,7 +3,8 @@
 Each term is a clause of constant weight, so the score of a hit is the number of terms that it
 shares with the query. A server allows 1,024 clauses in one query; more of them are split into
 sub-queries whose scores are summed, over the documents that have any of the terms at all.
-Requests are JSON bodies: unlike forms, those have no limit of 2 MB.
+Requests are JSON bodies: unlike forms, those have no limit of 2 MB. The names of fields travel as
+parameters, `field_…`, where the client puts those that the collection has.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from neardup_solr.pure.names import FIELD_PARAM
+
 CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
 SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
 _SEPARATORS = (0x1F, *range(1, 0x1F), *range(0xE000, 0xF8FF))  # one of them is in no id of a page
+_ID, _TERMS = f"{FIELD_PARAM}id", f"{FIELD_PARAM}terms"
 
 Request = dict[str, Any]
 
@@ -34,13 +38,14 @@ def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -
     Sorted by score, then id, so that equal requests give equal answers.
     """
     chunks = [terms.values[at : at + CLAUSES] for at in range(0, len(terms.values), CLAUSES)]
-    clauses = [_clauses(terms.field, chunk) for chunk in chunks]
+    clauses = [_clauses(chunk) for chunk in chunks]
     request: Request = {"sort": "score desc,id asc", "filter": list(filters)}
+    params = {**params, _TERMS: terms.field}
     if len(clauses) == 1:
-        return request | {"query": clauses[0], "params": dict(params)}
+        return request | {"query": clauses[0], "params": params}
     named = {f"part{number}": clause for number, clause in enumerate(clauses)}
     summed = ",".join(f"query(${name},0)" for name in named)
-    has_any = f"{{!terms f={terms.field} cache=false v=$any separator=$separator}}"
+    has_any = f"{{!terms f=${_TERMS} cache=false v=$any separator=$separator}}"
     return request | {
         "query": f"{{!func}}sum({summed},0)",
         "filter": [has_any, *filters],
@@ -50,7 +55,7 @@ def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -
 
 def by_id(id: str) -> Request:
     """A request for the one document with exactly this id, whatever characters it holds."""
-    return {"query": "{!term f=id v=$id}", "params": {"id": id}}
+    return {"query": f"{{!term f=${_ID} v=$id}}", "params": {"id": id, _ID: "id"}}
 
 
 def by_ids(ids: Sequence[str]) -> Request:
@@ -58,18 +63,20 @@ def by_ids(ids: Sequence[str]) -> Request:
     held = frozenset("".join(ids))
     separator = next(sign for sign in map(chr, _SEPARATORS) if sign not in held)
     # Not named "ids": that parameter means something to Solr.
-    params = {"any": separator.join(ids), "separator": separator}
-    return {"query": "{!terms f=id v=$any separator=$separator}", "params": params}
+    params = {"any": separator.join(ids), "separator": separator, _ID: "id"}
+    return {"query": f"{{!terms f=${_ID} v=$any separator=$separator}}", "params": params}
 
 
 def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:
-    """A filter for documents whose field has exactly this value, with the parameter it uses."""
-    name = f"same_{field}"
-    return f"{{!term f={field} v=${name}}}", {name: value}
+    """A filter for documents whose field has exactly this value, with the parameters it uses."""
+    name, same = f"{FIELD_PARAM}{field}", f"same_{field}"
+    return f"{{!term f=${name} v=${same}}}", {same: value, name: field}
 
 
-def _clauses(field: str, values: Sequence[str]) -> str:
-    return " ".join(f'{field}:"{_escape(value)}"^=1' for value in values)
+def _clauses(values: Sequence[str]) -> str:
+    # "OR", because a collection of someone else's may have another default.
+    any_of = " ".join(f'"{_escape(value)}"^=1' for value in values)
+    return f"{{!lucene q.op=OR df=${_TERMS}}}{any_of}"
 
 
 def _escape(value: str) -> str:

@@ -7,7 +7,8 @@ from neardup_solr.pure.query import CLAUSES, SEPARATOR, Terms
 def test_few_terms_are_clauses_of_constant_weight() -> None:
     """The score of a hit is the number of clauses that it satisfies."""
     request = query.any_of(Terms(field="f", values=["a b", 'c"\\d']), filters=["x:1"], params={})
-    assert request["query"] == 'f:"a b"^=1 f:"c\\"\\\\d"^=1'
+    assert request["query"] == '{!lucene q.op=OR df=$field_terms}"a b"^=1 "c\\"\\\\d"^=1'
+    assert request["params"]["field_terms"] == "f"
     assert request["filter"] == ["x:1"]
     assert request["sort"] == "score desc,id asc"
 

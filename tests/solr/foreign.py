@@ -1,0 +1,84 @@
+"""Collections that someone else made, on the embedded Solr: own schema, own configuration."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.server import lifecycle
+from neardup_solr.edges.server.layout import layout
+from neardup_solr.edges.session import answer
+
+# The defaults of /select are those of a shop: another parser, and all words are needed.
+CONFIG = """<config>
+  <luceneMatchVersion>9.12</luceneMatchVersion>
+  {factory}
+  <updateHandler class="solr.DirectUpdateHandler2">{log}</updateHandler>
+  <requestHandler name="/select" class="solr.SearchHandler">
+    <lst name="defaults">
+      <str name="defType">edismax</str>
+      <str name="qf">title body</str>
+      <str name="q.op">AND</str>
+    </lst>
+  </requestHandler>
+</config>
+"""
+MANAGED = (
+    '<schemaFactory class="ManagedIndexSchemaFactory"><bool name="mutable">{}</bool>'
+    "</schemaFactory>"
+)
+CLASSIC = '<schemaFactory class="ClassicIndexSchemaFactory"/>'
+LOG = "<updateLog/>"
+
+# A shop of books: stored, indexed only, docValues only, copied, dynamic and nested fields.
+SCHEMA = """<schema name="shop" version="1.6">
+  <fieldType name="string" class="solr.StrField" sortMissingLast="true" docValues="true"/>
+  <fieldType name="plong" class="solr.LongPointField" docValues="true"/>
+  <fieldType name="text" class="solr.TextField">
+    <analyzer><tokenizer name="standard"/><filter name="lowercase"/></analyzer>
+  </fieldType>
+  <fieldType name="_nest_path_" class="solr.NestPathField"/>
+  <field name="sku" type="string" indexed="true" stored="true" required="true"/>
+  <field name="_version_" type="plong" indexed="false" stored="false"/>
+  <field name="_root_" type="string" indexed="true" stored="false" docValues="false"/>
+  <field name="_nest_path_" type="_nest_path_"/>
+  <field name="title" type="text" indexed="true" stored="true"/>
+  <field name="body" type="text" indexed="true" stored="true" multiValued="true"/>
+  <field name="price" type="plong" indexed="true" stored="false"/>
+  <field name="catchall" type="text" indexed="true" stored="false" multiValued="true"/>
+  {more}
+  <dynamicField name="*_s" type="string" indexed="true" stored="true"/>
+  <dynamicField name="*_txt" type="text" indexed="true" stored="true"/>
+  <copyField source="title" dest="catchall"/>
+  <copyField source="body" dest="catchall"/>
+  {key}
+</schema>
+"""
+KEY = "<uniqueKey>sku</uniqueKey>"
+
+
+@contextmanager
+def collection(
+    *, schema: str = SCHEMA, more: str = "", key: str = KEY,
+    factory: str = MANAGED.format("true"), log: str = LOG,
+) -> Iterator[Solr]:  # fmt: skip
+    """A fresh core of the embedded Solr with that schema and configuration."""
+    name = f"foreign_{uuid.uuid4().hex[:12]}"
+    configset = layout().solr_home / "configsets" / name
+    url = lifecycle.start().url
+    (configset / "conf").mkdir(parents=True)
+    (configset / "conf" / "solrconfig.xml").write_text(CONFIG.format(factory=factory, log=log))
+    file = "schema.xml" if factory == CLASSIC else "managed-schema.xml"
+    (configset / "conf" / file).write_text(schema.format(more=more, key=key))
+    solr = client.connect(url, name)
+    params = {"action": "CREATE", "name": name, "configSet": name}
+    answer(solr.session.get(f"{url}/admin/cores", params=params))
+    try:
+        yield solr
+    finally:
+        admin.drop(solr)
+        shutil.rmtree(configset)

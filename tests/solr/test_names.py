@@ -1,0 +1,88 @@
+"""A collection with other names, on a real Solr: what is written is found under logical names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure.errors import SchemaError
+from neardup_solr.pure.names import MARKS, OWN, Names
+from tests.solr.foreign import collection
+
+TEXTS = {
+    "1": "the old shop by the harbour sells fish and bread",
+    "2": "the old shop by the harbour sells fish and wine",
+    "3": "nothing of that kind is to be found anywhere here",
+}
+NAMES = Names(id="sku", text=("body",), prefix="nd_")
+STRINGS = 'type="string" indexed="true" stored="true" docValues="false" multiValued="{}"'
+
+
+def own_fields(prefix: str) -> str:
+    """The definitions of our fields under a prefix, in the types of the shop."""
+    many = ("content_ng", "content_sg", "content_bands")
+    columns = ("signature", "signature_settings", "first_word")
+    kinds = {name: STRINGS.format("true") for name in many}
+    kinds |= dict.fromkeys(columns, 'type="string" indexed="true" stored="false"')
+    kinds |= dict.fromkeys(("num_words", *MARKS), 'type="plong" indexed="false" stored="false"')
+    return "".join(
+        f'<field name="{prefix}{name}" {kinds.get(name, STRINGS.format("false"))}/>' for name in OWN
+    )
+
+
+@pytest.fixture(scope="module")
+def shop(home: Path) -> Iterator[Solr]:
+    """A collection with other names that holds TEXTS."""
+    with collection(more=own_fields("nd_")) as made:
+        named = replace(made, names=NAMES)
+        documents = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
+        assert nd.index(documents, named).indexed == len(TEXTS)
+        yield named
+
+
+def test_documents_lie_under_the_names_of_the_collection(shop: Solr) -> None:
+    """The key and the text are the collection's, all else has the prefix."""
+    (found,) = replace(shop, names=Names(id="sku")).stored(["1"], ["*", "nd_signature"])
+    assert found["sku"] == "1"
+    assert found["body"] == [TEXTS["1"]]
+    assert found["nd_num_words"] == 10
+    assert not {"content", "signature", "md5_hash"} & found.keys()
+
+
+@pytest.mark.parametrize("by", ["shingles", "bands", "signatures", "md5"])
+def test_searches_work_by_every_way(shop: Solr, by: str) -> None:
+    """Whatever parser and operator the collection's /select has by default."""
+    criteria = nd.Criteria(by=by, same=("first_word",), limits=nd.Limits(max_distance=2))
+    found = nd.search(shop, id="1", criteria=criteria)
+    assert [match.id for match in found] == ([] if by == "md5" else ["2"])
+    found = nd.search(shop, text=TEXTS["2"], criteria=criteria)
+    assert [match.content for match in found][:1] == [TEXTS["2"]]
+
+
+def test_reports_and_duplicates_work(shop: Solr) -> None:
+    """The pairs are those of a collection of our own."""
+    assert [(pair.id, pair.other_id) for pair in nd.report(shop).pairs] == [("1", "2")]
+    assert [(pair.id, pair.other_id) for pair in nd.duplicates(shop).pairs] == [("1", "2")]
+
+
+def test_many_terms_are_found(shop: Solr) -> None:
+    """Beyond 1,024 clauses the names travel as well."""
+    long = " ".join(f"w{number}" for number in range(3_000))
+    assert nd.search(shop, text=f"{long} {TEXTS['3']}", criteria=nd.Criteria(by="shingles",
+                     limits=nd.Limits(min_similarity=0.0)))[0].id == "3"  # fmt: skip
+
+
+def test_a_missing_field_is_named_as_the_collection_would(shop: Solr) -> None:
+    """A text field may be dynamic; our own have to be there."""
+    replace(shop, names=Names(id="sku", text=("x_txt", "title"), prefix="nd_")).require_fields(
+        ["id", "content", "signature"]
+    )
+    with pytest.raises(SchemaError, match="lacks the fields nope, other_signature"):
+        replace(shop, names=Names(id="sku", text=("nope",), prefix="other_")).require_fields(
+            ["id", "content", "signature"]
+        )
