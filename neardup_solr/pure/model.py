@@ -61,13 +61,14 @@ class Hit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Match:
-    """A re-ranked hit: word-level Levenshtein `distance`, and `similarity` = 1 - distance/longest.
+    """A re-ranked hit: `similarity` lies in 0..1 by the measure of the search.
 
-    `distance` counts words inserted, deleted or replaced; `similarity` lies in 0..1.
+    `distance` counts words inserted, deleted or replaced (word-level Levenshtein); None where the
+    measure has none.
     """
 
     id: str
-    distance: int
+    distance: int | None
     similarity: float
     shared: int
     content: str
@@ -75,11 +76,14 @@ class Match:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pair:
-    """Two near-duplicates: `id` comes before `other_id` in natural order."""
+    """Two near-duplicates: `id` comes before `other_id` in natural order.
+
+    `similarity` and `distance` are those of a `Match`.
+    """
 
     id: str
     other_id: str
-    distance: int
+    distance: int | None
     similarity: float
 
 

@@ -1,16 +1,13 @@
-"""Word-level Levenshtein distance, similarity, and the re-ranking of hits by them."""
+"""Word-level Levenshtein distance, similarity, and the limits of what counts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.pure import normalize
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.ids import natural
-from neardup_solr.pure.model import Entry, Hit, Match
 
 DEFAULT_SIMILARITY = 0.5
 
@@ -61,53 +58,3 @@ def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) 
 def similarity(distance: int, longest: int) -> float:
     """Normalised similarity of two texts: 1 - distance / words of the longer; 1 for two empty."""
     return 1.0 - distance / longest if longest else 1.0
-
-
-def may_be_near(entry: Entry, hit: Hit, limits: Limits) -> bool:
-    """Whether a hit can be within the limits at all, to judge by the numbers of words alone.
-
-    Texts are at least as many words apart as their lengths differ.
-    """
-    if hit.num_words is None or hit.md5_hash == entry.md5_hash:
-        return True
-    apart = abs(entry.num_words - hit.num_words)
-    return apart <= limits.allowed(max(entry.num_words, hit.num_words))
-
-
-def rerank(
-    entry: Entry, hits: Iterable[Hit], texts: Mapping[str, str], *, limits: Limits
-) -> list[Match]:
-    """Hits within the limits, nearest first: by distance, then more shared terms, then id.
-
-    `texts` holds the hits' texts by id; a hit that is not there (deleted meanwhile) is no match.
-    A hit of equal MD5 has distance 0 without a comparison.
-    """
-    own_words = normalize.words(normalize.normalize(entry.content))
-    matches = (
-        _match(entry, own_words, hit, texts[hit.id], limits) for hit in hits if hit.id in texts
-    )
-    return sorted(
-        (match for match in matches if match is not None),
-        key=lambda match: (match.distance, -match.shared, natural(match.id)),
-    )
-
-
-def _match(
-    entry: Entry, own_words: list[str], hit: Hit, content: str, limits: Limits
-) -> Match | None:
-    if hit.md5_hash == entry.md5_hash:
-        distance: int | None = 0
-        longest = len(own_words)
-    else:
-        hit_words = normalize.words(normalize.normalize(content))
-        longest = max(len(own_words), len(hit_words))
-        distance = word_distance(own_words, hit_words, at_most=limits.allowed(longest))
-    if distance is None:
-        return None
-    return Match(
-        id=hit.id,
-        distance=distance,
-        similarity=similarity(distance, longest),
-        shared=hit.shared,
-        content=content,
-    )

@@ -2,31 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from itertools import islice
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from neardup_solr.edges import sources
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
-from neardup_solr.pure import alignment, facts, normalize, signature
-from neardup_solr.pure.alignment import Frequencies
+from neardup_solr.pure import facts, signature
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import DocumentNotFound, RecordError, SettingsError, SourceError
 from neardup_solr.pure.explanation import Explanation, explained
 from neardup_solr.pure.model import Document
 from neardup_solr.pure.similarity import Limits
 from neardup_solr.pure.subject import STORED, Subject, subject
+from neardup_solr.verbs import weighing
 from neardup_solr.verbs.settings import stored_settings
 
 NO_LIMITS = Limits()
 DEFAULT_SETTINGS = Settings()
 DEFAULT_READING = Reading()
 
-SAMPLE = 1_000  # documents whose words are counted, to tell rare words from usual ones
 ALIGNED_WORDS = 100  # of texts whose words are aligned; the measure is for records, not for prose
-SAMPLED = 2_000  # characters of each of them
 
 Subjects = tuple[Subject, Subject]
 
@@ -56,11 +53,11 @@ def explain(
     if isinstance(source, Solr):
         settings = _searchable(source)
         first, second = _stored(source, ids, settings)
-        sample: Iterable[str] = _sampled(source)
+        sample: Iterable[str] = weighing.sampled(source)
     else:
         first, second, sample = _read(source, ids, settings, reading)
     is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
-    counted = _frequencies(sample) if is_short else None
+    counted = weighing.frequencies(sample) if is_short else None
     return explained(facts.facts(first, second, settings, limits=limits, frequencies=counted))
 
 
@@ -92,15 +89,6 @@ def _stored(solr: Solr, ids: tuple[str, str], settings: Settings) -> Subjects:
     return one(ids[0]), one(ids[1])
 
 
-def _sampled(solr: Solr) -> Iterator[str]:
-    """Texts of a collection's first documents, read when they are asked for."""
-    yield from solr.texts(list(islice(solr.ids(), SAMPLE))).values()
-
-
-def _frequencies(texts: Iterable[str]) -> Frequencies:
-    return alignment.frequencies(normalize.normalize(text[:SAMPLED]) for text in texts)
-
-
 def _read(
     source: str | Path | Iterable[Document],
     ids: tuple[str, str],
@@ -119,8 +107,8 @@ def _read(
     found: dict[str, Document] = {}
     sample: list[str] = []
     for document in signature.usable(source, on_error):
-        if len(sample) < SAMPLE:
-            sample.append(document.text[:SAMPLED])
+        if len(sample) < weighing.SAMPLE:
+            sample.append(document.text[: weighing.SAMPLED])
         if document.id in ids:
             found[document.id] = document
     for id in ids:

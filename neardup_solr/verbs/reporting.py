@@ -10,10 +10,17 @@ from itertools import islice
 
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure import pairs, signature
-from neardup_solr.pure.config import Settings
 from neardup_solr.pure.ids import natural, ordered
 from neardup_solr.pure.model import Document, Hit, Pair
-from neardup_solr.verbs.searching import DEFAULT, Criteria, candidates, compared, searchable
+from neardup_solr.pure.verification import Comparing
+from neardup_solr.verbs.searching import (
+    DEFAULT,
+    Criteria,
+    candidates,
+    compared,
+    measuring,
+    searchable,
+)
 
 THREADS = 4  # mostly waiting for Solr
 PAGE = 100  # documents whose texts are held at a time
@@ -65,7 +72,8 @@ def report(
     """
     settings, criteria = searchable(solr, criteria)
     ids = _chosen_ids(solr, chosen)
-    near = partial(_near, solr, settings, criteria, chosen.later_only)
+    comparing = measuring(solr, settings, criteria)
+    near = partial(_near, solr, criteria, comparing, chosen.later_only)
     found: list[Pair] = []
     cut = done = 0
     pool = ThreadPoolExecutor(THREADS)
@@ -85,7 +93,7 @@ def report(
 
 
 def _near(
-    solr: Solr, settings: Settings, criteria: Criteria, later_only: bool, document: Document
+    solr: Solr, criteria: Criteria, comparing: Comparing, later_only: bool, document: Document
 ) -> tuple[list[Pair], bool]:
     """The pairs of one document, and whether it had as many candidates as are allowed."""
     own = natural(document.id)
@@ -93,10 +101,10 @@ def _near(
     def wanted(hit: Hit) -> bool:
         return natural(hit.id) > own if later_only else hit.id != document.id
 
-    entry = signature.entry(document, settings)
+    entry = signature.entry(document, comparing.settings)
     hits = candidates(solr, entry, criteria, wanted=wanted)
     found = []
-    for match in compared(solr, entry, hits, criteria):
+    for match in compared(solr, entry, hits, comparing, many=True):
         id, other_id = ordered(document.id, match.id)
         found.append(
             Pair(id=id, other_id=other_id, distance=match.distance, similarity=match.similarity)

@@ -1,4 +1,4 @@
-"""search: the near-duplicates of one text, found by Solr and re-ranked by word edits."""
+"""search: the near-duplicates of one text, found by Solr and re-ranked by a measure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import query, signature, similarity
+from neardup_solr.pure import query, reranking, signature, verification
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import Document, Entry, Hit, Match
 from neardup_solr.pure.similarity import Limits
+from neardup_solr.pure.verification import MEASURES, Comparing
+from neardup_solr.verbs import weighing
 from neardup_solr.verbs.settings import stored_settings
 
 # What candidates are found by: the field that is asked, and where an entry holds its terms.
@@ -41,7 +43,8 @@ class Criteria:
     `by` is what documents have to share: "shingles", "bands", "signatures", "profile" or "md5"
     (None: the first of them that the collection has); the `rows` candidates that share most of
     them are compared. `filters` are Solr filter queries; `same` names fields that have to be
-    equal (first_word, md5_hash); `limits` bound the distance.
+    equal (first_word, md5_hash). Candidates are compared by `measure`, one of
+    `verification.MEASURES`, and `limits` bound it.
 
     Raises SettingsError where a value cannot be.
     """
@@ -50,9 +53,11 @@ class Criteria:
     rows: int = 100
     filters: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
+    measure: str = "words"
     limits: Limits = field(default=NO_LIMITS)
 
     def __post_init__(self) -> None:
+        verification.check_measure(self.measure, self.limits)
         if self.by is not None:
             _one_of("--by", self.by, WAYS)
         for name in self.same:
@@ -71,7 +76,7 @@ def search(
     text: str | None = None,
     criteria: Criteria = DEFAULT,
 ) -> list[Match]:
-    """The near-duplicates of a document of the collection, or of a text, nearest first.
+    """The near-duplicates of a document of the collection, or of a text, most similar first.
 
     Give either `id` or `text`; a document is not its own near-duplicate.
 
@@ -85,7 +90,8 @@ def search(
     settings, criteria = searchable(solr, criteria)
     entry = signature.entry(Document(id=id or "(text)", text=text or ""), settings)
     hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
-    return compared(solr, entry, hits, criteria)
+    found = compared(solr, entry, hits, measuring(solr, settings, criteria))
+    return found if MEASURES[criteria.measure].has_texts else _with_texts(solr, found)
 
 
 def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
@@ -100,6 +106,9 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
     ways = [way for way, (field_name, _) in WAYS.items() if field_name in there]
     by = criteria.by or next(iter(ways), "shingles")
+    if not MEASURES[criteria.measure].has_texts and "signature" not in there:
+        reason = f"the collection was indexed without signature, which {criteria.measure} compares"
+        raise SettingsError(reason, "choose another --measure")
     lacking = sorted({WAYS[by][0], "content", *criteria.same} - there)
     if lacking:
         raise SettingsError(
@@ -129,8 +138,39 @@ def candidates(
     return list(islice(filter(wanted, found), criteria.rows))
 
 
-def compared(solr: Solr, entry: Entry, hits: Sequence[Hit], criteria: Criteria) -> list[Match]:
-    """The hits that are within the limits, by their texts; only those that may be are fetched."""
-    near = [hit for hit in hits if similarity.may_be_near(entry, hit, criteria.limits)]
-    texts = solr.texts([hit.id for hit in near]) if near else {}
-    return similarity.rerank(entry, near, texts, limits=criteria.limits)
+def measuring(solr: Solr, settings: Settings, criteria: Criteria) -> Comparing:
+    """How candidates are compared, with how rare words are where that counts."""
+    needed = MEASURES[criteria.measure].has_frequencies
+    return Comparing(
+        measure=criteria.measure,
+        limits=criteria.limits,
+        settings=settings,
+        frequencies=weighing.frequencies(weighing.sampled(solr)) if needed else None,
+    )
+
+
+def compared(
+    solr: Solr, entry: Entry, hits: Sequence[Hit], comparing: Comparing, *, many: bool = False
+) -> list[Match]:
+    """The hits that are within the limits, most similar first; see `reranking.rerank`.
+
+    Of those that may be, the texts are fetched; for the estimate, the stored signatures.
+    """
+    near = [hit for hit in hits if reranking.may_be_near(entry, hit, comparing)]
+    if not near:
+        return []
+    ids = [hit.id for hit in near]
+    has_texts = MEASURES[comparing.measure].has_texts
+    known = solr.texts(ids) if has_texts else _signatures(solr, ids)
+    return reranking.rerank(entry, near, known, comparing=comparing, many=many)
+
+
+def _signatures(solr: Solr, ids: Sequence[str]) -> dict[str, str]:
+    """The encoded signatures of documents by id; those without one are left out."""
+    rows = solr.stored(ids, ["signature"])
+    return {row["id"]: row["signature"] for row in rows if row.get("signature")}
+
+
+def _with_texts(solr: Solr, matches: Sequence[Match]) -> list[Match]:
+    texts = solr.texts([match.id for match in matches])
+    return [replace(match, content=texts.get(match.id, "")) for match in matches]

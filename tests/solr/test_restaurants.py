@@ -57,7 +57,7 @@ def exhaustive(guides: Path) -> dict[tuple[str, str], int]:
     }
 
 
-def reported(listings: Solr, by: str) -> dict[tuple[str, str], int]:
+def reported(listings: Solr, by: str) -> dict[tuple[str, str], int | None]:
     """The example's report: same first word, at most two word edits, later ids only."""
     criteria = nd.Criteria(by=by, same=("first_word",), limits=nd.Limits(max_distance=2))
     made = nd.report(listings, chosen=CHOSEN, criteria=criteria)

@@ -23,7 +23,7 @@ TEXTS = {
 DOCUMENTS = [Document(id=id, text=text) for id, text in TEXTS.items()]
 
 
-def pairs(report: nd.Report) -> list[tuple[str, str, int]]:
+def pairs(report: nd.Report) -> list[tuple[str, str, int | None]]:
     """The rows of a report without the similarity."""
     return [(pair.id, pair.other_id, pair.distance) for pair in report.pairs]
 

@@ -1,0 +1,134 @@
+"""search and report by every measure."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr import demo
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure.config import DEFAULT_FIELDS
+from neardup_solr.pure.ids import natural, ordered
+from neardup_solr.pure.verification import MEASURES
+from neardup_solr.verbs import weighing
+
+Rows = dict[tuple[str, str], tuple[int | None, float]]
+
+
+@pytest.fixture(scope="module")
+def listings(solr_url: str) -> Iterator[Solr]:
+    """A core that holds the demo's listings; nothing here changes it."""
+    core = client.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
+    admin.create(core, configset=solr_config() / "conf")
+    nd.index(demo.listings(), core)
+    yield core
+    admin.drop(core)
+
+
+def rows(pairs: tuple[nd.Pair, ...] | tuple[nd.Duplicate, ...]) -> Rows:
+    """Distance and similarity of pairs by their ids; sums in another order differ by a hair."""
+    return {(pair.id, pair.other_id): (pair.distance, round(pair.similarity, 9)) for pair in pairs}
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_report_by_bands_is_duplicates_by_bands(listings: Solr, measure: str) -> None:
+    """Of the same candidates, the two commands find the same pairs, just as similar."""
+    criteria = nd.Criteria(by="bands", rows=1_000, measure=measure)
+    found = nd.report(listings, criteria=criteria)
+    expected = nd.duplicates(listings, verifying=nd.Verifying(by="bands", measure=measure))
+    assert found.cut == 0
+    assert len(found.pairs) > 20
+    assert rows(found.pairs) == rows(expected.pairs)
+    assert all((pair.distance is None) == (measure != "words") for pair in found.pairs)
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_a_search_finds_what_the_report_has(listings: Solr, measure: str) -> None:
+    """A document's matches are its pairs of the report, most similar first, with their texts."""
+    criteria = nd.Criteria(measure=measure, limits=nd.Limits(min_similarity=0.1))
+    id = "lantern-002"
+    chosen = nd.Chosen(first=id, last=id)
+    reported = rows(nd.report(listings, chosen=chosen, criteria=criteria).pairs)
+    found = nd.search(listings, id=id, criteria=criteria)
+    assert len(found) >= 2
+    by_ids = {ordered(id, m.id): (m.distance, round(m.similarity, 9)) for m in found}
+    assert by_ids == reported
+    orders = [
+        (-m.similarity if m.distance is None else m.distance, -m.shared, natural(m.id))
+        for m in found
+    ]
+    assert orders == sorted(orders)
+    assert {match.id: match.content for match in found} == listings.texts([m.id for m in found])
+
+
+def test_measures_differ_in_what_they_find(solr: Solr) -> None:
+    """An excerpt, moved passages and abbreviations are near-duplicates by one measure each."""
+    text = "the ferry leaves the old north pier at nine in the evening and takes bicycles"
+    moved = "in the evening and takes bicycles the ferry leaves the old north pier at nine"
+    record = "Harbour Street Bakery twelve Harbour Street Alton bread and cakes"
+    texts = {
+        "text": text,
+        "excerpt": "the ferry leaves the old north pier",
+        "moved": moved,
+        "record": record,
+        "short": "Harbour St Bakery 12 Harbour Str Alton bread and cakes",
+    }
+    nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr)
+
+    def found(id: str, measure: str) -> list[str]:
+        return [m.id for m in nd.search(solr, id=id, criteria=nd.Criteria(measure=measure))]
+
+    assert found("text", "words") == []
+    assert found("text", "jaccard") == ["moved"]
+    assert found("excerpt", "containment") == ["moved", "text"]
+    assert found("record", "jaccard") == []
+    assert found("record", "aligned") == ["short"]
+
+
+def test_words_are_counted_once_in_a_report(
+    listings: Solr, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """How rare words are is asked of the collection once, and only where it counts."""
+    asked = []
+
+    def counting(solr: Solr) -> Iterator[str]:
+        asked.append(solr)
+        yield from original(solr)
+
+    original = weighing.sampled
+    monkeypatch.setattr(weighing, "sampled", counting)
+    nd.report(listings, chosen=nd.Chosen(last="lantern-010"), criteria=nd.Criteria())
+    assert asked == []
+    aligned = nd.Criteria(measure="aligned")
+    assert nd.report(listings, chosen=nd.Chosen(last="lantern-010"), criteria=aligned).documents > 5
+    assert asked == [listings]
+
+
+def test_estimates_need_stored_signatures(solr: Solr) -> None:
+    """Where signatures were left out, an estimate is refused and the other measures are not."""
+    without = nd.Settings(fields=frozenset(DEFAULT_FIELDS) - {"signature"})
+    nd.index([nd.Document(id=id, text="one two three four") for id in "ab"], solr, settings=without)
+    estimate = nd.Criteria(measure="estimate")
+    with pytest.raises(nd.SettingsError, match=r"without signature, which estimate.*--measure"):
+        nd.search(solr, text="one two three four", criteria=estimate)
+    with pytest.raises(nd.SettingsError, match=r"without signature, which estimate.*--measure"):
+        nd.report(solr, criteria=estimate)
+    assert len(nd.report(solr, criteria=nd.Criteria(measure="jaccard")).pairs) == 1
+
+
+@pytest.mark.parametrize(
+    ("measure", "limits", "reason"),
+    [
+        ("cosine", nd.Limits(), "--measure cosine is not known; choose one of words, jaccard"),
+        ("jaccard", nd.Limits(max_distance=2), "the measure jaccard has no distance"),
+    ],
+)
+def test_measures_that_cannot_be(measure: str, limits: nd.Limits, reason: str) -> None:
+    """A measure that does not exist, or has no such limit, is refused with what to do."""
+    with pytest.raises(nd.SettingsError, match=reason):
+        nd.Criteria(measure=measure, limits=limits)

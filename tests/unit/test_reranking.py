@@ -1,0 +1,188 @@
+"""The order of matches, by every measure."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from neardup_solr.pure import normalize, reranking, signature, similarity, verification
+from neardup_solr.pure.alignment import Frequencies, frequencies
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.model import Document, Entry, Hit, Match
+from neardup_solr.pure.similarity import Limits
+from neardup_solr.pure.verification import MEASURES, Comparing
+
+TEXT = st.lists(st.sampled_from("abc"), max_size=7)
+TEXTS = st.lists(st.sampled_from(["a", "ab", "abbey", "Street", "st", "ü"]), max_size=8).map(
+    " ".join
+)
+ALL_ALIKE = Frequencies(1, {})  # every word weighs as much as any other
+BY_TEXT = [measure for measure, kind in MEASURES.items() if kind.has_texts]
+
+
+def hit(id: str, content: str, shared: int = 1) -> Hit:
+    """A hit as Solr would give it."""
+    normal = normalize.normalize(content)
+    words = len(normal.split())
+    return Hit(id=id, md5_hash=normalize.md5(normal), num_words=words, shared=shared)
+
+
+def entry_of(text: str) -> Entry:
+    """The entry of a text whose hits are re-ranked."""
+    return signature.entry(Document(id="1", text=text), Settings())
+
+
+def reranked(text: str, texts: dict[str, str], comparing: Comparing, **shared: int) -> list[Match]:
+    """The hits of these texts by id, re-ranked; for the estimate by their signatures."""
+    hits = [hit(id, content, shared.get(id, 1)) for id, content in texts.items()]
+    if not MEASURES[comparing.measure].has_texts:
+        texts = {id: entry_of(content).signature for id, content in texts.items()}
+    return reranking.rerank(entry_of(text), hits, texts, comparing=comparing)
+
+
+def within(**limits: float) -> Comparing:
+    """By words, within these limits."""
+    return Comparing(limits=Limits(**limits))  # type: ignore[arg-type]  # either of two kinds
+
+
+def test_by_words_the_distance_counts_then_shared_then_the_id() -> None:
+    """Nearest first; of equal distance the one that shares more; then the natural order."""
+    texts = {"x": "a b c e", "y": "a b c f", "10": "A, b. c! d", "9": "a b c d", "far": "p q r s"}
+    found = reranked("a b c d", texts, within(max_distance=1), y=2)
+    assert [(match.id, match.distance) for match in found] == [
+        ("9", 0), ("10", 0), ("y", 1), ("x", 1),
+    ]  # fmt: skip
+    assert found[2].similarity == 0.75
+
+
+def test_by_words_a_smaller_distance_is_nearer_than_a_larger_similarity() -> None:
+    """Of two hits the one of fewer edits is first, though it is the less similar one."""
+    texts = {"longer": "a b c d e f g h x y", "shorter": "b c d"}
+    found = reranked("a b c d", {"shorter": "b c d"}, within(min_similarity=0))
+    assert (found[0].distance, found[0].similarity) == (1, 0.75)
+    found = reranked("a b c d e f g h", texts | {"shorter": "a"}, within(min_similarity=0))
+    assert [(match.id, match.distance) for match in found] == [("longer", 2), ("shorter", 7)]
+
+
+def test_a_hit_that_went_away_is_no_match() -> None:
+    """A document that was deleted between the query and the comparison is left out."""
+    found = reranking.rerank(entry_of("a b"), [hit("2", "a b")], {}, comparing=Comparing())
+    assert found == []
+
+
+def test_equal_md5_needs_no_comparison() -> None:
+    """A hit of equal MD5 has distance 0, whatever its text."""
+    entry = entry_of("a b")
+    same = Hit(id="2", md5_hash=entry.md5_hash, num_words=2, shared=1)
+    [found] = reranking.rerank(entry, [same], {"2": ""}, comparing=Comparing())
+    assert (found.distance, found.similarity) == (0, 1.0)
+
+
+OWN = "one two three four five six seven eight"
+OTHERS = {
+    "far": "nothing of that sort here",
+    "moved": "five six seven eight one two three four",
+    "excerpt": "one two three four",
+    "edited": "one two three four five six seven ate",
+    "same": "One, two, three; four five six seven EIGHT!",
+}
+
+
+@pytest.mark.parametrize(
+    ("measure", "expected"),
+    [
+        ("words", {"same": 1, "edited": 7 / 8, "excerpt": 4 / 8}),
+        ("jaccard", {"same": 1, "edited": 5 / 7, "moved": 4 / 8}),
+        ("containment", {"excerpt": 1, "same": 1, "edited": 5 / 6}),
+        ("aligned", {"moved": 1, "same": 1, "edited": 7 / 8, "excerpt": (8 / 12 + 1) / 2}),
+    ],
+)
+def test_each_measure_has_its_own_order_and_limit(measure: str, expected: dict[str, float]) -> None:
+    """Most similar first, down to what the measure asks for; only words have a distance."""
+    found = reranked(OWN, OTHERS, Comparing(measure=measure, frequencies=ALL_ALIKE))
+    assert [match.id for match in found] == list(expected)
+    assert {match.id: match.similarity for match in found} == pytest.approx(expected)
+    assert all((match.distance is None) == (measure != "words") for match in found)
+    assert {match.id: match.content for match in found} == {id: OTHERS[id] for id in expected}
+
+
+def test_of_equal_similarity_the_one_that_shares_more_comes_first() -> None:
+    """Where a measure has no distance, shared terms and ids still decide between equals."""
+    same = {"10": OWN, "9": OWN, "more": OWN}
+    found = reranked(OWN, same, Comparing(measure="jaccard"), more=2)
+    assert [match.id for match in found] == ["more", "9", "10"]
+
+
+def test_an_estimate_compares_signatures() -> None:
+    """By signatures the similarity is the share of equal values, and there are no texts."""
+    found = reranked(OWN, OTHERS, Comparing(measure="estimate", limits=Limits(min_similarity=0.1)))
+    own = signature.decode(entry_of(OWN).signature)
+    for match in found:
+        other = signature.decode(entry_of(OTHERS[match.id]).signature)
+        assert match.similarity == (own == other).mean()
+        assert (match.distance, match.content) == (None, "")
+    assert [match.id for match in found][:2] == ["same", "edited"]
+    similarities = [match.similarity for match in found]
+    assert similarities == sorted(similarities, reverse=True)
+
+
+def test_a_signature_of_other_settings_is_refused() -> None:
+    """Signatures of another number of hashes cannot be compared."""
+    other = signature.entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
+    with pytest.raises(SettingsError, match="does not have 128 values"):
+        reranking.rerank(
+            entry_of(OWN), [hit("2", OWN)], {"2": other}, comparing=Comparing(measure="estimate")
+        )
+
+
+@pytest.mark.parametrize("measure", BY_TEXT)
+@pytest.mark.parametrize("many", [False, True])
+@settings(deadline=None)
+@given(own=TEXTS, others=st.lists(TEXTS, max_size=4), least=st.sampled_from([None, 0.0, 0.3, 1.0]))
+def test_similarities_are_those_of_whole_collections(
+    measure: str, many: bool, own: str, others: list[str], least: float | None
+) -> None:
+    """One document's hits, pair by pair, are compared as `verification` compares many pairs."""
+    texts = {str(at): text for at, text in enumerate(others)}
+    forms = [normalize.normalize(text) for text in (own, *others)]
+    comparing = Comparing(
+        measure=measure, limits=Limits(min_similarity=least), frequencies=frequencies(forms)
+    )
+    pairs = np.array([(0, at + 1) for at in range(len(others))], dtype=np.uint32).reshape(-1, 2)
+    distances, similarities, kept = verification.compared(forms, pairs, comparing)
+    hits = [hit(id, text) for id, text in texts.items()]
+    found = reranking.rerank(entry_of(own), hits, texts, comparing=comparing, many=many)
+    by_id = {match.id: match for match in found}
+    assert set(by_id) == {str(at) for at in np.flatnonzero(kept).tolist()}
+    for at, match in ((int(id), match) for id, match in by_id.items()):
+        assert match.similarity == pytest.approx(similarities[at])
+        assert match.distance == (None if distances[at] < 0 else distances[at])
+
+
+def slowly_near(one: list[str], other: list[str], limits: Limits) -> bool:
+    """Whether two texts are within the limits, by comparing them."""
+    longest = max(len(one), len(other))
+    found = similarity.word_distance(one, other, at_most=limits.allowed(longest))
+    return found is not None
+
+
+@given(TEXT, TEXT, st.integers(0, 4))
+def test_only_what_cannot_be_near_is_passed_over(
+    one: list[str], other: list[str], most: int
+) -> None:
+    """No text within the limits is judged away by its number of words."""
+    comparing = within(max_distance=most)
+    entry = entry_of(" ".join(one))
+    near = slowly_near(one, other, comparing.limits)
+    assert reranking.may_be_near(entry, hit("2", " ".join(other)), comparing) or not near
+    unknown = Hit(id="2", md5_hash="", num_words=None, shared=1)
+    assert reranking.may_be_near(entry, unknown, comparing)
+
+
+@pytest.mark.parametrize("measure", list(MEASURES))
+def test_numbers_of_words_judge_nothing_but_words(measure: str) -> None:
+    """A long text may hold a short one: only edits of words are bounded by the lengths."""
+    longer = hit("2", "a b c " * 50)
+    may_be = reranking.may_be_near(entry_of("a b c"), longer, Comparing(measure=measure))
+    assert may_be == (measure != "words")
