@@ -28,9 +28,10 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     """Write pairs to a file whose suffix (.tsv, .csv, .jsonl) says the format, whole or not at all.
 
-    Columns id, other_id, distance (words), similarity (0..1). In TSV, backslash, tab and line
-    breaks inside ids are escaped with a backslash; in CSV, an id that a spreadsheet would take
-    for a formula gets a leading apostrophe. `read_pairs` undoes both.
+    Columns id, other_id, distance (words; empty, in JSONL null, where the measure has none),
+    similarity (0..1). In TSV, backslash, tab and line breaks inside ids are escaped with a
+    backslash; in CSV, an id that a spreadsheet would take for a formula gets a leading apostrophe.
+    `read_pairs` undoes both.
 
     Raises SourceError where the suffix is not known or the file cannot be written; a file that
     was there before is then still whole.
@@ -88,10 +89,17 @@ def check_format(format: str) -> None:
 def check_output(path: Path) -> None:
     """Refuse a report file that could not be written, before any work is done for it.
 
-    Raises SourceError where its suffix is not known, where it is a folder, or where no file can
-    be made beside it.
+    Raises SourceError where its suffix is not known, or as `check_place` does.
     """
     _face(path)
+    check_place(path)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a file that could not be written, whatever is to be in it.
+
+    Raises SourceError where it is a folder, or where no file can be made beside it.
+    """
     try:
         if path.is_dir():
             raise SourceError(str(path), "is a folder, not a file", "name a file in it with -o")
@@ -212,3 +220,4 @@ _FACES: dict[str, Face] = {
     ".csv": _csv,
     ".jsonl": _jsonl,
 }
+SUFFIXES = tuple(_FACES)

@@ -11,6 +11,7 @@ from neardup_solr.skin import options, show
 
 if TYPE_CHECKING:
     from neardup_solr.edges.client import Solr
+    from neardup_solr.pure.similarity import Limits
     from neardup_solr.verbs.reporting import Chosen, Report
     from neardup_solr.verbs.searching import Criteria
 
@@ -25,6 +26,7 @@ def search(
     same: options.SameOption = None,
     fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
+    measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
     format: options.FormatOption = None,
@@ -39,7 +41,8 @@ def search(
     if sum(given is not None for given in (id, text, file)) != 1:
         raise typer.BadParameter("give one of --id, --text and --file")
     as_rows = rows_format(format)
-    criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
+    limits = _limits(max_distance, min_similarity)
+    criteria = _criteria(by, same, fq, rows, measure, limits)
     if file is not None:
         show.say_if_typed(str(file), "the text")
         text = sources.read_text(file)
@@ -61,6 +64,7 @@ def report(
     same: options.SameOption = None,
     fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
+    measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
     output: options.OutputOption = None,
@@ -77,7 +81,8 @@ def report(
             raise typer.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
         faces.check_output(output)
     chosen = _chosen(first, last, query, later_only)
-    criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
+    limits = _limits(max_distance, min_similarity)
+    criteria = _criteria(by, same, fq, rows, measure, limits)
     target = options.connect(solr, core)
     found = _report(target, chosen, criteria)
     if output is not None:
@@ -104,6 +109,7 @@ def evaluate(
     same: options.SameOption = None,
     fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
+    measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
     solr: options.SolrOption = None,
@@ -117,7 +123,8 @@ def evaluate(
         show.print_evaluation(evaluating.evaluate(found, known_pairs))
         return
     chosen = _chosen(first, last, query, later_only)
-    criteria = _criteria(by, same, fq, rows, max_distance, min_similarity)
+    limits = _limits(max_distance, min_similarity)
+    criteria = _criteria(by, same, fq, rows, measure, limits)
     made = _report(options.connect(solr, core), chosen, criteria)
     show.say_report(made)
     show.print_evaluation(evaluating.evaluate(made.pairs, known_pairs))
@@ -171,10 +178,9 @@ def _criteria(
     same: list[str] | None,
     fq: list[str] | None,
     rows: int,
-    max_distance: int | None,
-    min_similarity: float | None,
+    measure: str,
+    limits: Limits,
 ) -> Criteria:
-    from neardup_solr.pure.similarity import Limits
     from neardup_solr.verbs.searching import Criteria
 
     return Criteria(
@@ -182,8 +188,15 @@ def _criteria(
         rows=rows,
         filters=tuple(fq or ()),
         same=tuple(same or ()),
-        limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
+        measure=measure,
+        limits=limits,
     )
+
+
+def _limits(max_distance: int | None, min_similarity: float | None) -> Limits:
+    from neardup_solr.pure.similarity import Limits
+
+    return Limits(max_distance=max_distance, min_similarity=min_similarity)
 
 
 def _report(target: Solr, chosen: Chosen, criteria: Criteria) -> Report:

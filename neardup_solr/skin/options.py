@@ -62,6 +62,13 @@ FilterOption = Annotated[
     typer.Option("--fq", metavar="QUERY", help="Only documents that match this (repeatable)."),
 ]
 RowsOption = Annotated[int, typer.Option(help="Candidates to compare for each document.")]
+MeasureOption = Annotated[
+    str,
+    typer.Option(
+        help="words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
+        " text), aligned (short records), or estimate (jaccard by signatures)."
+    ),
+]
 MaxDistanceOption = Annotated[
     int | None,
     typer.Option(help="At most this many words inserted, deleted or replaced."),
@@ -69,8 +76,8 @@ MaxDistanceOption = Annotated[
 MinSimilarityOption = Annotated[
     float | None,
     typer.Option(
-        help="At least this similarity, 1 - distance / words of the longer text"
-        " (default 0.5, where no --max-distance is given)."
+        help="At least this similarity by the measure (default 0.5; containment 0.8,"
+        " aligned 0.75; none where --max-distance is given)."
     ),
 ]
 FromOption = Annotated[str | None, typer.Option("--from", metavar="ID", help="First id.")]

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from neardup_solr.pure.evaluate import Evaluation
     from neardup_solr.pure.model import Match, Pair
-    from neardup_solr.verbs.duplicating import Duplicates
     from neardup_solr.verbs.indexing import IndexSummary, Watching
     from neardup_solr.verbs.reporting import Report
 
@@ -78,14 +77,14 @@ def print_matches(matches: Sequence[Match]) -> None:
     console = _console()
     if console.width < NARROW:
         for match in matches:
-            head = f"{printable(match.id)}: distance {match.distance}, {match.similarity:.3f}"
+            head = f"{printable(match.id)}: {_nearness(match)}"
             _print_block(console, head, [match.content])
         return
     table = _table(("id", "distance", "similarity", "shared", "text"), console.width)
     for match in matches:
         table.add_row(
             printable(match.id),
-            str(match.distance),
+            _cell(match.distance),
             f"{match.similarity:.3f}",
             str(match.shared),
             printable(match.content),
@@ -100,13 +99,23 @@ def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_R
     if console.width < NARROW:
         for pair in shown:
             ids = f"{printable(pair.id)} – {printable(pair.other_id)}"
-            head = f"{ids}: distance {pair.distance}, {pair.similarity:.3f}"
+            head = f"{ids}: {_nearness(pair)}"
             _print_block(console, head, [texts.get(pair.id, ""), texts.get(pair.other_id, "")])
     elif shown:
         console.print(_pairs_table(shown, texts, console.width))
     more = len(report.pairs) - len(shown)
     if more > 0:
         say(f"... and {counted(more, 'more pair')}; -o pairs.tsv writes all of them.")
+
+
+def _nearness(found: Match | Pair) -> str:
+    distance = "" if found.distance is None else f"distance {found.distance}, "
+    return f"{distance}{found.similarity:.3f}"
+
+
+def _cell(number: int | None) -> str:
+    """A number, or nothing where there is none."""
+    return "" if number is None else str(number)
 
 
 def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) -> Table:
@@ -116,7 +125,7 @@ def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) ->
         table.add_row(
             printable(pair.other_id),
             printable(texts.get(pair.other_id, "")),
-            str(pair.distance),
+            _cell(pair.distance),
             f"{pair.similarity:.3f}",
             end_section=True,
         )
@@ -137,20 +146,6 @@ def say_report(report: Report) -> None:
         say(
             f"{report.cut:,} documents had as many candidates as --rows allows and may have more"
             " near-duplicates; raise --rows to be sure."
-        )
-
-
-def say_duplicates(found: Duplicates) -> None:
-    """What stands behind the pairs of a whole collection."""
-    pairs = counted(len(found.pairs), "near-duplicate pair")
-    clusters = counted(len(found.clusters), "cluster")
-    documents = counted(found.documents, "document")
-    compared = counted(found.candidates, "pair")
-    say(f"{pairs} in {clusters} among {documents}; {compared} compared.")
-    if found.hot_keys:
-        say(
-            f"{counted(found.hot_keys, 'band key')} of more documents than --cap: these were"
-            " chained, not all compared with each other; raise --cap to be sure."
         )
 
 
@@ -208,6 +203,17 @@ def watching(total_bytes: int | None) -> Iterator[Watching]:
         disable=not console.is_terminal,
     )
     task = bar.add_task("", total=total_bytes, sent=0, rate=0.0)
+
+    def on_progress(progress: Indexed) -> None:
+        rate = progress.sent / progress.seconds if progress.seconds else 0.0
+        bar.update(task, completed=progress.bytes, sent=progress.sent, rate=rate)
+
+    with bar:
+        yield Watching(on_error=first_errors(console), on_progress=on_progress)
+
+
+def first_errors(console: Console) -> Callable[[Exception], None]:
+    """Shows the first errors that it is told, a line for each."""
     errors = 0
 
     def on_error(error: Exception) -> None:
@@ -218,12 +224,7 @@ def watching(total_bytes: int | None) -> Iterator[Watching]:
         elif errors == MOST_ERRORS + 1:
             console.print("... further errors are counted, not shown.", markup=False)
 
-    def on_progress(progress: Indexed) -> None:
-        rate = progress.sent / progress.seconds if progress.seconds else 0.0
-        bar.update(task, completed=progress.bytes, sent=progress.sent, rate=rate)
-
-    with bar:
-        yield Watching(on_error=on_error, on_progress=on_progress)
+    return on_error
 
 
 @contextmanager

@@ -67,6 +67,19 @@ def test_pairs_survive_every_format(
     assert read_pairs(path) == ids
 
 
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl"])
+def test_pairs_without_a_distance_survive_every_format(tmp_path: Path, suffix: str) -> None:
+    """Where the measure has no distance there is an empty cell, in JSON null."""
+    path = tmp_path / f"pairs{suffix}"
+    report.write_pairs([Pair(id="3", other_id="536", distance=None, similarity=0.875)], path)
+    assert path.read_text().splitlines()[-1] == {
+        ".tsv": "3\t536\t\t0.8750",
+        ".csv": "3,536,,0.8750",
+        ".jsonl": '{"id":"3","other_id":"536","distance":null,"similarity":0.875}',
+    }[suffix]  # fmt: skip
+    assert read_pairs(path) == [("3", "536")]
+
+
 def test_matches_have_columns_of_their_own() -> None:
     """The rows of a search have no second id but the number of shared terms, and the text."""
     match = Match(id="1", distance=0, similarity=1.0, shared=42, content="two\nlines")
@@ -74,6 +87,8 @@ def test_matches_have_columns_of_their_own() -> None:
         "id\tdistance\tsimilarity\tshared\ttext\n",
         "1\t0\t1.0000\t42\ttwo\\nlines\n",
     ]
+    near = Match(id="1", distance=None, similarity=0.5, shared=42, content="lines")
+    assert list(report.format_matches([near], "tsv"))[1] == "1\t\t0.5000\t42\tlines\n"
 
 
 def test_an_old_report_stays_whole(tmp_path: Path) -> None:

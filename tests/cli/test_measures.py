@@ -1,0 +1,79 @@
+"""search, report and evaluate by other measures than words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from neardup_solr.pure.model import Match, Pair
+from neardup_solr.skin import show
+from neardup_solr.verbs.reporting import Report
+from tests.cli.conftest import Run
+
+NOBODY = "http://127.0.0.1:9/solr"
+
+
+def test_search_by_a_measure_without_distance(run: Run, listings: Path) -> None:
+    """The distance is an empty cell, or null; the columns are the same by any measure."""
+    run("index", str(listings))
+    found = run("search", "--id", "1", "--measure", "aligned")
+    assert found.returncode == 0
+    assert found.stdout.splitlines() == [
+        "id\tdistance\tsimilarity\tshared\ttext",
+        "2\t\t0.9661\t3\t'Blue Door Cafe' 12 Harbour St.",
+    ]
+    by_estimate = run("search", "--id", "1", "--measure", "estimate", "--format", "jsonl")
+    [row] = map(json.loads, by_estimate.stdout.splitlines())
+    assert row["distance"] is None
+    assert (row["id"], row["text"]) == ("2", "'Blue Door Cafe' 12 Harbour St.")
+
+
+def test_report_and_evaluate_by_a_measure(run: Run, listings: Path, tmp_path: Path) -> None:
+    """A report without distances is written, read back, and equal to one made on the spot."""
+    run("index", str(listings))
+    known, output = tmp_path / "known.tsv", tmp_path / "pairs.csv"
+    known.write_text("1\t2\n")
+    criteria = ["--measure", "containment", "--min-similarity", "0.7"]
+    assert run("report", *criteria, "-o", str(output)).returncode == 0
+    assert output.read_text().splitlines() == [
+        "id,other_id,distance,similarity", "1,2,,0.7500",
+    ]  # fmt: skip
+    for how in (["--report", str(output)], criteria):
+        assert "1 of 1 known pairs found" in run("evaluate", str(known), *how).stdout
+
+
+@pytest.mark.parametrize("command", [["search", "--text", "x"], ["report"]])
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["--measure", "cosine"], "--measure cosine is not known; choose one of words, jaccard"),
+        (["--measure", "jaccard", "--max-distance", "2"], "the measure jaccard has no distance"),
+    ],
+)
+def test_a_measure_that_cannot_be_is_told_before_a_solr_is_asked(
+    run: Run, command: list[str], words: list[str], line: str
+) -> None:
+    """One line says what to choose instead."""
+    failed = run(*command, *words, "--solr", NOBODY)
+    assert failed.returncode == 1
+    assert line in failed.stderr
+    assert len(failed.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("width", [40, 100])
+def test_tables_without_a_distance(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
+) -> None:
+    """Where there is no distance nothing stands in its place, on any terminal."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    match = Match(id="a", distance=None, similarity=0.9, shared=7, content="blue door cafe")
+    pair = Pair(id="a", other_id="b", distance=None, similarity=0.8)
+    show.print_matches([match])
+    show.print_report(Report(pairs=(pair,), documents=2, cut=0), {"a": match.content})
+    printed = capsys.readouterr().out
+    assert "None" not in printed
+    assert "0.900" in printed
+    assert "0.800" in printed
+    assert ("distance" in printed) == (width == 100)  # the heading of a column
