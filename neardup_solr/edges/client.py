@@ -16,8 +16,9 @@ import orjson
 import pysolr
 
 from neardup_solr.edges import export
+from neardup_solr.edges.access import Access
 from neardup_solr.edges.refusals import Refusal, refused_by, too_large
-from neardup_solr.edges.session import CheckedSession, answer, open_session
+from neardup_solr.edges.session import CheckedSession, Connection, answer, open_session
 from neardup_solr.pure import query
 from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Hit
@@ -105,6 +106,14 @@ class Solr:
             found = self._ask(request | wanted | {"offset": offset}, _DOCS)["response"]
             yield from (_hit(self.names.logical(one, fields)) for one in found["docs"])
             offset, total = offset + page, found["numFound"]
+
+    def found(
+        self, request: query.Request, *, fields: Sequence[str], limit: int
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The first `limit` documents that a request finds, and how many it finds."""
+        wanted = {"fields": list(fields), "limit": limit}
+        found = self._ask(request | wanted, _DOCS)["response"]
+        return [self.names.logical(one, fields) for one in found["docs"]], found["numFound"]
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
         """How many documents match all filters, of those with these ids or of all."""
@@ -245,20 +254,30 @@ class Solr:
         return orjson.dumps(self.names.physical(fields))
 
 
-def connect(address: str, core: str, *, embedded: bool = False, names: Names = PLAIN) -> Solr:
-    """A core or collection at a Solr's address.
+def connect(
+    address: str | Connection,
+    core: str,
+    *,
+    embedded: bool = False,
+    names: Names = PLAIN,
+    access: Access | None = None,
+) -> Solr:
+    """A core or collection at a Solr's address, or the one of a `pysolr.Solr` that the user has.
 
     The address may hold user and password, and may name the core itself
-    ("http://host:8983/solr/name"), which then wins over `core`; `embedded` says that it is the
-    embedded Solr's; `names` are what the collection calls its fields. Nothing is asked yet.
+    ("http://host:8983/solr/name"), which then wins over `core`; pysolr's does, whatever comes
+    before the name. `embedded` says that it is the embedded Solr's; `names` are what the
+    collection calls its fields; `access` is how it is reached. Nothing is asked yet.
 
     Raises SolrUnreachable where the address is not an http or https URL, SettingsError where no
-    core can have that name.
+    core can have that name, or where `access` names no file.
     """
-    session, url = open_session(address, embedded=embedded)
+    session, url = open_session(address, embedded=embedded, access=access)
     base, slash, name = url.partition("/solr/")
     if slash and name:
         url, core = f"{base}/solr", name.strip("/")
+    elif not isinstance(address, str) and not url.endswith("/solr"):
+        url, _, core = url.rpartition("/")
     require_name(core)
     return Solr(base=url, core=core, session=session, names=names)
 

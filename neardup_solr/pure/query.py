@@ -53,6 +53,17 @@ def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -
     }
 
 
+def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
+    """A request for the documents that share at least one term, however many terms there are.
+
+    They come in no order, and without a count of what they share: that is what makes it the
+    quickest way to ask for the terms of many documents at once.
+    """
+    params = {"any": SEPARATOR.join(terms.values), "separator": SEPARATOR, _TERMS: terms.field}
+    wanted = f"{{!terms f=${_TERMS} cache=false v=$any separator=$separator}}"
+    return {"query": wanted, "filter": list(filters), "params": params}
+
+
 def by_id(id: str) -> Request:
     """A request for the one document with exactly this id, whatever characters it holds."""
     return {"query": f"{{!term f=${_ID} v=$id}}", "params": {"id": id, _ID: "id"}}
