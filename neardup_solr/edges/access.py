@@ -61,6 +61,20 @@ def from_environment() -> Access:
     return Access(headers=headers)
 
 
+def located(url: str, core: str, *, is_core: bool) -> tuple[str, str]:
+    """A server's address and the name of a core, of an address that may name the core.
+
+    One that is known to be a core's names it at its end, wherever the server has its /solr.
+    """
+    base, slash, name = url.partition("/solr/")
+    if slash and name:
+        return f"{base}/solr", name.strip("/")
+    if is_core and not url.endswith("/solr"):
+        base, _, core = url.rpartition("/")
+        return base, core
+    return url, core
+
+
 def past_proxies(url: str) -> dict[str, str]:
     """This machine itself is never reached through a proxy of the environment."""
     host = urlsplit(url).hostname or ""

@@ -16,7 +16,7 @@ import orjson
 import pysolr
 
 from neardup_solr.edges import export
-from neardup_solr.edges.access import Access
+from neardup_solr.edges.access import Access, located
 from neardup_solr.edges.refusals import Refusal, refused_by, too_large
 from neardup_solr.edges.session import CheckedSession, Connection, answer, open_session
 from neardup_solr.pure import query
@@ -273,13 +273,9 @@ def connect(
     core can have that name, or where `access` names no file.
     """
     session, url = open_session(address, embedded=embedded, access=access)
-    base, slash, name = url.partition("/solr/")
-    if slash and name:
-        url, core = f"{base}/solr", name.strip("/")
-    elif not isinstance(address, str) and not url.endswith("/solr"):
-        url, _, core = url.rpartition("/")
+    base, core = located(url, core, is_core=not isinstance(address, str))
     require_name(core)
-    return Solr(base=url, core=core, session=session, names=names)
+    return Solr(base=base, core=core, session=session, names=names)
 
 
 def require_name(core: str) -> None:

@@ -6,7 +6,9 @@ import os
 from collections.abc import Callable
 
 from neardup_solr.edges import admin, client, server
+from neardup_solr.edges.access import Access, from_environment
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.session import Connection
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.config import ALL_FIELDS
 from neardup_solr.pure.errors import SettingsError
@@ -16,25 +18,30 @@ CORE = "neardup"
 
 
 def connect(
-    address: str | None = None,
+    address: str | Connection | None = None,
     *,
     core: str = CORE,
     heap: str | None = None,
     create: bool = False,
+    access: Access | None = None,
     on_started: Callable[[str], None] | None = None,
 ) -> Solr:
     """The Solr to work with: the one at `address`, at $NEARDUP_SOLR_URL, or the embedded one.
 
-    The embedded Solr is started where it does not run yet (with `heap`, such as "2g");
-    `on_started` gets one line that says so. With `create` its core is created where it is missing.
-    In a Solr of yours only `init` creates one.
+    Instead of an address, a `pysolr.Solr`: the collection is its own, and its session goes on
+    sending the requests, with all that was set there. `access` says how a Solr of yours is reached
+    otherwise (default: with the headers of $NEARDUP_SOLR_HEADERS). The embedded Solr is started
+    where it does not run yet (with `heap`, such as "2g"); `on_started` gets one line that says so.
+    With `create` its core is created where it is missing. In a Solr of yours only `init` creates
+    one.
 
     Raises SolrUnreachable where the address is none, SettingsError where no core can have that
-    name, ServerError where the embedded Solr cannot be fetched or started.
+    name or the CA file is missing, ServerError where the embedded Solr cannot be fetched or
+    started.
     """
     address = address or os.environ.get(ADDRESS)
     if address:
-        return client.connect(address, core)
+        return client.connect(address, core, access=access or from_environment())
     client.require_name(core)
     running = server.start(heap=heap)
     if running.started_now and on_started is not None:
