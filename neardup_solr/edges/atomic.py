@@ -1,0 +1,106 @@
+"""Documents as they are at this moment, and updates of those that nobody has changed since.
+
+Both work on any collection, whatever its update chain: /get gives what is not committed yet, and
+an update that names a version which is no longer the document's is dropped, not answered with an
+error that would cut its batch off.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from neardup_solr.edges.client import EXACT, Solr
+from neardup_solr.edges.refusals import TOO_LARGE, Refusal, refused_by
+from neardup_solr.edges.session import answer
+from neardup_solr.pure.atomic import Order
+from neardup_solr.pure.errors import SolrAnswerError
+from neardup_solr.pure.names import ID
+
+_JSON = {"Content-Type": "application/json"}
+_OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}
+_ONE_BY_ONE = {400: "", 413: TOO_LARGE}  # faults of a document, that halves of a batch may not have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What became of updates: ids `done`, ids `dropped` as changed or gone since, `refused` ones.
+
+    `unsure` are those that another node of the cluster decided on, which does not say.
+    """
+
+    done: frozenset[str] = frozenset()
+    unsure: frozenset[str] = frozenset()
+    dropped: frozenset[str] = frozenset()
+    refused: tuple[Refusal, ...] = ()
+
+    def __or__(self, other: Sent) -> Sent:
+        return Sent(
+            done=self.done | other.done,
+            unsure=self.unsure | other.unsure,
+            dropped=self.dropped | other.dropped,
+            refused=self.refused + other.refused,
+        )
+
+
+def send(solr: Solr, orders: Sequence[Order]) -> Sent:
+    """Send updates, each for the version of its document that was read.
+
+    Where Solr refuses the whole request for one document, or as too large, it is sent again in
+    halves. What was taken before that counts as dropped: its version has changed.
+    """
+    if not orders:
+        return Sent()
+    body = b"[" + b",".join(order.json for order in orders) + b"]"
+    try:
+        response = solr.session.post(
+            f"{solr.url}/update", data=body, headers=_JSON, params=_OPTIMISTIC
+        )
+    except SolrAnswerError as error:
+        if error.status not in _ONE_BY_ONE:
+            raise
+        if len(orders) == 1:
+            reason = _ONE_BY_ONE[error.status] or error.reason
+            return Sent(refused=(Refusal(id=orders[0].id, reason=reason),))
+        middle = len(orders) // 2
+        return send(solr, orders[:middle]) | send(solr, orders[middle:])
+    return _sent(solr.url, orders, answer(response))
+
+
+def latest(solr: Solr, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
+    """The id and these fields of documents at this moment; ids that are not there are left out.
+
+    Fields go by logical names; "*" is every field, by the collection's own names.
+    """
+    if not ids:
+        return []
+    wanted = [ID, *fields]
+    params = {"id": list(ids), "fl": ",".join(solr.names.fields(wanted)), "omitHeader": "false"}
+    body = orjson.dumps({"params": params | EXACT | {"wt": "json"}})
+    response = solr.session.post(f"{solr.url}/get", data=body, headers=_JSON)
+    decoded = answer(response)
+    if "response" in decoded:
+        found = decoded["response"]["docs"]
+    else:  # a single id
+        found = [decoded["doc"]] if decoded.get("doc") else []
+    return found if "*" in fields else [solr.names.logical(one, wanted) for one in found]
+
+
+def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
+    refused = refused_by(url, decoded)
+    named = {one.id for one in refused}
+    adds = decoded.get("adds", [])
+    # [id, version, id, version, …]; Solr gives version 0 to what it forwarded to another node.
+    versions = dict(zip(map(str, adds[::2]), adds[1::2], strict=True))
+    done = {order.id for order in orders if versions.get(order.id, 0) > 0}
+    unsure = {order.id for order in orders if versions.get(order.id) == 0} - named
+    dropped = {order.id for order in orders} - done - unsure - named
+    return Sent(
+        done=frozenset(done),
+        unsure=frozenset(unsure),
+        dropped=frozenset(dropped),
+        refused=refused,
+    )
