@@ -1,0 +1,170 @@
+"""Whole-collection reports of a collection in Solr; parts of duplicates.py."""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import requests
+import results
+from corpus import corpus
+from indexing import BANDS_ONLY, FIELDS
+from indexing import _solr as running_solr
+from wholes import Peak
+
+import neardup_solr
+from neardup_solr import Document
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.edges.sources import Reading
+from neardup_solr.edges.spill import Spill
+from neardup_solr.pure.candidates import Candidates, Pairs
+from neardup_solr.pure.config import Settings
+from neardup_solr.verbs.duplicating import Verifying, Working
+from neardup_solr.verbs.duplicating.comparing import Comparison, candidates, measuring
+from neardup_solr.verbs.duplicating.gathering import Gathered, Gathering, gather
+
+PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
+Sections = Iterator[tuple[str, str]]
+
+
+@contextmanager
+def _collection(count: int) -> Iterator[Solr]:
+    """The corpus in a core of its own."""
+    with running_solr() as base:
+        solr = client.connect(base, "bench")
+        admin.create(solr, configset=solr_config() / "conf")
+        texts = corpus(count, 1).documents
+        documents = [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
+        neardup_solr.index(documents, solr, settings=FIELDS[BANDS_ONLY])
+        assert solr.count() == count, f"{solr.count()} of {count} arrived"
+        yield solr
+
+
+def _candidates(solr: Solr, spill: Spill) -> tuple[Gathered, Candidates]:
+    """What `duplicates` does before it compares."""
+    gathering = Gathering(
+        spill=spill, settings=Settings(), reading=Reading(), working=Working(), has_texts=True
+    )
+    gathered = gather([solr], gathering)
+    return gathered, candidates(gathered, Verifying(), Working(), spill.share)
+
+
+def _plain(solr: Solr) -> dict[str, Any]:
+    params = {"q": "*:*", "sort": "id asc", "fl": "id,signature"}
+    size = 0
+    with requests.get(f"{solr.url}/export", params=params, stream=True, timeout=600) as answer:
+        answer.raise_for_status()
+        for piece in answer.iter_content(1 << 16):
+            size += len(piece)
+    return {"bytes": size}
+
+
+def _joined(solr: Solr) -> dict[str, Any]:
+    with Spill() as spill:
+        found = _candidates(solr, spill)[1]
+    return {"candidates": len(found.pairs), "hot keys": found.hot_keys}
+
+
+def _whole(measure: str) -> Callable[[Solr], dict[str, Any]]:
+    def whole(solr: Solr) -> dict[str, Any]:
+        found = neardup_solr.duplicates(solr, verifying=Verifying(measure=measure))
+        assert found.complete, found.gaps
+        return {"pairs": len(found.pairs), "clusters": len(found.clusters)}
+
+    return whole
+
+
+_WAYS: dict[str, Callable[[Solr], dict[str, Any]]] = {
+    "plain export": _plain,
+    "candidates": _joined,
+    "duplicates, estimate": _whole("estimate"),
+    "duplicates, words": _whole("words"),
+}
+
+
+def beside_export(options: argparse.Namespace) -> dict[str, Any]:
+    """Medians of the plain export, of all candidates, and of the whole report, in turns."""
+    seconds: dict[str, list[float]] = {name: [] for name in _WAYS}
+    facts: dict[str, Any] = {}
+    with _collection(options.documents[0]) as solr:
+        for way in _WAYS.values():  # compiled code, Java's and ours; files in the system's cache
+            way(solr)
+        for number in range(options.rounds):
+            for name in list(_WAYS)[:: 1 if number % 2 == 0 else -1]:
+                started = time.perf_counter()
+                facts[name] = _WAYS[name](solr)
+                seconds[name].append(time.perf_counter() - started)
+    medians = {name: statistics.median(runs) for name, runs in seconds.items()}
+    return {"seconds": seconds, "medians": medians, "facts": facts}
+
+
+def export_sections(found: dict[str, Any]) -> Sections:
+    """The table of `beside_export`."""
+    plain = found["medians"]["plain export"]
+    rows = [
+        [name, median, median / plain, _listed(found["facts"][name])]
+        for name, median in found["medians"].items()
+    ]
+    heads = ["", "seconds", "× plain export", ""]
+    yield f"{found['documents'][0]:,} documents in Solr", results.table(heads, rows)
+
+
+def _listed(facts: dict[str, Any]) -> str:
+    return ", ".join(f"{value:,} {name}" for name, value in facts.items())
+
+
+def verified(options: argparse.Namespace) -> dict[str, Any]:
+    """The candidates and random pairs, so many a document, compared by words."""
+    count = options.documents[0]
+    peak = Peak()
+    with _collection(count) as solr, Spill() as spill:
+        gathered, found = _candidates(solr, spill)
+        pairs = _filled(found.pairs, count, round(PAIRS_A_DOCUMENT * count))
+        comparison = Comparison(
+            gathered=gathered, comparing=measuring(gathered, Verifying()), working=Working()
+        )
+        comparison.verified(pairs[:1000])
+        with peak.watched():
+            started = time.perf_counter()
+            near = comparison.verified(pairs)
+            seconds = time.perf_counter() - started
+    return {
+        "candidates": len(found.pairs),
+        "compared": len(pairs),
+        "verified": len(near.pairs),
+        "seconds": seconds,
+        "megabytes": peak.megabytes(),
+    }
+
+
+def _filled(pairs: Pairs, documents: int, wanted: int) -> Pairs:
+    """The candidates, and random pairs within windows of 2,000 documents up to `wanted` in all.
+
+    Candidates come ordered by component, so that a text is fetched about once; random pairs over
+    all documents are one component, and would fetch every text again for each block of pairs.
+    """
+    lacking = max(0, wanted - len(pairs))
+    rng = np.random.default_rng(1)
+    first = rng.integers(0, documents, lacking)
+    start = first - first % 2000
+    second = np.minimum(start + rng.integers(0, 2000, lacking), documents - 1)
+    drawn = np.sort(np.stack([first, second], axis=1), axis=1).astype(np.uint32)
+    drawn = drawn[drawn[:, 0] != drawn[:, 1]]
+    return np.unique(np.concatenate([pairs, drawn]), axis=0)
+
+
+def verified_sections(found: dict[str, Any]) -> Sections:
+    """The table of `verified`."""
+    heads = ["candidates", "compared", "near-duplicates", "seconds", "MB", "MB without files"]
+    size = found["megabytes"]
+    row = [found["candidates"], found["compared"], found["verified"], found["seconds"],
+           size["resident"], size["anonymous"]]  # fmt: skip
+    title = f"{found['documents'][0]:,} documents, pairs compared by words, texts from Solr"
+    yield title, results.table(heads, [row])
