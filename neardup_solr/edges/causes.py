@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+PROXY_REFUSES = "the proxy on the way refuses these credentials (HTTP 407)"
+PROXY_NEXT = "give them in the proxy's address as http://user:password@proxy:3128"
 _TRUST = "name the file of its own CA with ca=, --ca or REQUESTS_CA_BUNDLE"
 _CAUSES = {
     "Connection refused": "nothing listens there (connection refused)",
@@ -16,7 +18,7 @@ _CAUSES = {
     "WRONG_VERSION_NUMBER": "it does not speak TLS (is it an http:// address?)",
     "RECORD_LAYER_FAILURE": "it does not speak TLS (is it an http:// address?)",
     "NO_CERTIFICATE_OR_CRL_FOUND": "the file of the CA holds no certificate",
-    "407 Proxy Authentication": "the proxy on the way refuses these credentials (HTTP 407)",
+    "connection failed: 407": PROXY_REFUSES,
     "Remote end closed": "it closed the connection without an answer",
     "Connection reset": "it reset the connection",
     "IncompleteRead": "it closed the connection in the middle of its answer",
@@ -26,6 +28,7 @@ _NEXT = {
     "the file of the CA holds no certificate": _TRUST,
     "its TLS certificate is one of another host": "give the host by the name it is made out to",
     "its TLS certificate has expired": "renew it there",
+    PROXY_REFUSES: PROXY_NEXT,
 }
 
 

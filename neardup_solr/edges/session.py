@@ -18,7 +18,7 @@ import orjson
 import requests
 
 from neardup_solr.edges.access import Access, past_proxies
-from neardup_solr.edges.causes import cause, next_step
+from neardup_solr.edges.causes import PROXY_NEXT, PROXY_REFUSES, cause, next_step
 from neardup_solr.edges.retry import Retry, passes, retrying
 from neardup_solr.pure.errors import (
     CoreMissing,
@@ -242,6 +242,8 @@ def _check(response: requests.Response, url: str, *, embedded: bool) -> None:
     status = response.status_code
     if status in (401, 403):
         raise SolrUnauthorized(url, status)
+    if status == 407:
+        raise SolrAnswerError(url, status, PROXY_REFUSES, PROXY_NEXT)
     if 300 <= status < 400:
         target = redacted(response.headers.get("Location", "nowhere"))
         reason = f"it redirects to {target}"

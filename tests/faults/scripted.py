@@ -52,7 +52,7 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
             self.end_headers()
             self.wfile.write(answer.body)
 
-        do_POST = do_GET
+        do_POST = do_CONNECT = do_GET
 
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""

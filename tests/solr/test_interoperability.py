@@ -1,0 +1,251 @@
+"""Solr behind TLS, credentials, headers and proxies, and a pysolr.Solr that the user has."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pysolr
+import pytest
+import requests
+
+import neardup_solr as nd
+from neardup_solr.edges.access import AUTHORITIES, HEADERS, Access
+from tests.faults.scripted import Answer, answering
+from tests.solr.front import Certified, Door, certify, front
+
+KEY = ("X-Api-Key", "s3cret")
+TEXTS = {"1": "the quick brown fox jumps", "2": "the quick brown fox leaps", "3": "nothing alike"}
+TWINS = [("1", "2")]
+
+
+@pytest.fixture(scope="module")
+def certified(tmp_path_factory: pytest.TempPathFactory) -> Certified:
+    """A CA that no machine knows, and a server of its."""
+    return certify(tmp_path_factory.mktemp("certificates"))
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No CA, headers or proxies of whoever runs the tests."""
+    for name in (*AUTHORITIES, HEADERS, "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def secured(solr: nd.Solr, certified: Certified) -> Iterator[str]:
+    """The address, with credentials, of a fresh core behind TLS, basic auth and a header."""
+    door = Door(credentials="us@er:p/w", headers=(KEY,))
+    with front(solr.base, door=door, tls=certified) as address:
+        yield f"{address.replace('://', '://us%40er:p%2Fw@')}/{solr.core}"
+
+
+def work(solr: nd.Solr) -> list[tuple[str, str]]:
+    """The pairs that the collection's verbs find after indexing: updates, searches, an export."""
+    documents = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
+    summary = nd.index(documents, solr)
+    assert (summary.indexed, summary.failed) == (3, 0)
+    assert [match.id for match in nd.search(solr, id="1")] == ["2"]
+    assert sorted(row["id"] for row in solr.export(["id", "signature"])) == ["1", "2", "3"]
+    return [(pair.id, pair.other_id) for pair in nd.report(solr).pairs]
+
+
+def test_a_solr_behind_tls_basic_auth_and_a_header(secured: str, certified: Certified) -> None:
+    """All verbs work through it, with the CA's file, credentials in the address, and a header."""
+    solr = nd.connect(secured, access=Access(ca=certified.ca, headers=dict([KEY])))
+    assert work(solr) == TWINS
+    assert "p/w" not in repr(solr)
+    assert "s3cret" not in repr(solr)
+
+
+@pytest.mark.parametrize("name", AUTHORITIES)
+def test_the_environment_says_what_access_would(
+    name: str, secured: str, certified: Certified, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each variable that programs name a CA by counts, and headers stand in a variable, too."""
+    monkeypatch.setenv(name, str(certified.ca))
+    monkeypatch.setenv(HEADERS, "X-Other: a:b\n" + ": ".join(KEY) + "\n")
+    assert work(nd.connect(secured)) == TWINS
+
+
+def test_the_command_reads_the_environment(secured: str, certified: Certified) -> None:
+    """`neardup` needs nothing else."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "neardup_solr", "index", "-", "--format", "lines"],
+        input="one two three\n",
+        env=os.environ
+        | {
+            "NEARDUP_SOLR_URL": secured,
+            "SSL_CERT_FILE": str(certified.ca),
+            HEADERS: ": ".join(KEY),
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_named_ca_counts_more_than_the_environment(
+    secured: str, certified: Certified, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """requests alone would prefer $REQUESTS_CA_BUNDLE to its session's own file."""
+    other = certify(tmp_path)
+    monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(other.ca))
+    solr = nd.connect(secured, access=Access(ca=certified.ca, headers=dict([KEY])))
+    assert solr.count() == 0
+
+
+def test_a_ca_that_nobody_trusts(secured: str) -> None:
+    """The line says what to name, and shows no secret."""
+    with pytest.raises(nd.SolrUnreachable, match=r"not trusted; name the file of its own CA") as e:
+        nd.connect(secured).count()
+    assert "p/w" not in str(e.value)
+    assert "p%2Fw" not in str(e.value)
+
+
+def test_a_host_that_the_certificate_is_not_for(solr: nd.Solr, tmp_path: Path) -> None:
+    """Trusted, but made out to another name."""
+    other = certify(tmp_path, names="DNS:elsewhere")
+    with (
+        front(solr.base, tls=other) as address,
+        pytest.raises(nd.SolrUnreachable, match="one of another host; give the host by the name"),
+    ):
+        nd.connect(address, access=Access(ca=other.ca)).count()
+
+
+def test_a_ca_file_that_is_none(secured: str, tmp_path: Path) -> None:
+    """A file that is missing is told before anything is asked, one without a certificate then."""
+    with pytest.raises(nd.SettingsError, match=r"the CA file /nowhere.pem cannot be read; name"):
+        nd.connect(secured, access=Access(ca="/nowhere.pem"))
+    empty = tmp_path / "empty.pem"
+    empty.write_text("no certificate\n")
+    with pytest.raises(nd.SolrUnreachable, match="file of the CA holds no certificate"):
+        nd.connect(secured, access=Access(ca=empty)).count()
+
+
+def test_a_missing_ca_file_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line names the variable; where there is no TLS it does not matter."""
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
+    with pytest.raises(nd.SettingsError, match=r"/nowhere.pem of \$SSL_CERT_FILE cannot be read"):
+        nd.connect("https://127.0.0.1:1/solr")
+    nd.connect("http://127.0.0.1:1/solr")
+
+
+@pytest.mark.parametrize(
+    ("headers", "address"),
+    [((), "user:pw"), ((KEY,), "user:wrong"), ((("X-Api-Key", "wrong"),), "user:pw")],
+)
+def test_a_door_that_stays_shut(
+    solr: nd.Solr, headers: tuple[tuple[str, str], ...], address: str
+) -> None:
+    """Wrong credentials and missing headers are 401, in one line without them."""
+    with front(solr.base, door=Door(credentials="user:pw", headers=(KEY,))) as open_at:
+        url = f"{open_at.replace('://', f'://{address}@')}/{solr.core}"
+        with pytest.raises(nd.SolrUnauthorized, match=r"\(HTTP 401\)") as caught:
+            nd.connect(url, access=Access(headers=dict(headers))).count()
+    assert "wrong" not in str(caught.value)
+
+
+@pytest.mark.parametrize("line", ["X-Api-Key", ": s3cret", "X Api: s3cret"])
+def test_a_variable_that_holds_no_headers(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is named by its number, as it may hold a secret."""
+    monkeypatch.setenv(HEADERS, f"A: b\n{line}")
+    with pytest.raises(nd.SettingsError, match=r"line 2 of .* is no header; write each") as e:
+        nd.connect("http://127.0.0.1:1/solr")
+    assert "s3cret" not in str(e.value)
+
+
+def test_a_proxy_that_is_named_counts_for_this_machine_too() -> None:
+    """Unlike those of the environment: whoever names one wants it."""
+    with answering(Answer()) as (proxy, used):
+        solr = nd.connect("http://127.0.0.1:1/solr/x", access=Access(proxy=proxy))
+        solr.commit()
+    assert used == ["http://127.0.0.1:1/solr/x/update?expandMacros=false"]
+
+
+def test_a_proxy_that_refuses_does_not_show_its_password() -> None:
+    """Neither for http nor for a tunnel."""
+    with answering(Answer(status=407)) as (proxy, _):
+        named = proxy.replace("://", "://me:s3cret@").removesuffix("/solr")
+        for address in ("http://solr.invalid/solr/x", "https://solr.invalid/solr/x"):
+            with pytest.raises(nd.SolrError) as caught:
+                nd.connect(address, access=Access(proxy=named)).count()
+            assert "the proxy on the way refuses these credentials (HTTP 407); give" in str(
+                caught.value
+            )
+            assert "s3cret" not in str(caught.value)
+
+
+def test_a_pysolr_with_all_it_was_given(secured: str, certified: Certified) -> None:
+    """Its session's CA and headers, and its own auth, work for every verb; it works on itself."""
+    url = secured.replace("us%40er:p%2Fw@", "")
+    session = requests.Session()
+    session.verify = str(certified.ca)
+    session.headers.update([KEY])
+    theirs = pysolr.Solr(url, auth=("us@er", "p/w"), session=session, always_commit=True)
+    before = dict(session.headers)
+    assert work(nd.connect(theirs)) == TWINS
+    assert theirs.search("*:*").hits == 3
+    assert (dict(session.headers), session.auth) == (before, None)
+
+
+def test_a_pysolr_without_a_session(secured: str, certified: Certified) -> None:
+    """Its verify and the credentials in its address count."""
+    theirs = pysolr.Solr(secured, verify=str(certified.ca))
+    theirs.get_session().headers.update([KEY])
+    assert work(nd.connect(theirs)) == TWINS
+
+
+@pytest.mark.parametrize("path", ["/solr", "/find/solr", "/find"])
+def test_a_pysolr_names_its_collection(solr: nd.Solr, path: str) -> None:
+    """Wherever a server in front has put Solr."""
+    with front(solr.base, path=path) as address:
+        ours = nd.connect(pysolr.Solr(f"{address}/{solr.core}/"))
+        assert (ours.base, ours.core) == (address, solr.core)
+        assert work(ours) == TWINS
+
+
+def test_what_a_session_adds_of_its_own(solr: nd.Solr) -> None:
+    """A session that signs each request by itself goes on doing so."""
+
+    class Signing(requests.Session):
+        def request(self, *args: object, **kwargs: object) -> requests.Response:
+            kwargs["headers"] = {**(kwargs.get("headers") or {}), KEY[0]: KEY[1]}  # type: ignore[dict-item]
+            return super().request(*args, **kwargs)  # type: ignore[arg-type]
+
+    with front(solr.base, door=Door(headers=(KEY,))) as address:
+        theirs = pysolr.Solr(f"{address}/{solr.core}", session=Signing())
+        assert work(nd.connect(theirs)) == TWINS
+
+
+def test_answers_to_a_session_of_the_user_are_checked() -> None:
+    """What pysolr itself would take for success is an error, and a redirect is not followed."""
+    fakes = [
+        Answer(kind="text/html", body=b"<html>"),
+        Answer(body=b""),
+        Answer(status=302, location="http://127.0.0.1:1/solr"),
+    ]
+    for fake in fakes:
+        with answering(fake) as (address, asked), pytest.raises(nd.SolrAnswerError):
+            nd.connect(pysolr.Solr(f"{address}/x")).commit()
+        assert len(asked) == 1
+
+
+def test_a_hook_that_raises_for_errors() -> None:
+    """Such a session's errors are told as those of any other."""
+
+    def check(response: requests.Response, *args: object, **kwargs: object) -> None:
+        response.raise_for_status()
+
+    session = requests.Session()
+    session.hooks["response"].append(check)
+    body = b'{"responseHeader":{"status":400},"error":{"msg":"undefined field x","code":400}}'
+    with (
+        answering(Answer(status=400, body=body)) as (address, _),
+        pytest.raises(nd.SolrAnswerError, match="Solr says: undefined field x; check the query"),
+    ):
+        nd.connect(pysolr.Solr(f"{address}/x", session=session)).count()
