@@ -134,7 +134,7 @@ def aligned(
         lists = {row: aligned_words(forms[row]) for row in np.unique(pairs).tolist()}
         both = ((lists[one], lists[other]) for one, other in pairs.tolist())
         found = np.array(
-            [_similarity(_alignment(one, other, frequencies)) for one, other in both],
+            [record_similarity(_alignment(one, other, frequencies)) for one, other in both],
             dtype=np.float64,
         )
     found[found < least] = 0.0
@@ -190,7 +190,8 @@ def _has_digit(word: str) -> bool:
     return any(map(str.isdecimal, word))
 
 
-def _similarity(rows: Sequence[Aligned]) -> float:
+def record_similarity(rows: Sequence[Aligned]) -> float:
+    """The similarity that the rows of an alignment make, 0..1: the mean of Dice and containment."""
     both = one = other = 0.0
     for row in rows:
         both += row.similarity * row.weight

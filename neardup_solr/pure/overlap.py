@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import mmh3
 import numpy as np
@@ -13,6 +14,8 @@ from neardup_solr.pure.candidates import Pairs
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.shingles import shingles
 from neardup_solr.pure.signing import IN_PLACE, is_compiled
+
+Hashes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,20 +41,33 @@ class Overlaps:
 
 
 def overlaps(forms: Sequence[str], pairs: Pairs, settings: Settings) -> Overlaps:
-    """The overlap of each pair of normal forms, as sets of shingles of the settings' kind.
+    """The overlap of each pair of normal forms, as sets of shingles of the settings' kind."""
+    return overlaps_of_sets(hashed_sets(forms, settings), pairs)
 
-    Shingles are compared by 64-bit hashes.
-    """
+
+def hashed_sets(forms: Sequence[str], settings: Settings) -> list[Hashes]:
+    """The set of shingles of each normal form, as rising 64-bit hashes."""
     if is_compiled() and settings.kind in IN_PLACE:
-        hashed, ends = _sets(forms, settings)
-    else:
-        hashed, ends = _sets_slowly(forms, settings)
-    sizes = np.diff(ends, prepend=0)
-    return Overlaps(
-        common=_common(hashed, ends, pairs),
-        first=sizes[pairs[:, 0]],
-        second=sizes[pairs[:, 1]],
+        return _sets_compiled(forms, settings)
+    sets = (
+        {mmh3.hash64(shingle, signed=False)[0] for shingle in shingles(form, settings)}
+        for form in forms
     )
+    return [np.array(sorted(one), dtype=np.uint64) for one in sets]
+
+
+def overlaps_of_sets(sets: Sequence[Hashes], pairs: Pairs) -> Overlaps:
+    """The overlap of each pair of sets of `hashed_sets`."""
+    sizes = np.fromiter(map(len, sets), np.int64, len(sets))
+    common = np.zeros(len(pairs), dtype=np.int64)
+    if is_compiled() and len(pairs):
+        from neardup_solr.pure.kernel import overlaps
+
+        overlaps.common(np.concatenate(sets), np.cumsum(sizes), pairs, common)
+    else:
+        for at, (one, other) in enumerate(pairs.tolist()):
+            common[at] = len(np.intersect1d(sets[one], sets[other], assume_unique=True))
+    return Overlaps(common=common, first=sizes[pairs[:, 0]], second=sizes[pairs[:, 1]])
 
 
 def _shares(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -59,7 +75,7 @@ def _shares(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.flo
     return shares
 
 
-def _sets(forms: Sequence[str], settings: Settings) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+def _sets_compiled(forms: Sequence[str], settings: Settings) -> list[Hashes]:
     from neardup_solr.pure.kernel import SPARE, overlaps
 
     encoded = [form.encode() for form in forms]
@@ -72,28 +88,5 @@ def _sets(forms: Sequence[str], settings: Settings) -> tuple[NDArray[np.uint64],
     hashed, ends = np.empty(room, dtype=np.uint64), np.zeros(len(forms), dtype=np.int64)
     size = np.uint64(settings.shingle_size)
     overlaps.shingle_sets(packed, bounds, by_characters, size, hashed, ends)
-    return hashed, ends
-
-
-def _sets_slowly(
-    forms: Sequence[str], settings: Settings
-) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    sets = [
-        sorted({mmh3.hash64(shingle, signed=False)[0] for shingle in shingles(form, settings)})
-        for form in forms
-    ]
-    hashed = np.array([number for one in sets for number in one], dtype=np.uint64)
-    return hashed, np.cumsum([len(one) for one in sets], dtype=np.int64)
-
-
-def _common(hashed: NDArray[np.uint64], ends: NDArray[np.int64], pairs: Pairs) -> NDArray[np.int64]:
-    shared = np.zeros(len(pairs), dtype=np.int64)
-    if is_compiled():
-        from neardup_solr.pure.kernel import overlaps
-
-        overlaps.common(hashed, ends, pairs, shared)
-        return shared
-    sets = [set(part.tolist()) for part in np.split(hashed, ends[:-1])]
-    for at, (one, other) in enumerate(pairs.tolist()):
-        shared[at] = len(sets[one] & sets[other])
-    return shared
+    # Copies, or a set that is kept would keep all those that came with it.
+    return [hashed[first:last].copy() for first, last in pairwise([0, *ends.tolist()])]

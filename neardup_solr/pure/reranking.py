@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.pure import alignment, normalize, signature, similarity
-from neardup_solr.pure.alignment import _similarity
+from neardup_solr.pure.alignment import record_similarity
 from neardup_solr.pure.candidates import Pairs
 from neardup_solr.pure.ids import natural
 from neardup_solr.pure.model import Entry, Hit, Match
@@ -110,7 +110,7 @@ def _by_alignment(
     own, *others = forms = _forms(entry, contents)
     known = comparing.frequencies or alignment.frequencies(forms)
     # Not `alignment.aligned`: nobody should wait for a compiler for one search.
-    found = [_similarity(alignment.alignment(own, other, known)) for other in others]
+    found = [record_similarity(alignment.alignment(own, other, known)) for other in others]
     return _within(np.array(found), comparing)
 
 

@@ -11,22 +11,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.pure import wording
 from neardup_solr.pure.alignment import ALIGNED_SIMILARITY, Frequencies, aligned, frequencies
 from neardup_solr.pure.candidates import Pairs
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.overlap import overlaps
+from neardup_solr.pure.overlap import hashed_sets, overlaps_of_sets
 from neardup_solr.pure.similarity import DEFAULT_SIMILARITY, Limits
-from neardup_solr.pure.wording import Worded
+from neardup_solr.pure.wording import Vocabulary, characters, lengths, may_be_near
 
 _AT_ONCE = 1 << 18  # pairs; bounds the memory
 NO_DISTANCE = -1
@@ -35,6 +35,7 @@ _ROUNDING = 1e-9
 Distances = NDArray[np.int64]
 Similarities = NDArray[np.float64]
 Kept = NDArray[np.bool_]
+Prepared = Any  # a text as its measure compares it: numbers of words, hashes of shingles, or itself
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,38 +106,122 @@ def compared(
 
     Raises SettingsError for the estimate, which compares no texts.
     """
-    if comparing.measure not in _BY_TEXT:
-        raise SettingsError(f"{comparing.measure} compares no texts", "choose another measure")
-    distances, similarities = _BY_TEXT[comparing.measure](forms, pairs, comparing)
-    kept = similarities >= comparing.least - _ROUNDING
-    if MEASURES[comparing.measure].has_distance:
-        kept &= distances != NO_DISTANCE
-    return distances, similarities, kept
+    verifier = Verifier(comparing)
+    return verifier.compared(verifier.prepared(forms), pairs)
+
+
+class Verifier:
+    """Compares texts by a measure, each of them prepared once.
+
+    Raises SettingsError for the estimate, which compares no texts.
+    """
+
+    def __init__(self, comparing: Comparing) -> None:
+        if comparing.measure not in _PREPARE:
+            reason = f"{comparing.measure} compares no texts"
+            raise SettingsError(reason, "choose another measure")
+        self._comparing, self._vocabulary = comparing, Vocabulary()
+
+    def prepared(self, forms: Sequence[str]) -> list[Prepared]:
+        """Normal forms as the measure compares them; by one thread at a time."""
+        return _PREPARE[self._comparing.measure](forms, self._comparing, self._vocabulary)
+
+    def compared(
+        self, texts: Sequence[Prepared], pairs: Pairs
+    ) -> tuple[Distances, Similarities, Kept]:
+        """As the function `compared`, of prepared texts."""
+        comparing = self._comparing
+        distances, similarities = _COMPARE[comparing.measure](texts, pairs, comparing)
+        kept = similarities >= comparing.least - _ROUNDING
+        if MEASURES[comparing.measure].has_distance:
+            kept &= distances != NO_DISTANCE
+        return distances, similarities, kept
+
+
+def _as_words(forms: Sequence[str], comparing: Comparing, vocabulary: Vocabulary) -> list[Prepared]:
+    return list(vocabulary.worded(forms))
+
+
+def _as_sets(forms: Sequence[str], comparing: Comparing, vocabulary: Vocabulary) -> list[Prepared]:
+    return list(hashed_sets(forms, comparing.settings))
+
+
+def _as_they_are(
+    forms: Sequence[str], comparing: Comparing, vocabulary: Vocabulary
+) -> list[Prepared]:
+    return list(forms)
+
+
+_PREPARE: dict[str, Callable[[Sequence[str], Comparing, Vocabulary], list[Prepared]]] = {
+    "words": _as_words,
+    "jaccard": _as_sets,
+    "containment": _as_sets,
+    "aligned": _as_they_are,
+}
 
 
 def _by_words(
-    forms: Sequence[str], pairs: Pairs, comparing: Comparing
+    texts: Sequence[Prepared], pairs: Pairs, comparing: Comparing
 ) -> tuple[Distances, Similarities]:
-    return word_distances(forms, pairs, limits=comparing.limits, threads=comparing.threads)
+    """Word-level Levenshtein distance, -1 beyond the limits, and similarity.
+
+    Each word becomes one character, so that rapidfuzz compares words at the speed of characters
+    (Hyyrö 2003); pairs that have too few words in common are not compared.
+    """
+    distances = np.full(len(pairs), NO_DISTANCE, dtype=np.int64)
+    similarities = np.zeros(len(pairs), dtype=np.float64)
+    longest = lengths(texts)[pairs].max(axis=1) if len(pairs) else distances
+    allowed = _allowed(longest, comparing.limits)
+    near = np.flatnonzero(may_be_near(texts, pairs, allowed))
+    for at in range(0, len(near), _AT_ONCE):
+        some = near[at : at + _AT_ONCE]
+        found = _distances(texts, pairs[some], int(allowed[some].max()), comparing.threads)
+        distances[some] = np.where(found > allowed[some], NO_DISTANCE, found)
+        similarities[some] = 1.0 - found / np.maximum(longest[some], 1)
+    return distances, similarities
+
+
+def _allowed(longest: NDArray[np.int64], limits: Limits) -> NDArray[np.int64]:
+    counts, places = np.unique(longest, return_inverse=True)
+    allowed = np.array([limits.allowed(count) for count in counts.tolist()], dtype=np.int64)
+    return allowed[places]
+
+
+def _distances(
+    texts: Sequence[Prepared], pairs: Pairs, most: int, threads: int
+) -> NDArray[np.int64]:
+    """The distances of pairs; of those beyond `most` some larger number."""
+    rows, places = np.unique(pairs, return_inverse=True)
+    spelled = characters([texts[row] for row in rows.tolist()])
+    numbers = places.reshape(-1, 2)
+    distances: NDArray[np.int64] = process.cpdist(
+        [spelled[row] for row in numbers[:, 0].tolist()],
+        [spelled[row] for row in numbers[:, 1].tolist()],
+        scorer=Levenshtein.distance,
+        score_cutoff=most,
+        dtype=np.int64,
+        workers=threads,
+    )
+    return distances
 
 
 def _by_jaccard(
-    forms: Sequence[str], pairs: Pairs, comparing: Comparing
+    texts: Sequence[Prepared], pairs: Pairs, comparing: Comparing
 ) -> tuple[Distances, Similarities]:
-    return _no_distances(pairs), overlaps(forms, pairs, comparing.settings).jaccard()
+    return _no_distances(pairs), overlaps_of_sets(texts, pairs).jaccard()
 
 
 def _by_containment(
-    forms: Sequence[str], pairs: Pairs, comparing: Comparing
+    texts: Sequence[Prepared], pairs: Pairs, comparing: Comparing
 ) -> tuple[Distances, Similarities]:
-    return _no_distances(pairs), overlaps(forms, pairs, comparing.settings).containment()
+    return _no_distances(pairs), overlaps_of_sets(texts, pairs).containment()
 
 
 def _by_alignment(
-    forms: Sequence[str], pairs: Pairs, comparing: Comparing
+    texts: Sequence[Prepared], pairs: Pairs, comparing: Comparing
 ) -> tuple[Distances, Similarities]:
-    known = comparing.frequencies or frequencies(forms)
-    found = aligned(forms, pairs, known, least=comparing.least, threads=comparing.threads)
+    known = comparing.frequencies or frequencies(texts)
+    found = aligned(texts, pairs, known, least=comparing.least, threads=comparing.threads)
     return _no_distances(pairs), found
 
 
@@ -144,7 +229,9 @@ def _no_distances(pairs: Pairs) -> Distances:
     return np.full(len(pairs), NO_DISTANCE, dtype=np.int64)
 
 
-_BY_TEXT = {
+_COMPARE: dict[
+    str, Callable[[Sequence[Prepared], Pairs, Comparing], tuple[Distances, Similarities]]
+] = {
     "words": _by_words,
     "jaccard": _by_jaccard,
     "containment": _by_containment,
@@ -177,48 +264,3 @@ def shared_bands(
         by_band = equal.reshape(len(block), settings.bands, settings.rows).all(axis=2)
         found[at : at + _AT_ONCE] = by_band.sum(axis=1)
     return found
-
-
-def word_distances(
-    forms: Sequence[str], pairs: Pairs, *, limits: Limits, threads: int = 1
-) -> tuple[Distances, Similarities]:
-    """Word-level Levenshtein distance and similarity of each pair of normal forms.
-
-    The distance is -1 where a pair exceeds the limits. Each word becomes one character, so that
-    rapidfuzz compares words at the speed of characters (Hyyrö 2003), by so many threads; pairs
-    that have too few words in common, in whatever order, are not compared.
-    """
-    distances = np.full(len(pairs), NO_DISTANCE, dtype=np.int64)
-    similarities = np.zeros(len(pairs), dtype=np.float64)
-    for at in range(0, len(pairs), _AT_ONCE):
-        rows, places = np.unique(pairs[at : at + _AT_ONCE], return_inverse=True)
-        worded = wording.worded([forms[row] for row in rows.tolist()])
-        block = places.reshape(-1, 2).astype(np.uint32)
-        longest = worded.lengths[block].max(axis=1)
-        allowed = _allowed(longest, limits)
-        near = np.flatnonzero(worded.may_be_near(block, allowed))
-        found = _distances(worded, block[near], allowed[near], threads)
-        distances[at + near] = np.where(found > allowed[near], NO_DISTANCE, found)
-        similarities[at + near] = 1.0 - found / np.maximum(longest[near], 1)
-    return distances, similarities
-
-
-def _allowed(longest: NDArray[np.int64], limits: Limits) -> NDArray[np.int64]:
-    lengths, places = np.unique(longest, return_inverse=True)
-    allowed = np.array([limits.allowed(length) for length in lengths.tolist()], dtype=np.int64)
-    return allowed[places]
-
-
-def _distances(
-    worded: Worded, pairs: Pairs, allowed: NDArray[np.int64], threads: int
-) -> NDArray[np.int64]:
-    """The distances of pairs; of those beyond what is allowed some larger number."""
-    distances: NDArray[np.int64] = process.cpdist(
-        [worded.texts[row] for row in pairs[:, 0].tolist()],
-        [worded.texts[row] for row in pairs[:, 1].tolist()],
-        scorer=Levenshtein.distance,
-        score_cutoff=int(allowed.max(initial=0)),
-        dtype=np.int64,
-        workers=threads,
-    )
-    return distances

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 from neardup_solr.pure import similarity, verification
 from neardup_solr.pure.alignment import ALIGNED_SIMILARITY
+from neardup_solr.pure.candidates import Pairs
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.similarity import Limits
+from neardup_solr.pure.verification import Distances, Kept, Similarities
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü"]), max_size=8).map(" ".join), min_size=2,
@@ -22,6 +24,14 @@ LIMITS = st.one_of(
 )
 
 
+def by_words(
+    forms: list[str], pairs: Pairs, *, limits: Limits, threads: int = 1
+) -> tuple[Distances, Similarities, Kept]:
+    """Pairs by word-level Levenshtein distance."""
+    comparing = verification.Comparing(limits=limits, threads=threads)
+    return verification.compared(forms, pairs, comparing)
+
+
 @settings(deadline=None)
 @given(FORMS, LIMITS, st.sampled_from([1, 2]))
 def test_word_distances_are_those_of_single_pairs(
@@ -30,9 +40,7 @@ def test_word_distances_are_those_of_single_pairs(
     """Distance and similarity equal the one-pair functions; -1 is beyond the limits."""
     count = len(forms)
     pairs = np.array([(a, b) for a in range(count) for b in range(a + 1, count)], dtype=np.uint32)
-    distances, similarities = verification.word_distances(
-        forms, pairs, limits=limits, threads=threads
-    )
+    distances, similarities, _ = by_words(forms, pairs, limits=limits, threads=threads)
     for (one, other), distance, found in zip(pairs.tolist(), distances, similarities, strict=True):
         first, second = forms[one].split(), forms[other].split()
         longest = max(len(first), len(second))
@@ -46,9 +54,9 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks change nothing."""
     forms = [f"text {n % 5} of some" for n in range(12)]
     pairs = np.array([(a, b) for a in range(12) for b in range(a + 1, 12)], dtype=np.uint32)
-    whole = verification.word_distances(forms, pairs, limits=Limits())
+    whole = by_words(forms, pairs, limits=Limits())
     monkeypatch.setattr(verification, "_AT_ONCE", 7)
-    parts = verification.word_distances(forms, pairs, limits=Limits())
+    parts = by_words(forms, pairs, limits=Limits())
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 
 
@@ -62,7 +70,7 @@ def test_estimates_are_the_share_of_equal_values() -> None:
 def test_no_pairs() -> None:
     """Nothing to verify is no error."""
     none = np.empty((0, 2), dtype=np.uint32)
-    distances, similarities = verification.word_distances([], none, limits=Limits())
+    distances, similarities, _ = by_words([], none, limits=Limits())
     assert len(distances) == len(similarities) == 0
 
 

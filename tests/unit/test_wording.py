@@ -1,4 +1,4 @@
-"""Words as characters and bags, compiled and not, against plain Python."""
+"""Words as numbers, characters and bags, compiled and not, against plain Python."""
 
 from collections import Counter
 
@@ -9,8 +9,7 @@ from hypothesis import settings as examples
 from hypothesis import strategies as st
 
 from neardup_solr.pure import wording
-from neardup_solr.pure.kernel import wording as kernel
-from neardup_solr.pure.wording import worded
+from neardup_solr.pure.wording import FIRST_SLOTS, Vocabulary, characters, may_be_near
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü", "漢字", "-"]), max_size=7).map(" ".join),
@@ -26,7 +25,9 @@ def test_equal_words_are_equal_characters(forms: list[str]) -> None:
     for compiled in (True, False):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(wording, "is_compiled", lambda compiled=compiled: compiled)
-            texts = worded(forms).texts
+            vocabulary = Vocabulary()
+            halves = (forms[: len(forms) // 2], forms[len(forms) // 2 :])
+            texts = characters([text for half in halves for text in vocabulary.worded(half)])
         words = [word for form in forms for word in form.split()]
         assert [len(text) for text in texts] == [len(form.split()) for form in forms]
         matched = set(zip(words, "".join(texts), strict=True))
@@ -40,7 +41,7 @@ def test_too_few_common_words_are_too_far_apart(forms: list[str], most: int) -> 
     count = len(forms)
     pairs = np.array([(a, b) for a in range(count) for b in range(count)], dtype=np.uint32)
     allowed = np.full(len(pairs), most, dtype=np.int64)
-    found = worded(forms).may_be_near(pairs, allowed)
+    found = may_be_near(Vocabulary().worded(forms), pairs, allowed)
     bags = [Counter(form.split()) for form in forms]
     for (one, other), may_be in zip(pairs.tolist(), found.tolist(), strict=True):
         longest = max(bags[one].total(), bags[other].total())
@@ -49,9 +50,9 @@ def test_too_few_common_words_are_too_far_apart(forms: list[str], most: int) -> 
 
 def test_more_words_than_the_first_table_holds() -> None:
     """The table of words grows, and takes the code points around those no string may hold."""
-    count = kernel.FIRST_SLOTS
+    count = FIRST_SLOTS
     form = " ".join(f"w{number}" for number in range(count))
-    texts = worded([form, form]).texts
+    texts = characters(Vocabulary().worded([form, form]))
     assert texts[0] == texts[1]
     assert len(set(texts[0])) == count
     texts[0].encode()

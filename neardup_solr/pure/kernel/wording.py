@@ -9,18 +9,17 @@ from neardup_solr.pure.kernel.hashes import fnv64
 from neardup_solr.pure.kernel.texts import BLANK
 
 N0, N1, U32, U64 = np.uint64(0), np.uint64(1), np.uint32, np.uint64
-FIRST_SLOTS = 1 << 16
 
 
 @njit(nogil=True, cache=True)
-def number(forms, bounds, numbers, ends):
+def number(forms, bounds, hashes, known, count, numbers, ends):
     """Fill `numbers` (uint32) with the number of each word, counted from 0 as they first come.
 
     Form d is forms[bounds[d]:bounds[d + 1]], a normal form in UTF-8; its numbers end at ends[d].
-    Words are told apart by 64-bit hashes.
+    Words are told apart by 64-bit hashes: `hashes` and `known` (a power of two of slots) have the
+    `count` words that came before. Gives both, with more slots if need be, and the new count.
     """
-    hashes, known = np.zeros(FIRST_SLOTS, np.uint64), np.zeros(FIRST_SLOTS, np.uint32)
-    filled, count = 0, U32(0)
+    filled, count = 0, U32(count)
     for form in range(len(ends)):
         start = bounds[form]
         while start < bounds[form + 1]:
@@ -38,6 +37,7 @@ def number(forms, bounds, numbers, ends):
             if 2 * count > len(known):
                 hashes, known = _doubled(hashes, known)
         ends[form] = filled
+    return hashes, known, count
 
 
 @njit(nogil=True, cache=True)

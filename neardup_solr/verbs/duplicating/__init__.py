@@ -20,9 +20,9 @@ from neardup_solr.verbs.duplicating.comparing import (
     Comparison,
     Verified,
     Verifying,
-    candidates,
     measuring,
 )
+from neardup_solr.verbs.duplicating.finding import candidates
 from neardup_solr.verbs.duplicating.gathering import (
     DEFAULT_READING,
     Gathered,
@@ -121,7 +121,10 @@ def duplicates(
         )  # fmt: skip
         found = candidates(gathered, verifying, working, spill.share)
         comparison = Comparison(
-            gathered=gathered, comparing=measuring(gathered, verifying), working=working
+            gathered=gathered,
+            comparing=measuring(gathered, verifying),
+            working=working,
+            memory=spill.share,
         )
         verified = _verified(comparison, found)
         if verifying.mutual_best:

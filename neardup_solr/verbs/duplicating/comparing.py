@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -11,26 +11,21 @@ from numpy.typing import NDArray
 
 from neardup_solr.edges.checkpoint import Checkpoint
 from neardup_solr.pure import alignment, normalize, signing, verification
-from neardup_solr.pure.blocking import all_candidates, word_candidates
 from neardup_solr.pure.candidates import (
-    CAP,
-    ONE_SIDE,
-    Candidates,
-    Joining,
     Pairs,
-    band_candidates,
     components,
 )
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.similarity import Limits
-from neardup_solr.pure.verification import MEASURES, Comparing
+from neardup_solr.pure.verification import MEASURES, Comparing, Prepared, Verifier
 from neardup_solr.verbs.duplicating.gathering import Gathered, Working, threads
 
-JOINING, COMPARING = "joining", "comparing"
+COMPARING = "comparing"
 WAYS = ("bands", "words", "all")
+Texts = dict[int, Prepared]
 Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
 BLOCK = 1 << 17  # pairs whose texts are held at a time
-_PAIR = 16  # bytes; a share of the memory is for the pairs, while they are put in order
+_TEXT = 1 << 11  # bytes of a text of 200 words, prepared
 _READ_AT_ONCE = 10_000  # texts of a whole collection
 
 
@@ -98,11 +93,12 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What compares pairs of gathered documents."""
+    """What compares pairs of gathered documents, with about `memory` bytes of texts held."""
 
     gathered: Gathered
     comparing: Comparing
     working: Working
+    memory: int = 1 << 30
 
     def without_limits(self) -> Comparison:
         """The same, but every pair counts."""
@@ -134,8 +130,9 @@ class Comparison:
         pairs = _by_component(len(self.gathered), pairs)
         parts = list(checkpoint.kept()) if checkpoint else []
         done = len(parts) * BLOCK
-        for block, forms in self._blocks(pairs[done:], found):
-            parts.append(self._compared(block, forms))
+        verifier = Verifier(self.comparing)
+        for block, texts in self._blocks(pairs[done:], verifier, found):
+            parts.append(_compared(block, texts, verifier))
             if checkpoint:
                 checkpoint.keep(parts[-1])
             done += len(block)
@@ -145,50 +142,70 @@ class Comparison:
             found.pairs, found.distances, found.similarities = columns
         return found
 
-    def _compared(self, block: Pairs, forms: dict[int, str | None]) -> Part:
-        rows, places = np.unique(block, return_inverse=True)
-        there = np.array([forms[row] is not None for row in rows.tolist()])
-        numbers: Pairs = places.reshape(block.shape).astype(np.uint32)
-        is_whole = there[numbers].all(axis=1)
-        block, numbers = block[is_whole], numbers[is_whole]
-        texts = [forms[row] or "" for row in rows.tolist()]
-        distances, similarities, kept = verification.compared(texts, numbers, self.comparing)
-        return block[kept], distances[kept], similarities[kept]
-
     def _blocks(
-        self, pairs: Pairs, found: Verified
-    ) -> Iterator[tuple[Pairs, dict[int, str | None]]]:
-        """Blocks of pairs with the normal forms of their documents, the next ones read ahead."""
+        self, pairs: Pairs, verifier: Verifier, found: Verified
+    ) -> Iterator[tuple[Pairs, Texts]]:
+        """Blocks of pairs with the texts of their documents, which are read ahead.
+
+        A text is kept as long as a later block needs it and the memory allows.
+        """
         blocks = [pairs[at : at + BLOCK] for at in range(0, len(pairs), BLOCK)]
-        forms: dict[int, str | None] = {}
+        last = np.zeros(len(self.gathered), dtype=np.uint32)
+        for at, block in enumerate(blocks):
+            last[block] = at
+        kept: Texts = {}
         with ThreadPoolExecutor(1) as ahead:
             waiting = None
             for at, block in enumerate(blocks):
                 rows = np.unique(block).tolist()
-                read = waiting.result() if waiting else self._forms(rows, forms, found)
-                forms = {row: read[row] if row in read else forms[row] for row in rows}
+                kept |= waiting.result() if waiting else self._read(rows, kept, verifier, found)
                 if at + 1 < len(blocks):
                     following = np.unique(blocks[at + 1]).tolist()
-                    waiting = ahead.submit(self._forms, following, forms, found)
-                yield block, forms
+                    waiting = ahead.submit(self._read, following, kept, verifier, found)
+                texts = {row: kept[row] for row in rows}
+                is_full = len(kept) * _TEXT > self.memory
+                later = {row: kept[row] for row in rows if last[row] > at}
+                kept = later if is_full else {row: kept[row] for row in kept if last[row] > at}
+                yield block, texts
 
-    def _forms(
-        self, rows: list[int], known: dict[int, str | None], found: Verified
-    ) -> dict[int, str | None]:
-        """The normal forms of rows that are not known yet."""
+    def _read(self, rows: list[int], known: Texts, verifier: Verifier, found: Verified) -> Texts:
+        """The texts of rows that are not known yet, prepared; None for one that is gone."""
         rows = [row for row in rows if row not in known]
-        texts = self.gathered.texts(rows)
-        there = [row for row, text in zip(rows, texts, strict=True) if text is not None]
+        texts: Texts = dict.fromkeys(rows)
+        for at in range(0, len(rows), _READ_AT_ONCE):
+            some = rows[at : at + _READ_AT_ONCE]
+            forms = self._forms(some, found)
+            texts |= zip(forms, verifier.prepared(list(forms.values())), strict=True)
+        return texts
+
+    def _forms(self, rows: list[int], found: Verified) -> dict[int, str]:
+        """The normal forms of rows, and on the way: which are gone, or not as they were signed."""
+        read = zip(rows, self.gathered.texts(rows), strict=True)
+        texts = {row: text for row, text in read if text is not None}
+        found.vanished.update(set(rows) - set(texts))
         signed = signing.sign(
-            [text for text in texts if text is not None],
+            list(texts.values()),
             self.gathered.settings,
             threads=self.comparing.threads,
             keep_normal=True,
         )
+        there = np.fromiter(texts, np.int64, len(texts))
         differ = (signed.signatures != self.gathered.signatures[there]).any(axis=1)
-        found.stale.update(np.array(there)[differ | (signed.words == 0)].tolist())
-        found.vanished.update(set(rows) - set(there))
-        return dict.fromkeys(rows) | dict(zip(there, signed.normal, strict=True))
+        found.stale.update(there[differ | (signed.words == 0)].tolist())
+        return dict(zip(texts, signed.normal, strict=True))
+
+
+def _compared(block: Pairs, texts: Texts, verifier: Verifier) -> Part:
+    rows, places = np.unique(block, return_inverse=True)
+    there = np.array([texts[row] is not None for row in rows.tolist()])
+    numbers: Pairs = places.reshape(block.shape).astype(np.uint32)
+    is_whole = there[numbers].all(axis=1)
+    block, numbers = block[is_whole], numbers[is_whole]
+    present = np.cumsum(there) - 1  # numbers among those that are there
+    prepared = [texts[row] for row in rows[there].tolist()]
+    found = verifier.compared(prepared, present[numbers].astype(np.uint32))
+    distances, similarities, kept = found
+    return block[kept], distances[kept], similarities[kept]
 
 
 def _by_component(documents: int, pairs: Pairs) -> Pairs:
@@ -196,74 +213,6 @@ def _by_component(documents: int, pairs: Pairs) -> Pairs:
     labels = components(documents, pairs)[pairs[:, 0]]
     ordered: Pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], labels))]
     return ordered
-
-
-def candidates(
-    gathered: Gathered, verifying: Verifying, working: Working, memory: int
-) -> Candidates:
-    """The pairs of documents that may be near-duplicates; none of a document that came again."""
-    is_across = len(gathered.sides) == 2 and not verifying.within
-    sides = gathered.side_of() if is_across else ONE_SIDE
-    found = _WAYS[verifying.way](gathered, verifying, working, sides, memory)
-    dead = np.zeros(len(gathered), dtype=np.bool_)
-    for side, first in zip(gathered.sides, gathered.bounds, strict=False):
-        dead[np.array(side.dead, dtype=np.int64) + first] = True
-    if dead.any():
-        found = replace(found, pairs=found.pairs[~dead[found.pairs].any(axis=1)])
-    return found
-
-
-def _by_bands(
-    gathered: Gathered,
-    verifying: Verifying,
-    working: Working,
-    sides: NDArray[np.uint8],
-    memory: int,
-) -> Candidates:
-    joining = Joining(
-        cap=verifying.cap or CAP,
-        memory=memory,
-        most=memory // _PAIR,
-        threads=threads(),
-        sides=sides,
-    )
-    return band_candidates(
-        gathered.signatures,
-        gathered.settings,
-        joining=joining,
-        on_progress=lambda done, total: working.on_progress(JOINING, done, total),
-    )
-
-
-def _by_words(
-    gathered: Gathered,
-    verifying: Verifying,
-    working: Working,
-    sides: NDArray[np.uint8],
-    memory: int,
-) -> Candidates:
-    forms = all_forms(gathered)
-    across = sides if len(sides) else None
-    if verifying.cap is None:
-        return word_candidates(forms, sides=across)
-    return word_candidates(forms, sides=across, cap=verifying.cap)
-
-
-def _all(
-    gathered: Gathered,
-    verifying: Verifying,
-    working: Working,
-    sides: NDArray[np.uint8],
-    memory: int,
-) -> Candidates:
-    return all_candidates(len(gathered), sides if len(sides) else None)
-
-
-_WAYS: dict[str, Callable[[Gathered, Verifying, Working, NDArray[np.uint8], int], Candidates]] = {
-    "bands": _by_bands,
-    "words": _by_words,
-    "all": _all,
-}
 
 
 def all_forms(gathered: Gathered) -> list[str]:
