@@ -26,8 +26,8 @@ from neardup_solr.edges.sources import Reading
 from neardup_solr.edges.spill import Spill
 from neardup_solr.pure.candidates import Candidates, Pairs
 from neardup_solr.pure.config import Settings
-from neardup_solr.verbs.duplicating import Verifying, Working
-from neardup_solr.verbs.duplicating.comparing import Comparison, candidates, measuring
+from neardup_solr.verbs.duplicating import Verifying, Working, candidates
+from neardup_solr.verbs.duplicating.comparing import Comparison, measuring
 from neardup_solr.verbs.duplicating.gathering import Gathered, Gathering, gather
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
