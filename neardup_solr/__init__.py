@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from neardup_solr.pure.evaluate import Evaluation
     from neardup_solr.pure.explanation import Explanation
     from neardup_solr.pure.model import Cluster, Document, Duplicate, Entry, Match, Member, Pair
+    from neardup_solr.pure.policy import Decision, Policy
     from neardup_solr.pure.signature import decode
     from neardup_solr.pure.similarity import Limits
     from neardup_solr.pure.tuning import Demand, Plan, Tuning, solve
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.evaluating import evaluate
     from neardup_solr.verbs.explaining import explain
     from neardup_solr.verbs.exporting import SignaturesSummary, signatures
+    from neardup_solr.verbs.gating import Gating, gate
     from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
     from neardup_solr.verbs.marking import Marks, mark, unmark
     from neardup_solr.verbs.rebanding import reband
@@ -87,6 +89,7 @@ _PLACES = {
     "pure.explanation": ("Explanation",),
     "pure.model": ("Cluster", "Document", "Duplicate", "Entry", "Match", "Member", "Pair"),
     "pure.signature": ("decode",),
+    "pure.policy": ("Decision", "Policy"),
     "pure.similarity": ("Limits",),
     "pure.tuning": ("Demand", "Plan", "Tuning", "solve"),
     "verbs.connecting": ("connect", "init"),
@@ -102,6 +105,7 @@ _PLACES = {
     "verbs.evaluating": ("evaluate",),
     "verbs.explaining": ("explain",),
     "verbs.exporting": ("SignaturesSummary", "signatures"),
+    "verbs.gating": ("Gating", "gate"),
     "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
     "verbs.marking": ("Marks", "mark", "unmark"),
     "verbs.rebanding": ("reband",),
@@ -120,6 +124,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "search",
     "report",
     "duplicates",
+    "gate",
     "mark",
     "unmark",
     "explain",
@@ -140,6 +145,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Cluster",
     "CoreMissing",
     "Criteria",
+    "Decision",
     "Demand",
     "Document",
     "DocumentNotFound",
@@ -149,6 +155,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Estimate",
     "Evaluation",
     "Explanation",
+    "Gating",
     "Grouping",
     "IndexSummary",
     "Limits",
@@ -158,6 +165,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "NeardupError",
     "Pair",
     "Plan",
+    "Policy",
     "Progress",
     "Reading",
     "RecordError",

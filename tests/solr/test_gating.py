@@ -1,0 +1,278 @@
+"""The gate on a real Solr: its decisions are those of the whole collection's report."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges import client
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure import signature
+from neardup_solr.pure.ids import natural
+from neardup_solr.verbs import sharing
+from tests.solr.cloud import node
+
+FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
+LAMP = "seven old lamps stand in the street and nobody knows who lights them in the evening"
+
+
+def document(id: str, text: str) -> nd.Document:
+    """A document."""
+    return nd.Document(id=id, text=text)
+
+
+def actions(decisions: Iterator[nd.Decision]) -> dict[str, str]:
+    """The action of each document by its id."""
+    return {decision.id: decision.action for decision in decisions}
+
+
+def drawn(count: int, seed: int, prefix: str) -> list[nd.Document]:
+    """Texts of invented words of which many are edited copies of one another."""
+    rng = random.Random(seed)
+    texts: list[list[str]] = []
+    for _ in range(count):
+        words = [f"w{rng.randrange(4000)}" for _ in range(rng.randrange(20, 40))]
+        if texts and rng.random() < 0.6:
+            words = list(rng.choice(texts))
+            for _ in range(rng.choice((0, 1, 2, 4, 8))):
+                words[rng.randrange(len(words))] = f"w{rng.randrange(4000)}"
+        texts.append(words)
+    rng.shuffle(texts)
+    return [document(f"{prefix}{n}", " ".join(words)) for n, words in enumerate(texts)]
+
+
+def reported(
+    solr: Solr, documents: Sequence[nd.Document], policy: nd.Policy
+) -> list[tuple[str, str, tuple[tuple[str, float, int | None, int], ...]]]:
+    """The decisions that follow from all pairs of `duplicates`: old ones, and those before."""
+    verifying = nd.Verifying(
+        measure=policy.measure, limits=policy.limits, by="bands", cap=10_000, within=True
+    )
+    there = {document.id: number for number, document in enumerate(documents)}
+    text = {document.id: document.text for document in documents}
+    text |= solr.texts(list(solr.ids()))
+    near: dict[str, list[nd.Duplicate]] = {id: [] for id in there}
+    for pair in nd.duplicates(documents, against=solr, verifying=verifying).pairs:
+        for id, other in ((pair.id, pair.other_id), (pair.other_id, pair.id)):
+            if id in there and there.get(other, -1) < there[id]:
+                near[id].append(replace(pair, id=id, other_id=other))
+    admitted: set[str] = set()
+    decisions = []
+    for id in there:
+        pairs = [p for p in near[id] if p.other_id not in there or p.other_id in admitted]
+        pairs.sort(key=lambda p: (
+            -p.similarity if p.distance is None else p.distance, -p.shared, natural(p.other_id)
+        ))  # fmt: skip
+        matches = [
+            nd.Match(id=p.other_id, distance=p.distance, similarity=p.similarity,
+                     shared=p.shared, content="") for p in pairs
+        ]  # fmt: skip
+        exact = next((match for match in matches if text[match.id] == text[id]), None)
+        action, _ = policy.judge(matches, exact)
+        if action in ("allow", "tag"):
+            admitted.add(id)
+        rows = tuple((m.id, m.similarity, m.distance, m.shared) for m in matches)
+        decisions.append((id, action, rows))
+    return decisions
+
+
+POLICIES = [
+    nd.Policy(reject=0.97, hold=0.85, tag=0.6),
+    nd.Policy(exact="tag", tag=0.5),
+    nd.Policy(hold=0.9, max_distance=3),
+    nd.Policy(reject=0.9, tag=0.4, measure="jaccard"),
+    nd.Policy(hold=0.9, tag=0.8, measure="containment"),
+    nd.Policy(reject=0.9, tag=0.5, measure="estimate", exact="hold"),
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=lambda p: f"{p.measure} {p.bounds}")
+def test_decisions_are_those_of_the_whole_report(solr: Solr, policy: nd.Policy) -> None:
+    """Whatever the batches, each decision, match and number is that of `duplicates`."""
+    everything = drawn(400, 7, "n")
+    old, new = everything[:250], everything[250:]
+    nd.index(old, solr)
+    expected = reported(solr, new, policy)
+    assert len({action for _, action, _ in expected}) > 1
+    for batch in (1, 7, 50, 1000):
+        gating = nd.Gating(batch=batch, most=1_000)
+        found = [
+            (one.id, one.action,
+             tuple((m.id, m.similarity, m.distance, m.shared) for m in one.matches))
+            for one in nd.gate(solr, new, policy=policy, gating=gating)
+        ]  # fmt: skip
+        assert found == expected
+
+
+def test_too_many_candidates_are_asked_in_halves(solr: Solr) -> None:
+    """A batch that finds too many is split; a single document gets the best, and says so."""
+    nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
+    asking = sharing.Asking(field="content_bands", fields=(), most=10)
+    terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
+    found = sharing.candidates(solr, terms, asking)
+    assert [(len(one.found), one.is_cut) for one in found] == [(10, True), (0, False), (0, False)]
+    assert found[0].found[0].id == "old3"
+
+
+def band_terms(text: str) -> tuple[str, ...]:
+    """The band terms of a text."""
+    return signature.entry(document("x", text), nd.Settings()).bands
+
+
+def test_what_is_not_admitted_keeps_nobody_out(solr: Solr) -> None:
+    """A document is compared with admitted ones only, within its batch and before it."""
+    policy = nd.Policy(hold=0.95, tag=0.6)
+    nd.index([document("old", FOX)], solr)
+    held = f"{FOX} a"  # near the old one, and held
+    near_held = f"{FOX} a b c d e f"  # nearer to the held one than to the old one
+    for batch in (1, 50):
+        found = nd.gate(
+            solr,
+            [document("1", held), document("2", near_held), document("3", LAMP),
+             document("4", f"{LAMP} again")],
+            policy=replace(policy, hold=0.9),
+            gating=nd.Gating(batch=batch),
+        )  # fmt: skip
+        one, two, three, four = found
+        assert [d.action for d in (one, two, three)] == ["hold", "tag", "allow"]
+        assert [match.id for match in two.matches] == ["old"]
+        assert (four.action, four.matches[0].id) == ("hold", "3")
+        assert (four.matches[0].distance, four.matches[0].shared > 0) == (1, True)
+
+
+def test_a_document_is_not_its_own_near_duplicate(solr: Solr) -> None:
+    """One that would replace an old version is not compared with that, nor are those after it."""
+    nd.index([document("7", FOX), document("8", LAMP)], solr)
+    for batch in (1, 50):
+        news = [document("7", f"{FOX} now"), document("9", f"{LAMP} too"), document("8", "gone"),
+                document("10", LAMP), document("9", "other"), document("11", f"{LAMP} too"),
+                ]  # fmt: skip
+        found = list(nd.gate(solr, news, gating=nd.Gating(batch=batch)))
+        said = [(d.id, d.action, [m.id for m in d.matches]) for d in found]
+        assert said == [
+            ("7", "allow", []), ("9", "tag", ["8"]), ("8", "allow", []), ("10", "tag", ["9"]),
+            ("9", "allow", []), ("11", "tag", ["10"]),
+        ]  # fmt: skip
+
+
+def test_what_cannot_be_indexed_is_rejected(solr: Solr) -> None:
+    """Every document gets a decision, in order, whatever is wrong with it."""
+    nd.index([document("1", FOX)], solr)
+    news = [document("", LAMP), document("2", "\ud800"), document("3", ""), document("4", "..."),
+            document("5", FOX)]  # fmt: skip
+    found = list(nd.gate(solr, news))
+    assert [d.action for d in found] == ["reject", "reject", "allow", "allow", "reject"]
+    assert found[0].reason == "the id is empty"
+    assert "lone surrogate" in found[1].reason
+    assert found[2].reason == "it has no words to compare"
+    assert found[4].reason == "the same text as '1'"
+
+
+def test_admitted_documents_are_indexed(solr: Solr) -> None:
+    """With index, what is allowed or tagged is in the collection, with what it is near to."""
+    policy = nd.Policy(reject=0.98, hold=0.9, tag=0.6)
+    news = [
+        nd.Document(id="1", text=FOX, kept={"city": "Paris"}),
+        nd.Document(id="2", text=f"{FOX} and back again on foot", kept={"city": "Rome"}),
+        document("3", f"{FOX} today"),
+        document("4", FOX.upper()),
+        document("5", LAMP),
+    ]
+    gating = nd.Gating(index=True, batch=2)
+    expected = {"1": "allow", "2": "tag", "3": "hold", "4": "reject", "5": "allow"}
+    assert actions(nd.gate(solr, news, policy=policy, gating=gating)) == expected
+    assert sorted(solr.ids()) == ["1", "2", "5"]
+    assert solr.document("2", ["neardup_of", "city"]) == {"neardup_of": ["1"], "city": ["Rome"]}
+    assert "neardup_of" not in solr.document("1", ["neardup_of", "city"])
+    assert solr.count(["neardup_of:1"]) == 1
+    # The same again, as after an interruption: nobody is held off by what came after it.
+    assert actions(nd.gate(solr, news, policy=policy, gating=gating)) == expected
+    assert nd.search(solr, text=LAMP)[0].id == "5"
+
+
+def test_what_solr_refuses_keeps_nobody_out(solr: Solr) -> None:
+    """A refused document is rejected with Solr's words, and its copy is judged without it."""
+    news = [
+        nd.Document(id="1", text=FOX, kept={"stars_i": "many"}),
+        nd.Document(id="2", text=FOX, kept={"stars_i": 3}),
+        nd.Document(id="3", text=FOX, kept={"stars_i": 4}),
+        document("4", LAMP),
+    ]
+    one, two, three, four = nd.gate(solr, news, gating=nd.Gating(index=True))
+    assert one.action == "reject"
+    assert one.reason.startswith("Solr refused it: ")
+    assert (two.action, two.matches) == ("allow", ())
+    assert (three.action, three.reason) == ("reject", "the same text as '2'")
+    assert four.action == "allow"
+    assert sorted(solr.ids()) == ["2", "4"]
+
+
+def test_filters_say_what_counts(solr: Solr) -> None:
+    """Only documents of the collection that match the filters are compared."""
+    nd.index([nd.Document(id="1", text=FOX, kept={"city": "Paris"})], solr)
+    for city, action in (("Paris", "reject"), ("Rome", "allow")):
+        gating = nd.Gating(filters=(f"city:{city}",))
+        assert actions(nd.gate(solr, [document("2", FOX)], gating=gating)) == {"2": action}
+
+
+def test_a_collection_that_lacks_what_is_needed(solr: Solr) -> None:
+    """The error comes before the first decision is asked for, and says what is missing."""
+    nd.index([document("1", FOX)], solr, settings={"fields": frozenset({"content", "signature"})})
+    with pytest.raises(nd.SettingsError, match="without content_bands"):
+        nd.gate(solr, [])
+
+
+def test_values_that_cannot_be() -> None:
+    """Batches and matches have bounds."""
+    with pytest.raises(nd.SettingsError, match="give 1 to 1,000"):
+        nd.Gating(batch=0)
+    with pytest.raises(nd.SettingsError, match="give 1 or more"):
+        nd.Gating(most=0)
+
+
+def test_an_empty_collection_and_no_documents(solr: Solr) -> None:
+    """Nothing is near anything there; among themselves documents are still compared."""
+    assert list(nd.gate(solr, [])) == []
+    assert actions(nd.gate(solr, [document("1", FOX), document("2", FOX)])) == {
+        "1": "allow", "2": "reject",
+    }  # fmt: skip
+
+
+def test_short_records_by_alignment(solr: Solr) -> None:
+    """The measure for short records weighs words by how rare they are in the collection."""
+    nd.index([document(str(n), f"house {n} in mill lane number {n} of alton") for n in range(20)],
+             solr)  # fmt: skip
+    policy = nd.Policy(tag=0.8, measure="aligned")
+    [found] = nd.gate(solr, [document("x", "house 7 in mill lane numbr 7 of alton")], policy=policy)
+    assert (found.action, found.matches[0].id, found.matches[0].distance) == ("tag", "7", None)
+
+
+@pytest.fixture(scope="module")
+def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A SolrCloud of one node."""
+    folder = tmp_path_factory.mktemp("cloud")
+    jars = next(home.glob("solr-*"))
+    (folder / jars.name).symlink_to(jars.resolve())
+    with node(folder) as url:
+        yield url
+
+
+def test_the_gate_on_two_shards(cloud: str) -> None:
+    """On SolrCloud, where Solr's own overwriteDupes refuses, decisions are the same."""
+    solr = client.connect(cloud, "gated")
+    nd.init(solr, shards=2)
+    everything = drawn(200, 3, "c!")
+    nd.index(everything[:120], solr)
+    policy = nd.Policy(reject=0.97, hold=0.85, tag=0.6)
+    new = everything[120:]
+    expected = {id: action for id, action, _ in reported(solr, new, policy)}
+    assert actions(nd.gate(solr, new, policy=policy)) == expected
+    indexing = nd.Gating(index=True)
+    assert actions(nd.gate(solr, new, policy=policy, gating=indexing)) == expected
+    admitted = [id for id, action in expected.items() if action in ("allow", "tag")]
+    assert solr.count() == 120 + len(admitted)
