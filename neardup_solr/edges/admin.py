@@ -12,6 +12,7 @@ from typing import Any
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.session import answer
 from neardup_solr.pure.errors import CoreMissing, SolrAnswerError, SolrError
+from neardup_solr.pure.model import NOTHING
 
 CONFIGSET = "neardup"
 LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating the same core
@@ -30,9 +31,16 @@ def exists(solr: Solr) -> bool:
     return known
 
 
-def create(solr: Solr, *, configset: Path, shards: int = 1) -> bool:
+def create(
+    solr: Solr,
+    *,
+    configset: Path,
+    shards: int = 1,
+    properties: Mapping[str, str] = NOTHING,
+) -> bool:
     """Create the core (standalone) or the collection (SolrCloud) with the bundled configset.
 
+    `properties` are those of the core, such as `native.PROPERTIES`.
     SolrCloud gets the configset uploaded where it has none of that name; a standalone Solr has
     to have it on its disk. False where another command created it at the same moment.
 
@@ -40,10 +48,10 @@ def create(solr: Solr, *, configset: Path, shards: int = 1) -> bool:
     """
     try:
         if is_cloud(solr):
-            _create_collection(solr, configset, shards)
+            _create_collection(solr, configset, {"numShards": str(shards), **properties})
         else:
             params = {"action": "CREATE", "name": solr.core, "configSet": CONFIGSET}
-            _get(solr, "cores", params)
+            _get(solr, "cores", {**params, **properties})
     except SolrAnswerError as error:
         reason = error.reason.lower()
         if "already" in reason and _appears(solr):
@@ -68,7 +76,7 @@ def drop(solr: Solr) -> None:
     _get(solr, "cores", params)
 
 
-def _create_collection(solr: Solr, configset: Path, shards: int) -> None:
+def _create_collection(solr: Solr, configset: Path, more: Mapping[str, str]) -> None:
     # One that is there may be in use: to overwrite it would change the schema of others.
     listed = _get(solr, "configs", {"action": "LIST"}, {"configSets": list})
     if CONFIGSET not in listed["configSets"]:
@@ -77,7 +85,7 @@ def _create_collection(solr: Solr, configset: Path, shards: int) -> None:
         "action": "CREATE",
         "name": solr.core,
         "collection.configName": CONFIGSET,
-        "numShards": str(shards),
+        **more,
     }
     _get(solr, "collections", params)
 

@@ -64,6 +64,21 @@ def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
     return {"query": wanted, "filter": list(filters), "params": params}
 
 
+def min_hash(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
+    """A request for what shares bands of Solr's own MinHashes with a text: the one of the terms.
+
+    Solr analyses the text as it did those of the documents. The score of a hit is the number of
+    bands shared, of 42 with 3 rows: those that this similarity and expected rate of true
+    positives give for 126 MinHashes, with none left over (`docs/native.md`).
+    """
+    return {
+        "query": f"{{!min_hash field=${_TERMS} sim=0.5 tp=0.9 v=$text}}",
+        "sort": "score desc,id asc",
+        "filter": list(filters),
+        "params": {**params, _TERMS: terms.field, "text": terms.values[0]},
+    }
+
+
 def by_id(id: str) -> Request:
     """A request for the one document with exactly this id, whatever characters it holds."""
     return {"query": f"{{!term f=${_ID} v=$id}}", "params": {"id": id, _ID: "id"}}

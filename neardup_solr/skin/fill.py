@@ -17,12 +17,15 @@ def init(
     name: Annotated[str, typer.Argument(help="Name of the core or collection.")],
     solr: options.SolrOption = None,
     shards: Annotated[int, typer.Option(help="Shards of a collection in SolrCloud.")] = 1,
+    native: Annotated[
+        bool, typer.Option("--native", help="Let Solr compute MinHashes of its own, too.")
+    ] = False,
 ) -> None:
     """Create a core or collection with all fields."""
     from neardup_solr.verbs import connecting
 
     target = options.connect(solr, name)
-    created = connecting.init(target, name=name, shards=shards)
+    created = connecting.init(target, name=name, shards=shards, native=native)
     show.say(f"{target.url} {'is created' if created else 'is there, with all fields'}.")
 
 

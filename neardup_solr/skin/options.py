@@ -50,7 +50,7 @@ ByOption = Annotated[
     str | None,
     typer.Option(
         help="What near-duplicates have to share: shingles, bands, signatures, profile or md5"
-        " (default: the first of them that the collection has)."
+        " (default: the first of them that the collection has); or native MinHashes."
     ),
 ]
 SameOption = Annotated[

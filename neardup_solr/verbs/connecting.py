@@ -8,10 +8,12 @@ from collections.abc import Callable
 from neardup_solr.edges import admin, client, server
 from neardup_solr.edges.access import Access, from_environment
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.native import PROPERTIES, is_filled
 from neardup_solr.edges.session import Connection
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.config import ALL_FIELDS
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.model import NOTHING
 
 ADDRESS = "NEARDUP_SOLR_URL"
 CORE = "neardup"
@@ -52,14 +54,15 @@ def connect(
     return embedded
 
 
-def init(solr: Solr, *, name: str | None = None, shards: int = 1) -> bool:
+def init(solr: Solr, *, name: str | None = None, shards: int = 1, native: bool = False) -> bool:
     """Create the core or collection with all fields; True if it was not there before.
 
     A core that is there already is only checked for the fields. `name` is what the user calls it,
-    where the address may name another one.
+    where the address may name another one. With `native` Solr also computes MinHashes of its own
+    from every text, for clients that do not use this package.
 
-    Raises SettingsError where it does, SchemaError where the core lacks fields, SolrError where
-    the server refuses.
+    Raises SettingsError where it does, or where the core is there without `native`, SchemaError
+    where the core lacks fields, SolrError where the server refuses.
     """
     if name is not None and name != solr.core:
         raise SettingsError(
@@ -67,7 +70,15 @@ def init(solr: Solr, *, name: str | None = None, shards: int = 1) -> bool:
             f"give the address without a core: {solr.base}",
         )
     created = not admin.exists(solr) and admin.create(
-        solr, configset=solr_config() / "conf", shards=shards
+        solr,
+        configset=solr_config() / "conf",
+        shards=shards,
+        properties=PROPERTIES if native else NOTHING,
     )
     solr.require_fields(ALL_FIELDS)
+    if native and not is_filled(solr):
+        raise SettingsError(
+            f"the collection {solr.core!r} is there, without native MinHashes",
+            "create another one, or see docs/native.md for one of yours",
+        )
     return created

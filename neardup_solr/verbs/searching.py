@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
+from neardup_solr.edges import native
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure import query, reranking, signature, verification
 from neardup_solr.pure.config import Settings
@@ -23,6 +24,7 @@ WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "signatures": ("content_sg", lambda entry: entry.signatures),
     "profile": ("profile_hash", lambda entry: (entry.profile_hash,) if entry.num_words else ()),
     "md5": ("md5_hash", lambda entry: (entry.md5_hash,) if entry.num_words else ()),
+    "native": (native.FIELD, lambda entry: (entry.content,) if entry.num_words else ()),
 }
 SAME: dict[str, Callable[[Entry], str]] = {
     "first_word": lambda entry: entry.first_word,
@@ -41,10 +43,10 @@ class Criteria:
     """How candidates are found, and which of them count.
 
     `by` is what documents have to share: "shingles", "bands", "signatures", "profile" or "md5"
-    (None: the first of them that the collection has); the `rows` candidates that share most of
-    them are compared. `filters` are Solr filter queries; `same` names fields that have to be
-    equal (first_word, md5_hash). Candidates are compared by `measure`, one of
-    `verification.MEASURES`, and `limits` bound it.
+    (None: the first of them that the collection has), or "native", MinHashes that Solr made; the
+    `rows` candidates that share most of them are compared. `filters` are Solr filter queries;
+    `same` names fields that have to be equal (first_word, md5_hash). Candidates are compared by
+    `measure`, one of `verification.MEASURES`, and `limits` bound it.
 
     Raises SettingsError where a value cannot be.
     """
@@ -104,6 +106,8 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
         reason = f"the collection {solr.core!r} has no documents"
         raise SettingsError(reason, "index some: neardup index FILE")
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
+    if criteria.by == "native" and native.is_filled(solr):
+        there |= {native.FIELD}
     ways = [way for way, (field_name, _) in WAYS.items() if field_name in there]
     by = criteria.by or next(iter(ways), "shingles")
     if not MEASURES[criteria.measure].has_texts and "signature" not in there:
@@ -134,7 +138,8 @@ def candidates(
         same, param = query.same_value(name, SAME[name](entry))
         filters.append(same)
         params |= param
-    found = solr.hits(query.any_of(terms, filters=filters, params=params), page=criteria.rows + 1)
+    asked = query.min_hash if criteria.by == "native" else query.any_of
+    found = solr.hits(asked(terms, filters=filters, params=params), page=criteria.rows + 1)
     return list(islice(filter(wanted, found), criteria.rows))
 
 
