@@ -7,8 +7,8 @@ error that would cut its batch off.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import orjson
@@ -27,19 +27,20 @@ _ONE_BY_ONE = {400: "", 413: TOO_LARGE}  # faults of a document, that halves of 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What became of updates: ids `done`, ids `dropped` as changed or gone since, `refused` ones.
+    """What became of updates: `done` ones, ids `dropped` as changed or gone since, `refused` ones.
 
-    `unsure` are those that another node of the cluster decided on, which does not say.
+    `done` has the new version of each document; `unsure` are ids that another node of the cluster
+    decided on, which does not say how.
     """
 
-    done: frozenset[str] = frozenset()
+    done: Mapping[str, int] = field(default_factory=dict)
     unsure: frozenset[str] = frozenset()
     dropped: frozenset[str] = frozenset()
     refused: tuple[Refusal, ...] = ()
 
     def __or__(self, other: Sent) -> Sent:
         return Sent(
-            done=self.done | other.done,
+            done={**self.done, **other.done},
             unsure=self.unsure | other.unsure,
             dropped=self.dropped | other.dropped,
             refused=self.refused + other.refused,
@@ -95,12 +96,12 @@ def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
     adds = decoded.get("adds", [])
     # [id, version, id, version, …]; Solr gives version 0 to what it forwarded to another node.
     versions = dict(zip(map(str, adds[::2]), adds[1::2], strict=True))
-    done = {order.id for order in orders if versions.get(order.id, 0) > 0}
-    unsure = {order.id for order in orders if versions.get(order.id) == 0} - named
-    dropped = {order.id for order in orders} - done - unsure - named
+    ids = {order.id for order in orders}
+    done = {id: version for id, version in versions.items() if version > 0 and id in ids}
+    unsure = {id for id in ids - named if versions.get(id) == 0}
     return Sent(
-        done=frozenset(done),
+        done=done,
         unsure=frozenset(unsure),
-        dropped=frozenset(dropped),
+        dropped=frozenset(ids - done.keys() - unsure - named),
         refused=refused,
     )

@@ -1,0 +1,84 @@
+"""The first documents of a run: each is compared whole, before and after its update.
+
+A schema does not say all that an update may change. A chain that stamps documents stamps them
+anew; a field that was copied to and written to loses what was written.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from neardup_solr.edges import atomic
+from neardup_solr.edges.atomic import Sent
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure.atomic import VERSION, Order
+from neardup_solr.pure.errors import SettingsError
+
+_INSTEAD = (
+    "write a side collection with --into OTHER, or update through a chain that leaves it alone"
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Canary:
+    """How many documents are `left` to be tried; `own` are the fields that an order changes."""
+
+    solr: Solr
+    own: frozenset[str]
+    left: int
+
+    def send(self, order: Order) -> Sent:
+        """Send one order alone and compare.
+
+        Raises SettingsError where a field that is not ours has changed; the document is then put
+        back as far as Solr allows, which the error tells.
+        """
+        before = self._other_fields(order.id)
+        sent = atomic.send(self.solr, [order])
+        if not (sent.done or sent.unsure):
+            return sent
+        self.left -= 1
+        after = self._other_fields(order.id)
+        # Someone else's change before or after ours has a version of its own.
+        ours = sent.done.get(order.id, after.get(VERSION))
+        if before[VERSION] != order.version or after.get(VERSION) != ours:
+            return sent
+        changed = [name for name in sorted(before | after) if _differ(name, before, after)]
+        if changed:
+            raise self._changed(order.id, changed, before, sent)
+        return sent
+
+    def _other_fields(self, id: str) -> dict[str, Any]:
+        (found,) = atomic.latest(self.solr, [id], ["*"]) or [{VERSION: 0}]
+        return {
+            name: value
+            for name, value in found.items()
+            if not (name in self.own or _is_nested(value))
+        }
+
+    def _changed(
+        self, id: str, changed: list[str], before: dict[str, Any], sent: Sent
+    ) -> SettingsError:
+        reason = f"an update of the document {id!r} changed other fields: {', '.join(changed)}"
+        restored = id in sent.done and self._put_back(id, changed, before, sent.done[id])
+        fate = "they were put back, nothing else was touched" if restored else "see what it lost"
+        return SettingsError(f"{reason} ({fate})", _INSTEAD)
+
+    def _put_back(self, id: str, changed: list[str], before: dict[str, Any], version: int) -> bool:
+        back = {name: {"set": before.get(name)} for name in changed}
+        json = orjson.dumps({self.solr.names.id: id, VERSION: version, **back})
+        atomic.send(self.solr, [Order(id=id, version=version, json=json)])
+        now = self._other_fields(id)
+        return not any(_differ(name, before, now) for name in changed)
+
+
+def _differ(name: str, before: dict[str, Any], after: dict[str, Any]) -> bool:
+    return name != VERSION and before.get(name) != after.get(name)
+
+
+def _is_nested(value: Any) -> bool:
+    """Whether these are child documents, which come along only while they are not committed."""
+    return isinstance(value[0] if isinstance(value, list) and value else value, dict)

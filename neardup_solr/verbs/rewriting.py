@@ -1,0 +1,192 @@
+"""Going through a collection and updating its documents where they are, against nobody's changes.
+
+`annotate` and `strip` share it: they say what is read of a document and what its order is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypeVar
+
+from neardup_solr.edges import atomic
+from neardup_solr.edges.atomic import Sent
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.refusals import Refusal
+from neardup_solr.pure.atomic import VERSION, Order
+from neardup_solr.pure.errors import RecordError, SettingsError, SolrAnswerError
+from neardup_solr.verbs.canary import Canary
+
+T = TypeVar("T")
+Found = dict[str, Any]
+PASSES = 20  # documents that others change all the time are given up after that
+FIRST = 5  # documents that are updated alone, and compared whole, before any other is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How fast: at most `rate` documents a second (0: as fast as it goes), `threads` senders.
+
+    `batch` documents are read and sent at once; `rate` counts those that are written.
+    Raises SettingsError where a number cannot be.
+    """
+
+    rate: float = 0.0
+    threads: int = 2
+    batch: int = 1_000
+
+    def __post_init__(self) -> None:
+        if self.rate < 0 or min(self.threads, self.batch) < 1:
+            raise SettingsError("nothing can be sent at this pace", "give 1 or more of each")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watching:
+    """Who is told what: of each document that fails, and how many of how many are looked at."""
+
+    on_error: Callable[[RecordError], None] = field(default=lambda error: None)
+    on_progress: Callable[[int, int], None] = field(default=lambda done, total: None)
+
+
+DEFAULT_PACE = Pace()
+SILENT = Watching()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is done with each document: the `fields` to read, and the orders for those read.
+
+    `own` are the collection's names of the fields that orders change; `again` says whether a
+    document was read before, and dropped by Solr because it had changed.
+    """
+
+    fields: Sequence[str]
+    own: frozenset[str]
+    orders: Callable[[list[Found], bool], list[Order]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Rewriting:
+    """One run: what was `read`, is `gone` since its id was read, was `redone`, has `failed`."""
+
+    solr: Solr
+    task: Task
+    pace: Pace
+    watching: Watching
+    total: int = 0
+    read: int = 0
+    written: int = 0
+    gone: int = 0
+    failed: int = 0
+    redone: set[str] = field(default_factory=set)
+    started: float = field(default_factory=time.monotonic)
+    _dropped: list[str] = field(default_factory=list)
+    _canary: Canary | None = None
+
+    def run(self, filters: Sequence[str]) -> None:
+        """Update all documents that match the filters, until none was changed by others meanwhile.
+
+        Raises SolrAnswerError where Solr refuses a whole batch, SettingsError where updates
+        change more than they should: only one document was touched then, and put back.
+        """
+        self.total = self.solr.count(filters)
+        self._canary = Canary(solr=self.solr, own=self.task.own, left=FIRST)
+        self._go_through(self.solr.ids(filters), again=False)
+        for _ in range(PASSES):
+            if not self._dropped:
+                break
+            ids, self._dropped = self._dropped, []
+            self.redone.update(ids)
+            self._go_through(iter(ids), again=True)
+        for id in self._dropped:
+            self._fail(Refusal(id=id, reason="others changed it whenever it was to be written"))
+        self.solr.commit()
+
+    def _go_through(self, ids: Iterator[str], *, again: bool) -> None:
+        """Read, order and send, all at once: pages ahead of orders, orders ahead of answers."""
+        pool = ThreadPoolExecutor(1 + self.pace.threads)
+        waiting: deque[Future[Sent]] = deque()
+        try:
+            for asked, found in _ahead(pool, self._read_page, _pages(ids, self.pace.batch)):
+                self._count_read(asked, found, again=again)
+                orders = self._trusted(self.task.orders(found, again))
+                while len(waiting) > self.pace.threads:
+                    self._acknowledge(waiting.popleft().result())
+                waiting.append(pool.submit(self._send, orders))
+                self._wait()
+            while waiting:
+                self._acknowledge(waiting.popleft().result())
+        finally:
+            # After an error nothing waits for requests that may hang.
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
+        return ids, atomic.latest(self.solr, ids, self.task.fields)
+
+    def _trusted(self, orders: list[Order]) -> list[Order]:
+        """The orders that are still to be sent: the first ones of a run are sent and compared."""
+        assert self._canary is not None
+        while orders and self._canary.left:
+            self._acknowledge(self._canary.send(orders[0]))
+            orders = orders[1:]
+        return orders
+
+    def _send(self, orders: list[Order]) -> Sent:
+        """Send a batch, and look at what another node decided on."""
+        sent = atomic.send(self.solr, orders)
+        if orders and len(sent.refused) == len(orders) > 1:
+            reason = f"Solr refuses every document: {sent.refused[-1].reason}"
+            next_step = "was the schema changed meanwhile? (neardup lint tells); then run it again"
+            raise SolrAnswerError(self.solr.url, 400, reason, next_step)
+        if not sent.unsure:
+            return sent
+        found = atomic.latest(self.solr, sorted(sent.unsure), self.task.fields)
+        needed = {order.id for order in self.task.orders(found, True)}
+        done = {one["id"]: one[VERSION] for one in found if one["id"] not in needed}
+        undone = sent.unsure - done.keys()
+        return Sent(done={**sent.done, **done}, dropped=sent.dropped | undone, refused=sent.refused)
+
+    def _count_read(self, asked: Sequence[str], found: Sequence[Found], *, again: bool) -> None:
+        self.gone += len(asked) - len(found)
+        if not again:
+            self.read += len(asked)
+            self.watching.on_progress(self.read, max(self.total, self.read))
+
+    def _acknowledge(self, sent: Sent) -> None:
+        self.written += len(sent.done)
+        self._dropped += sorted(sent.dropped)
+        for refusal in sent.refused:
+            self._fail(refusal)
+
+    def _fail(self, refusal: Refusal) -> None:
+        self.failed += 1
+        self.watching.on_error(RecordError("Solr refused", refusal.reason, refusal.id))
+
+    def _wait(self) -> None:
+        """Keep to the rate: what was written by now should have taken so long."""
+        if self.pace.rate:
+            early = self.written / self.pace.rate - (time.monotonic() - self.started)
+            time.sleep(max(0.0, early))
+
+
+def _pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
+    while page := list(islice(ids, size)):
+        yield page
+
+
+def _ahead(
+    pool: ThreadPoolExecutor, read: Callable[[list[str]], T], pages: Iterable[list[str]]
+) -> Iterator[T]:
+    """What is read of each page, the next page being read while one is used."""
+    coming: Future[T] | None = None
+    for page in pages:
+        following = pool.submit(read, page)
+        if coming is not None:
+            yield coming.result()
+        coming = following
+    if coming is not None:
+        yield coming.result()

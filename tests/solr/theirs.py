@@ -1,0 +1,184 @@
+"""A collection as somebody else made it: an own schema, an own chain, documents by plain pysolr."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from xml.etree import ElementTree
+
+import pysolr
+import requests
+
+from neardup_solr.edges import client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.server import lifecycle
+from neardup_solr.edges.server.layout import layout
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure.names import OWN, Names
+
+TIMEOUT = 60
+NAMES = Names(id="key", text=("title", "body"), prefix="nd_")
+STAMPING = '<processor class="solr.TimestampUpdateProcessorFactory"><str name="fieldName">stamped</str></processor>'  # noqa: E501 - one processor
+CONFIG = """<config>
+  <luceneMatchVersion>9.12</luceneMatchVersion>
+  <schemaFactory class="ManagedIndexSchemaFactory">
+    <bool name="mutable">true</bool>
+    <str name="managedSchemaResourceName">managed-schema.xml</str>
+  </schemaFactory>
+  <updateHandler class="solr.DirectUpdateHandler2">
+    <updateLog><str name="dir">${solr.ulog.dir:}</str></updateLog>
+  </updateHandler>
+  <updateRequestProcessorChain name="theirs" default="true">
+    {processors}
+    <processor class="solr.LogUpdateProcessorFactory"/>
+    <processor class="solr.DistributedUpdateProcessorFactory"/>
+    <processor class="solr.RunUpdateProcessorFactory"/>
+  </updateRequestProcessorChain>
+  <requestHandler name="/select" class="solr.SearchHandler"/>
+</config>
+"""
+SCHEMA = """<schema name="theirs" version="1.6">
+  <fieldType name="string" class="solr.StrField" docValues="true"/>
+  <fieldType name="plong" class="solr.LongPointField" docValues="true"/>
+  <fieldType name="pint" class="solr.IntPointField" docValues="true"/>
+  <fieldType name="pdouble" class="solr.DoublePointField" docValues="true"/>
+  <fieldType name="pdate" class="solr.DatePointField" docValues="true"/>
+  <fieldType name="boolean" class="solr.BoolField"/>
+  <fieldType name="location" class="solr.LatLonPointSpatialField" docValues="true"/>
+  <fieldType name="nest" class="solr.NestPathField"/>
+  <fieldType name="text" class="solr.TextField" positionIncrementGap="100">
+    <analyzer><tokenizer name="standard"/><filter name="lowercase"/></analyzer>
+  </fieldType>
+  <field name="key" type="string" required="true" indexed="true" stored="true"/>
+  <field name="_version_" type="plong" indexed="false" stored="false"/>
+  <field name="_root_" type="string" indexed="true" stored="false" docValues="false"/>
+  <field name="_nest_path_" type="nest"/>
+  <field name="title" type="text" indexed="true" stored="true"/>
+  <field name="body" type="text" indexed="true" stored="true" multiValued="true"/>
+  <field name="all" type="text" indexed="true" stored="false" multiValued="true"/>
+  <field name="shown" type="text" indexed="true" stored="true" multiValued="true"/>
+  <field name="code" type="string" indexed="false" stored="false" docValues="true"/>
+  <field name="tags" type="string" indexed="true" stored="false" docValues="true"
+         multiValued="true"/>
+  <field name="count" type="pint" indexed="false" stored="false" docValues="true"/>
+  <field name="sizes" type="pint" indexed="false" stored="false" docValues="true"
+         multiValued="true"/>
+  <field name="place" type="location" indexed="true" stored="true"/>
+  <field name="state" type="string" indexed="true" stored="true" default="new"/>
+  <field name="seen" type="pdate" indexed="true" stored="true" default="NOW"/>
+  <field name="open" type="boolean" indexed="true" stored="true"/>
+  <field name="stamped" type="pdate" indexed="true" stored="true"/>
+  <dynamicField name="*_s" type="string" indexed="true" stored="true"/>
+  <dynamicField name="*_d" type="pdouble" indexed="true" stored="false"/>
+  <copyField source="title" dest="all"/>
+  <copyField source="body" dest="all"/>
+  <copyField source="*_s" dest="all"/>
+  <copyField source="title" dest="shown"/>
+  <uniqueKey>key</uniqueKey>
+  {own}
+</schema>
+"""
+WORDS = "amber basin cedar delta ember fjord grove haven islet jetty knoll lagoon meadow".split()
+SEARCHES = (
+    "all:amber", "all:(+cedar +delta)", "all:red", "title:ember", "body:fjord", "shown:grove",
+    "tags:b", "state:new", "weight_d:[0.5 TO 0.7]", "place:[0,0 TO 30,30]", "open:true",
+    "colour_s:red", "code:c7", "count:[3 TO 5]", "_nest_path_:*",
+    "{!parent which='*:* -_nest_path_:*'}title:inner",
+    "{!child of='*:* -_nest_path_:*'}+title:amber -_nest_path_:*",
+)  # fmt: skip
+
+
+@contextmanager
+def collection(*, processors: str = "") -> Iterator[Solr]:
+    """An empty core with their schema, our fields added to it; spoken to by its names."""
+    url, name = lifecycle.start().url, f"theirs_{uuid.uuid4().hex[:12]}"
+    folder = layout().solr_home / "configsets" / name
+    (folder / "conf").mkdir(parents=True)
+    (folder / "conf" / "solrconfig.xml").write_text(CONFIG.replace("{processors}", processors))
+    (folder / "conf" / "managed-schema.xml").write_text(SCHEMA.replace("{own}", _own()))
+    _admin(url, action="CREATE", name=name, configSet=name)
+    yield client.connect(url, name, names=NAMES)
+    _admin(url, action="UNLOAD", core=name, deleteInstanceDir="true")
+    shutil.rmtree(folder)
+
+
+def _admin(url: str, **params: str) -> None:
+    answer = requests.get(f"{url}/admin/cores", params=params, timeout=TIMEOUT)
+    assert answer.status_code == 200, answer.text
+
+
+def _own() -> str:
+    """Our fields and their types, each name with the prefix."""
+    ours = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
+    elements = [*ours.iter("fieldType"), *ours.iter("field")]
+    kept = [one for one in elements if one.tag == "fieldType" or one.get("name") in OWN]
+    for one in kept:
+        one.set("name", NAMES.prefix + one.attrib["name"])
+        if one.tag == "field":
+            one.set("type", NAMES.prefix + one.attrib["type"])
+    return "\n".join(ElementTree.tostring(one, encoding="unicode") for one in kept)
+
+
+def documents(count: int, seed: int = 1) -> list[dict[str, Any]]:
+    """Documents with every kind of field; one in ten has none of most, one in 20 has children."""
+    draw = random.Random(seed)
+    return [_document(number, draw) for number in range(count)]
+
+
+def _document(number: int, draw: random.Random) -> dict[str, Any]:
+    def words(count: int) -> str:
+        return " ".join(draw.choices(WORDS, k=count))
+
+    made: dict[str, Any] = {"key": f"k{number}"}
+    if number % 10 == 9:
+        return made if number % 20 == 9 else made | {"title": words(4)}
+    made |= {
+        "title": words(5), "body": [words(20), "", words(9)], "code": f"c{number % 50}",
+        "tags": draw.sample("abcde", 2), "count": number % 9, "sizes": [3, 1, 3],
+        "place": f"{draw.uniform(-60, 60):.3f},{draw.uniform(-60, 60):.3f}",
+        "open": number % 2 == 0, "weight_d": draw.random(), "colour_s": draw.choice(["red", "tan"]),
+    }  # fmt: skip
+    if number % 20 == 0:
+        made["parts"] = [{"key": f"k{number}.{at}", "title": f"inner {words(2)}", "count": at}
+                         for at in range(2)]  # fmt: skip
+    return made
+
+
+def add(solr: Solr, made: Sequence[dict[str, Any]]) -> None:
+    """Add documents as anybody would."""
+    pysolr.Solr(solr.url, timeout=TIMEOUT).add(list(made), commit=True)
+
+
+def everything(solr: Solr) -> dict[str, Any]:
+    """Every field of every document but ours and the version, and what all searches find."""
+    found: dict[str, Any] = {one["key"]: one for one in select(solr, "*:*", fl="*")}
+    for one in found.values():
+        for name in [name for name in one if name.startswith(NAMES.prefix) or name == "_version_"]:
+            del one[name]
+    return found | {q: [one["key"] for one in select(solr, q, fl="key")] for q in SEARCHES}
+
+
+def select(solr: Solr, query: str, **params: Any) -> list[dict[str, Any]]:
+    """All documents that a query finds."""
+    data = {"q": query, "rows": 1_000_000, "sort": "key asc", **params}
+    answer = requests.post(f"{solr.url}/select", data=data, timeout=TIMEOUT)
+    assert answer.status_code == 200, answer.text
+    docs: list[dict[str, Any]] = answer.json()["response"]["docs"]
+    return docs
+
+
+def annotations(solr: Solr) -> dict[str, Any]:
+    """Our fields of every document that has any."""
+    found = select(solr, "*:*", fl="key,nd_*")
+    return {one.pop("key"): one for one in found if len(one) > 1}
+
+
+def update(solr: Solr, *made: dict[str, Any], commit: bool = True) -> None:
+    """Post documents or atomic updates."""
+    params = {"commit": str(commit).lower()}
+    answer = requests.post(f"{solr.url}/update", params=params, json=list(made), timeout=TIMEOUT)
+    assert answer.status_code == 200, answer.text
