@@ -13,7 +13,7 @@ from typing import Annotated, TextIO
 
 import typer
 
-from neardup_solr.skin import explain, fill, find, show, solr_commands, streams, tune, whole
+from neardup_solr.skin import explain, fill, find, gate, show, solr_commands, streams, tune, whole
 
 INTERRUPTED = 130
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
@@ -32,6 +32,7 @@ for command in (
     find.search,
     find.report,
     whole.duplicates,
+    gate.gate,
     explain.explain,
     find.evaluate,
     fill.delete,

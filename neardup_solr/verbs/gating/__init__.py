@@ -82,6 +82,9 @@ def gate(
 
 def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
     """The settings of a collection that has what the policy compares; defaults of an empty one."""
+    if index and not solr.names.is_plain:
+        reason = "the documents of this collection are written by another program"
+        raise SettingsError(reason, "index there what the gate admits, and run neardup annotate")
     settings = settle(solr, None) if index else stored_settings(solr) or Settings()
     needed = {BANDS, "content" if MEASURES[policy.measure].has_texts else "signature"}
     lacking = sorted(needed - settings.fields)

@@ -1,0 +1,108 @@
+"""Decisions of the gate as rows, and the held documents in a file of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from neardup_solr.edges import report
+from neardup_solr.edges.report import Row
+from neardup_solr.pure.errors import SourceError
+from neardup_solr.pure.model import Match
+from neardup_solr.pure.policy import HOLD, Decision
+
+COLUMNS = ("id", "action", "other_id", "similarity", "distance", "matches", "reason")
+
+
+def format_decisions(decisions: Iterable[Decision], format: str) -> Iterator[str]:
+    """Lines of decisions in a format: "tsv", "csv" or "jsonl".
+
+    A row has the nearest match and how many there are; in JSONL `matches` has all of them.
+    Raises SettingsError for another format.
+    """
+    report.check_format(format)
+    if format == "jsonl":
+        return (orjson.dumps(_object(one)).decode() + "\n" for one in decisions)
+    return report.format_rows(map(_row, decisions), COLUMNS, format)
+
+
+def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
+    """Write decisions to a file whose suffix (.tsv, .csv, .jsonl) says the format, or nothing.
+
+    Raises SourceError where the suffix is not known or the file cannot be written.
+    """
+    report.check_output(path)
+    lines = format_decisions(decisions, path.suffix.lower()[1:])
+    report.write_atomically(path, lines)
+
+
+def check_held(path: Path) -> None:
+    """Refuse a file for held documents that could not be written, before any work is done for it.
+
+    Raises SourceError where it is no .jsonl file, or as `report.check_place` does.
+    """
+    if path.suffix.lower() != ".jsonl":
+        raise SourceError(str(path), "held documents go to a .jsonl file", "name one with --held")
+    report.check_place(path)
+
+
+def keeping_held(decisions: Iterable[Decision], path: Path) -> Iterator[Decision]:
+    """The same decisions; each held document is in the file before its decision is given.
+
+    Lines come to those that are there: id, text, the kept columns, neardup_reason and neardup_of
+    (the ids of its matches). `neardup index` and `neardup gate` read such a file.
+    """
+    with path.open("ab") as file:
+        for decision in decisions:
+            if decision.action == HOLD:
+                file.write(orjson.dumps(_held(decision)) + b"\n")
+                file.flush()
+            yield decision
+        os.fsync(file.fileno())
+
+
+def _row(decision: Decision) -> Row:
+    nearest: dict[str, Any] = _match(decision.matches[0]) if decision.matches else {}
+    return {
+        "id": decision.id,
+        "action": decision.action,
+        "other_id": nearest.get("id"),
+        "similarity": nearest.get("similarity"),
+        "distance": nearest.get("distance"),
+        "matches": len(decision.matches),
+        "reason": decision.reason,
+    }
+
+
+def _object(decision: Decision) -> dict[str, Any]:
+    return {**_row(decision), "id": _utf8(decision.id), "reason": _utf8(decision.reason),
+            "matches": list(map(_match, decision.matches))}  # fmt: skip
+
+
+def _match(match: Match) -> dict[str, Any]:
+    return {
+        "id": match.id,
+        "similarity": round(match.similarity, 4),
+        "distance": match.distance,
+        "shared": match.shared,
+    }
+
+
+def _held(decision: Decision) -> dict[str, Any]:
+    document = decision.document
+    return {
+        **document.kept,
+        "id": document.id,
+        "text": document.text,
+        "neardup_reason": decision.reason,
+        "neardup_of": [match.id for match in decision.matches],
+    }
+
+
+def _utf8(text: str) -> str:
+    """A text with lone surrogates escaped: an id that is refused for them is shown all the same."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,98 @@
+"""The command `neardup gate`."""
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from tests.cli.conftest import Run
+
+OLD = "1\tone two three four five six seven eight nine ten\n"
+NEW = (
+    '{"id": "2", "body": "One, two, three four five six seven eight nine ten!", "n_i": 1}\n'
+    '{"id": "3", "body": "one two three four five six seven eight nine eleven", "n_i": 2}\n'
+    '{"id": "4", "body": "one two three four five six seven", "n_i": 3}\n'
+    '{"id": "5", "body": "others altogether", "n_i": 4}\n'
+)
+TSV = (
+    "id\taction\tother_id\tsimilarity\tdistance\tmatches\treason\n"
+    "2\treject\t1\t1.0000\t0\t1\tthe same text as '1'\n"
+    "3\thold\t1\t0.9000\t1\t1\t0.900 similar to '1', which is 0.85 or more\n"
+    "4\ttag\t1\t0.7000\t3\t1\t0.700 similar to '1', which is 0.6 or more\n"
+    "5\tallow\t\t\t\t0\tnothing is near it\n"
+)
+POLICY = ("--hold", "0.85", "--tag", "0.6")
+
+
+@pytest.fixture
+def new(run: Run, tmp_path: Path) -> Path:
+    """Four new documents, and a collection of one old one."""
+    old = tmp_path / "old.tsv"
+    old.write_text(f"id\ttext\n{OLD}")
+    assert run("index", str(old)).returncode == 0
+    path = tmp_path / "new.jsonl"
+    path.write_text(NEW)
+    return path
+
+
+def test_decisions_are_printed_and_nothing_written(run: Run, new: Path) -> None:
+    """One row a document with the reason; the counts add up; the collection stays as it is."""
+    made = run("gate", str(new), "--text-field", "body", *POLICY)
+    assert (made.returncode, made.stdout) == (0, TSV)
+    assert made.stderr == (
+        "Read 4 records = 1 allowed + 1 tagged + 1 held + 1 rejected + 0 failed.\n"
+    )
+    piped = run("gate", "-", "--source-format", "jsonl", "--text-field", "body", *POLICY,
+                "--batch", "1", input=NEW)  # fmt: skip
+    assert piped.stdout == TSV
+    assert run("gate", str(new), "--text-field", "body", *POLICY, "--strict").returncode == 3
+    assert (
+        run("gate", str(new), "--text-field", "body", "--exact", "tag", "--strict").returncode == 0
+    )
+
+
+def test_index_and_hold(run: Run, new: Path, tmp_path: Path) -> None:
+    """What is admitted is indexed, what is held is in the file, which is only ever added to."""
+    held, output = tmp_path / "held.jsonl", tmp_path / "decisions.jsonl"
+    held.write_text('{"id": "0", "text": "from before"}\n')
+    words = ("gate", str(new), "--text-field", "body", "--keep", "n_i", *POLICY, "--index",
+             "--held", str(held), "-o", str(output))  # fmt: skip
+    made = run(*words)
+    assert made.returncode == 0
+    assert f"What is held was added to {held}." in made.stderr
+    first, second = map(orjson.loads, held.read_text().splitlines())
+    assert first["id"] == "0"
+    assert second == {
+        "id": "3", "text": "one two three four five six seven eight nine eleven", "n_i": 2,
+        "neardup_reason": "0.900 similar to '1', which is 0.85 or more", "neardup_of": ["1"],
+    }  # fmt: skip
+    rows = [orjson.loads(line) for line in output.read_text().splitlines()]
+    assert [row["action"] for row in rows] == ["reject", "hold", "tag", "allow"]
+    [match] = rows[2]["matches"]
+    assert (match["id"], match["similarity"], match["distance"]) == ("1", 0.7, 3)
+    found = run("search", "--id", "1", "--fq", "n_i:3 AND neardup_of:1")
+    assert [line.split("\t")[0] for line in found.stdout.splitlines()[1:]] == ["4"]
+    assert run("gate", str(held), "--exact", "tag").stdout.splitlines()[2].startswith("3\ttag\t1")
+
+
+def test_mistakes_are_told_before_any_work(run: Run, new: Path, tmp_path: Path) -> None:
+    """Held documents need a file, and bounds an order; both are told in a line or two."""
+    lost = run("gate", str(new), "--hold", "0.8", "--index")
+    assert lost.returncode == 2
+    assert "--held FILE" in lost.stderr
+    for words in (["--tag", "0.9", "--reject", "0.5"], ["--exact", "no"], ["--batch", "0"],
+                  ["--held", str(tmp_path / "held.csv")], ["-o", "x.doc"]):  # fmt: skip
+        failed = run("gate", str(new), *words)
+        assert failed.returncode == 1
+        assert len(failed.stderr.splitlines()) == 1
+    assert not (tmp_path / "held.csv").exists()
+
+
+def test_a_record_that_cannot_be_read(run: Run, new: Path) -> None:
+    """It is counted and located, the others are decided, and the exit code tells."""
+    new.write_text(f"nonsense\n{NEW}")
+    made = run("gate", str(new), "--text-field", "body", *POLICY)
+    assert (made.returncode, made.stdout) == (1, TSV)
+    assert "new.jsonl, line 1" in made.stderr
+    assert "Read 5 records" in made.stderr
+    assert "1 failed" in made.stderr
