@@ -171,7 +171,7 @@ class Solr:
         """
         wanted = ",".join(self.names.fields(fields))
         params = {"q": "*:*", "sort": f"{self.names.id} asc", "fl": wanted, **EXACT}
-        blocks = export.blocks(self.session, self._shards(), params)
+        blocks = export.blocks(self.session, self.shards(), params)
         if self.names.is_plain:
             return blocks
         return ([self.names.logical(one, fields) for one in block] for block in blocks)
@@ -188,7 +188,7 @@ class Solr:
         newest = found["docs"][0]["_version_"] if found["docs"] else 0
         return State(documents=found["numFound"], version=newest)
 
-    def _shards(self) -> list[str]:
+    def shards(self) -> list[str]:
         """The addresses of the shards; a standalone core is its own."""
         request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
         shards = self._ask(request, _DOCS).get("shards.info", {})

@@ -24,6 +24,7 @@ CONFIG = """<config>
       <str name="qf">title body</str>
       <str name="q.op">AND</str>
     </lst>
+    {select}
   </requestHandler>
 </config>
 """
@@ -64,14 +65,16 @@ KEY = "<uniqueKey>sku</uniqueKey>"
 @contextmanager
 def collection(
     *, schema: str = SCHEMA, more: str = "", key: str = KEY,
-    factory: str = MANAGED.format("true"), log: str = LOG,
+    factory: str = MANAGED.format("true"), log: str = LOG, select: str = "",
 ) -> Iterator[Solr]:  # fmt: skip
     """A fresh core of the embedded Solr with that schema and configuration."""
     name = f"foreign_{uuid.uuid4().hex[:12]}"
     configset = layout().solr_home / "configsets" / name
     url = lifecycle.start().url
     (configset / "conf").mkdir(parents=True)
-    (configset / "conf" / "solrconfig.xml").write_text(CONFIG.format(factory=factory, log=log))
+    (configset / "conf" / "solrconfig.xml").write_text(
+        CONFIG.format(factory=factory, log=log, select=select)
+    )
     file = "schema.xml" if factory == CLASSIC else "managed-schema.xml"
     (configset / "conf" / file).write_text(schema.format(more=more, key=key))
     solr = client.connect(url, name)

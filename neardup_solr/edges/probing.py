@@ -1,0 +1,118 @@
+"""What a Solr tells of a collection beside its schema; None where it does not tell.
+
+Everything here only reads. Doors that are shut (403, 404) are no errors: the fact is unknown then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from ipaddress import ip_address
+from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
+
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.session import answer
+from neardup_solr.pure.errors import SolrError, SolrUnreachable
+from neardup_solr.pure.query import CLAUSES
+
+Told = dict[str, Any]
+
+
+def used_fields(solr: Solr) -> frozenset[str] | None:
+    """The fields that documents have, of all shards."""
+    names: set[str] = set()
+    for shard in solr.shards():
+        told = _told(solr, f"{shard}/admin/luke", {"numTerms": "0"})
+        if told is None:
+            return None
+        fields = told.get("fields", {})
+        # What only deleted documents had stays listed until segments are merged.
+        names.update(name for name, one in fields.items() if one.get("docs", 1))
+    return frozenset(names)
+
+
+def has_update_log(solr: Solr) -> bool | None:
+    """Whether the update log is on: only with it Solr lists the newest versions."""
+    params = {"getVersions": "1", "omitHeader": "false", "distrib": "false"}
+    told = _told(solr, f"{solr.url}/get", params)
+    return None if told is None else "versions" in told
+
+
+def takes_clauses(solr: Solr, key: str) -> bool | None:
+    """Whether a query may have as many clauses as ours have at most."""
+    if not key:
+        return None
+    return _answers(solr, key, CLAUSES) or (False if _answers(solr, key, 1) else None)
+
+
+def roots(solr: Solr) -> int | None:
+    """How many documents are no child of another, where the schema has _root_."""
+    request = {
+        "query": "*:*",
+        "limit": 0,
+        "facet": {"roots": "unique(_root_)"},
+        "params": {"defType": "lucene"},
+    }
+    told = _told(solr, f"{solr.url}/select", body=request)
+    return None if told is None else told.get("facets", {}).get("roots") or None
+
+
+def update_chain(solr: Solr) -> list[str] | None:
+    """The classes of the default update chain, in order; none where it is Solr's own."""
+    told = _told(solr, f"{solr.url}/config/updateRequestProcessorChain")
+    if told is None:
+        return None
+    chains = told["config"].get("updateRequestProcessorChain") or []
+    default: Told = next((one for one in chains if str(one.get("default")) == "true"), {})
+    return [str(one.get("class", "")).rpartition(".")[2] for one in default.get("", ())]
+
+
+def select_handler(solr: Solr) -> Mapping[str, Mapping[str, Any]]:
+    """The parameters that /select has by configuration."""
+    told = _told(solr, f"{solr.url}/config/requestHandler", {"componentName": "/select"})
+    handlers = (told or {}).get("config", {}).get("requestHandler", {})
+    found = handlers.get("/select") or {}
+    return {part: found[part] for part in ("defaults", "appends", "invariants") if part in found}
+
+
+def system(solr: Solr) -> Told:
+    """Solr's version, mode and security, as /admin/info/system has them."""
+    return _told(solr, f"{solr.base}/admin/info/system") or {}
+
+
+def cluster(solr: Solr) -> Told:
+    """The collections and aliases of a SolrCloud."""
+    told = _told(solr, f"{solr.base}/admin/collections", {"action": "CLUSTERSTATUS"}) or {}
+    return dict(told.get("cluster", {}))
+
+
+def is_local(solr: Solr) -> bool:
+    """Whether the address is one that only this machine reaches."""
+    host = urlsplit(solr.base).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _answers(solr: Solr, key: str, clauses: int) -> bool:
+    terms = " ".join(f'"{number}"' for number in range(clauses))
+    request = {"query": f"{{!lucene q.op=OR df={key}}}{terms}", "limit": 0}
+    params = {"params": {"defType": "lucene"}}
+    return _told(solr, f"{solr.url}/select", body=request | params) is not None
+
+
+def _told(
+    solr: Solr, url: str, params: Mapping[str, str] | None = None, *, body: Any = None
+) -> Told | None:
+    try:
+        if body is None:
+            return answer(solr.session.get(url, params=params))
+        json = {"Content-Type": "application/json"}
+        return answer(solr.session.post(url, data=orjson.dumps(body), headers=json))
+    except SolrUnreachable:
+        raise
+    except SolrError:
+        return None

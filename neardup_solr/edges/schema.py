@@ -1,0 +1,177 @@
+"""The schema of a collection by Solr's Schema API: read, changed, and our names kept in it.
+
+What a collection calls its fields has to lie with the collection, but no document may have it. It
+is the default value, as JSON, of a field that is neither indexed nor stored nor in docValues:
+Solr keeps the text in the schema and makes nothing of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from xml.etree import ElementTree
+
+import orjson
+
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.session import answer
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure.errors import CoreMissing, SettingsError, SolrAnswerError
+from neardup_solr.pure.names import OWN, PLAIN, Names
+from neardup_solr.pure.schema import Field, Schema
+
+NOTE = "neardup_names"  # the field that holds the names; it never has a prefix, so it is found
+NOTE_TYPE = "neardup_note"
+TYPES = {"StrField": "neardup_string", "IntPointField": "neardup_int"}  # of the fields we add
+_ATTRIBUTES = ("indexed", "stored", "docValues", "multiValued")
+# Refused by every schema: that nothing is called so, or that nothing may be changed.
+_NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
+
+
+def described(solr: Solr) -> Schema:
+    """The schema of a collection, with what is left to defaults worked out.
+
+    Raises CoreMissing where there is no such collection, SolrError where Solr does not answer.
+    """
+    whole = _get(solr, "", {"schema": dict})["schema"]
+    types = {one["name"]: _class(one.get("class", "")) for one in whole.get("fieldTypes", ())}
+    fields = _get(solr, "/fields", {"fields": list})["fields"]
+    dynamic = _get(solr, "/dynamicfields", {"dynamicFields": list})["dynamicFields"]
+    return Schema(
+        key=whole.get("uniqueKey", ""),
+        types=types,
+        fields={one["name"]: _field(one, types) for one in fields},
+        dynamic=[_field(one, types) for one in dynamic],
+        copies=[(one["source"], one["dest"]) for one in whole.get("copyFields", ())],
+    )
+
+
+def is_mutable(solr: Solr) -> bool:
+    """Whether the Schema API may change the schema; asked by a change that cannot be made."""
+    try:
+        change(solr, _NO_CHANGE)
+    except SolrAnswerError as error:
+        return error.status == 400 and "not editable" not in error.reason
+    return True
+
+
+def change(solr: Solr, commands: Mapping[str, Any]) -> None:
+    """Change the schema by commands of the Schema API: all of them, or none.
+
+    Raises SolrAnswerError where Solr refuses, or the schema is not managed.
+    """
+    if commands:
+        answer(solr.session.post(f"{solr.url}/schema", data=orjson.dumps(commands),
+                                 headers={"Content-Type": "application/json"}))  # fmt: skip
+
+
+def wanted(names: Names) -> dict[str, Field]:
+    """The fields that we need in a collection, by their names there, as our own schema has them."""
+    root = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
+    types = {one.attrib["name"]: _class(one.attrib["class"]) for one in root.iter("fieldType")}
+    ours = {one.attrib["name"]: one.attrib for one in root.iter("field")}
+    fields: dict[str, Field] = {}
+    for own in OWN:
+        described = {name: _json_value(value) for name, value in ours[own].items()}
+        name = names.of(own)
+        type_of = TYPES[types[described["type"]]]
+        fields[name] = _field(described | {"name": name, "type": type_of},
+                              {type_of: types[described["type"]]})  # fmt: skip
+    return fields
+
+
+def remembered(solr: Solr) -> Names:
+    """The names that a collection was prepared with; the usual ones where it was not, or is none.
+
+    Raises SettingsError where what is kept there is no longer understood.
+    """
+    try:
+        found = answer(solr.session.get(f"{solr.url}/schema/fields/{NOTE}"), {"field": dict})
+    except CoreMissing:
+        return PLAIN
+    except SolrAnswerError as error:
+        if error.status == 404:
+            return PLAIN
+        raise
+    return read_note(str(found["field"].get("default", "")))
+
+
+def remember(solr: Solr, names: Names) -> None:
+    """Keep names with a collection, in its schema, for `remembered`.
+
+    Raises SolrAnswerError where the schema is not managed.
+    """
+    schema = described(solr)
+    if NOTE in schema.fields:
+        change(solr, {"replace-field": note(names)})
+    else:
+        types = [] if NOTE_TYPE in schema.types else [note_type()]
+        change(solr, {"add-field-type": types, "add-field": [note(names)]})
+
+
+def note(names: Names) -> dict[str, Any]:
+    """The field that keeps names, as the Schema API wants it."""
+    kept = {"id": names.id, "text": names.text, "prefix": names.prefix}
+    off = dict.fromkeys(_ATTRIBUTES, False)
+    return {"name": NOTE, "type": NOTE_TYPE, "default": orjson.dumps(kept).decode(), **off}
+
+
+def note_type() -> dict[str, Any]:
+    """The type of that field: no value of it is ever kept."""
+    return {"name": NOTE_TYPE, "class": "solr.StrField", "docValues": False, "stored": False,
+            "indexed": False}  # fmt: skip
+
+
+def read_note(default: str) -> Names:
+    """The names that a default value holds; raises SettingsError where it holds none."""
+    try:
+        kept = orjson.loads(default)
+        return Names(id=kept["id"], text=tuple(kept["text"]), prefix=kept["prefix"])
+    except (orjson.JSONDecodeError, LookupError, TypeError):
+        reason = f"the schema's field {NOTE!r} does not say what the collection calls its fields"
+        raise SettingsError(reason, "delete that field, then: neardup init NAME") from None
+
+
+def _get(solr: Solr, part: str, needed: Mapping[str, type]) -> dict[str, Any]:
+    params = {"showDefaults": "true"} if part else {}
+    return answer(solr.session.get(f"{solr.url}/schema{part}", params=params), needed)
+
+
+def _field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:
+    indexed, stored, doc_values, multi_valued = (
+        bool(described.get(name, False)) for name in _ATTRIBUTES
+    )
+    return Field(
+        name=described["name"],
+        type=described["type"],
+        kind=types.get(described["type"], ""),
+        indexed=indexed,
+        stored=stored,
+        doc_values=doc_values,
+        multi_valued=multi_valued,
+        as_stored=bool(described.get("useDocValuesAsStored", True)),
+        default=described.get("default"),
+    )
+
+
+def _class(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _json_value(value: str) -> Any:
+    return {"true": True, "false": False}.get(value, value)
+
+
+def definitions(fields: Sequence[Field]) -> list[dict[str, Any]]:
+    """Fields as the Schema API wants them."""
+    return [
+        {
+            "name": one.name,
+            "type": one.type,
+            "indexed": one.indexed,
+            "stored": one.stored,
+            "docValues": one.doc_values,
+            "multiValued": one.multi_valued,
+        }
+        for one in fields
+    ]

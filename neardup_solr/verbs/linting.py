@@ -1,0 +1,104 @@
+"""lint: whether a collection that is there can be used, and what would be lost."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neardup_solr.edges import probing, schema
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.findings import DANGER, Facts, Finding
+from neardup_solr.pure.lint import findings
+from neardup_solr.pure.names import Names
+
+PLACED = "_nest_path_:*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lint:
+    """What lint found, the gravest first; `documents` counts those of the collection."""
+
+    documents: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def dangers(self) -> tuple[Finding, ...]:
+        """The findings for which documents would lose something, or cannot be written."""
+        return tuple(one for one in self.findings if one.level == DANGER)
+
+
+def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> Lint:
+    """Look at a collection that is there, and change nothing.
+
+    The names are those that the collection was prepared with, but for `text` fields and `prefix`
+    where they are given.
+
+    Raises CoreMissing where there is no such collection, SettingsError where a name cannot be.
+    """
+    found = schema.described(solr)
+    names = chosen(solr.names, found.key, text=text, prefix=prefix)
+    documents = solr.count()
+    told, cluster = probing.system(solr), probing.cluster(solr)
+    collection = cluster.get("collections", {}).get(solr.core, {})
+    facts = Facts(
+        schema=found,
+        names=names,
+        wanted=schema.wanted(names),
+        documents=documents,
+        used=probing.used_fields(solr) if documents else frozenset(),
+        roots=probing.roots(solr) if "_root_" in found.fields else documents,
+        placed=solr.count([PLACED]) if "_nest_path_" in found.fields else 0,
+        is_mutable=schema.is_mutable(solr),
+        has_log=probing.has_update_log(solr),
+        takes_clauses=probing.takes_clauses(solr, found.key),
+        chain=probing.update_chain(solr),
+        select=probing.select_handler(solr),
+        version=told.get("lucene", {}).get("solr-spec-version", ""),
+        alias_of=_alias_of(solr, cluster),
+        beside=_beside(solr, cluster),
+        is_read_only=str(collection.get("readOnly", "")).lower() == "true",
+        is_local=probing.is_local(solr),
+        is_encrypted=solr.base.startswith("https:"),
+        is_open=bool(told) and "authenticationPlugin" not in told.get("security", {}),
+    )
+    return Lint(documents=documents, findings=tuple(findings(facts)))
+
+
+def chosen(known: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
+    """The names of a collection: those known, its unique key, and what is asked for otherwise."""
+    if isinstance(text, str):
+        raise TypeError(f"text is a list of fields: give text=[{text!r}]")
+    return replace(
+        known,
+        id=key or known.id,
+        text=tuple(text) or known.text,
+        prefix=known.prefix if prefix is None else prefix,
+    )
+
+
+def require_safe(solr: Solr, *, text: Sequence[str] = ()) -> None:
+    """Refuse to write into a collection that lint finds dangerous, by SettingsError."""
+    dangers = lint(solr, text=text).dangers
+    if dangers:
+        first, more = dangers[0], len(dangers) - 1
+        others = f" (and {more} more: neardup lint {solr.core})" if more else ""
+        raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)
+
+
+def _alias_of(solr: Solr, cluster: dict[str, Any]) -> tuple[str, ...]:
+    named = (cluster.get("aliases") or {}).get(solr.core, "")
+    return tuple(filter(None, named.split(",")))
+
+
+def _beside(solr: Solr, cluster: dict[str, Any]) -> tuple[str, ...]:
+    collections = cluster.get("collections", {})
+    config = collections.get(solr.core, {}).get("configName")
+    return tuple(
+        sorted(
+            name
+            for name, one in collections.items()
+            if config is not None and name != solr.core and one.get("configName") == config
+        )
+    )

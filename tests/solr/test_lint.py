@@ -1,0 +1,265 @@
+"""lint on real collections of someone else's: what it says is what happens."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from neardup_solr.edges import client, schema
+from neardup_solr.edges.client import Solr
+from neardup_solr.pure.errors import CoreMissing, SettingsError
+from neardup_solr.pure.findings import Finding
+from neardup_solr.pure.names import Names
+from neardup_solr.verbs.linting import Lint, lint, require_safe
+from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
+
+pytestmark = pytest.mark.usefixtures("home")
+NAMES = Names(id="sku", text=("title", "body"), prefix="nd_")
+# What an update of a part makes of such fields: those that begin with "lost" are lost.
+FIELDS = """
+  <fieldType name="sorted" class="solr.SortableTextField" maxCharsForDocValues="8">
+    <analyzer><tokenizer name="standard"/></analyzer>
+  </fieldType>
+  <field name="lost_indexed" type="text" indexed="true" stored="false"/>
+  <field name="lost_cut" type="sorted" indexed="true" stored="false"/>
+  <field name="lost_copy" type="text" indexed="true" stored="false"/>
+  <field name="lost_all" type="text" indexed="true" stored="false" multiValued="true"/>
+  <field name="gone" type="text" indexed="false" stored="false"/>
+  <field name="lost_source" type="text" indexed="true" stored="false"/>
+  <field name="kept_copy" type="text" indexed="true" stored="false"/>
+  <field name="kept_numbers" type="plong" indexed="true" stored="false" multiValued="true"/>
+  <field name="lost_hidden" type="string" indexed="true" stored="false"
+         useDocValuesAsStored="false"/>
+  <dynamicField name="lost_*" type="text" indexed="true" stored="false"/>
+  <dynamicField name="*_k" type="string" indexed="true" stored="true" docValues="false"/>
+  <dynamicField name="*_copied" type="text" indexed="true" stored="false"/>
+  <copyField source="gone" dest="lost_copy"/>
+  <copyField source="lost_source" dest="lost_all"/>
+  <copyField source="title" dest="lost_all"/>
+  <copyField source="title" dest="kept_copy"/>
+  <copyField source="*_k" dest="*_copied"/>
+"""
+DOCUMENT = {
+    "title": "word",
+    "body": ["word", "more"],
+    "price": 7,
+    "a_s": "word",
+    "a_txt": "word",
+    "kept_numbers": [3, 1, 3],
+    "lost_hidden": "word",
+    "a_k": "word",
+    "lost_indexed": "word",
+    "lost_cut": "12345678 word",
+    "lost_source": "special",
+    "lost_other": "word",
+    "gone": "word",
+}
+SEARCHES = {
+    "title": "title:word", "body": "body:more", "price": "price:7", "a_s": "a_s:word",
+    "a_txt": "a_txt:word", "kept_numbers": "kept_numbers:3", "lost_hidden": "lost_hidden:word",
+    "kept_copy": "kept_copy:word", "a_copied": "a_copied:word", "catchall": "catchall:more",
+    "lost_indexed": "lost_indexed:word", "lost_cut": "lost_cut:word", "lost_copy": "lost_copy:word",
+    "lost_all": "lost_all:special", "lost_source": "lost_source:special",
+    "lost_other": "lost_other:word",
+}  # fmt: skip
+
+
+def send(solr: Solr, *documents: Mapping[str, Any]) -> None:
+    """Add documents, or update parts of them, as another program does."""
+    assert replace(solr, names=Names(id="sku")).add(documents) == ()
+    solr.commit()
+
+
+def rules(found: Lint, level: str) -> dict[str, Finding]:
+    """The findings of a level by what they are about."""
+    return {one.about: one for one in found.findings if one.level == level}
+
+
+@contextmanager
+def ready(**made: str) -> Iterator[Solr]:
+    """A collection that has all of our fields under a prefix."""
+    with collection(**made) as solr:
+        solr = replace(solr, names=NAMES)
+        types = [
+            {"name": "neardup_string", "class": "solr.StrField"},
+            {"name": "neardup_int", "class": "solr.IntPointField"},
+        ]
+        fields = schema.definitions(list(schema.wanted(NAMES).values()))
+        schema.change(solr, {"add-field-type": types, "add-field": fields})
+        yield solr
+
+
+def test_lint_says_what_an_update_loses() -> None:
+    """The fields that a real update of a part loses are those that lint warned of, one by one."""
+    with collection(more=FIELDS) as solr:
+        send(solr, {"sku": "1", **DOCUMENT})
+        before = {name for name, query in SEARCHES.items() if solr.count([query])}
+        warned = lint(solr, text=["title"], prefix="nd_")
+        send(solr, {"sku": "1", "a_txt": {"set": "word"}})
+        after = {name for name, query in SEARCHES.items() if solr.count([query])}
+    assert before == set(SEARCHES)
+    assert before - after == {name for name in SEARCHES if name.startswith("lost_")}
+    lost = {one.about for one in warned.dangers if one.rule == "lost-field"}
+    assert lost == before - after
+    assert {one.rule for one in warned.dangers} == {"lost-field"}
+
+
+def test_only_fields_that_documents_have_are_lost() -> None:
+    """A schema may have what no document uses."""
+    with collection(more=FIELDS) as solr:
+        send(solr, {"sku": "1", "title": "word", "price": 1})
+        found = lint(solr, text=["title"], prefix="nd_")
+    assert [one.about for one in found.dangers] == ["lost_all"]
+    assert "copied from lost_source, which is not kept" in found.dangers[0].reason
+
+
+def test_a_collection_that_is_fine_has_no_dangers() -> None:
+    """With our fields in it, and on this machine, nothing but notes remains."""
+    with ready() as solr:
+        send(solr, {"sku": "1", "title": "word", "body": ["a", "b"], "price": 3, "a_s": "x"})
+        found = lint(solr)
+        require_safe(solr)
+    assert found.documents == 1
+    assert [one for one in found.findings if one.level != "note"] == []
+
+
+def test_our_own_collection_is_fine(solr: Solr) -> None:
+    """So is one of the bundled configset, though its schema cannot be changed."""
+    assert solr.add([{"id": "1", "content": "word", "city": "Paris"}]) == ()
+    solr.commit()
+    assert {(one.level, one.rule) for one in lint(solr).findings} == {("note", "schema")}
+
+
+ANONYMOUS = {"sku": "p", "title": "a", "_childDocuments_": [{"sku": "c", "title": "b"}]}
+NAMED = {"sku": "p", "title": "a", "kids": [{"sku": "c", "title": "b"}]}
+NO_PATH = SCHEMA.replace('<field name="_nest_path_" type="_nest_path_"/>', "")
+
+
+@pytest.mark.parametrize(
+    ("made", "family", "left"),
+    [(NO_PATH, ANONYMOUS, 1), (SCHEMA, ANONYMOUS, 1), (SCHEMA, NAMED, 2)],
+)
+def test_children_without_a_path_are_a_danger(
+    made: str, family: Mapping[str, Any], left: int
+) -> None:
+    """An update of their parent deletes them, and only them."""
+    with collection(schema=made) as solr:
+        send(solr, {"sku": "alone", "title": "x"})
+        assert rules(lint(solr, text=["title"]), "danger") == {}
+        send(solr, family)
+        assert solr.count() == 3
+        found = lint(solr, text=["title"])
+        send(solr, {"sku": "p", "a_s": {"set": "x"}})
+        assert solr.count(["sku:p OR sku:c"]) == left
+    assert [one.rule for one in found.dangers] == (["children"] if left == 1 else [])
+    assert left == 1 or "1 documents are children" in rules(found, "note")["_root_"].reason
+
+
+CHAIN = """<updateRequestProcessorChain name="mine" default="true">{before}
+  <processor class="solr.DistributedUpdateProcessorFactory"/>{after}
+  <processor class="solr.RunUpdateProcessorFactory"/></updateRequestProcessorChain>"""
+STAMP = (
+    '<processor class="solr.DefaultValueUpdateProcessorFactory"><str name="fieldName">state_s</str>'
+    '<str name="value">new</str></processor>'
+)
+CLONE = (
+    '<processor class="solr.CloneFieldUpdateProcessorFactory"><str name="source">title</str>'
+    '<str name="dest">body</str></processor>'
+)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "danger"),
+    [
+        (STAMP, "", "DefaultValueUpdateProcessorFactory"),
+        ("", STAMP, None),
+        ("", CLONE, "CloneFieldUpdateProcessorFactory"),
+        (CLONE, "", None),
+    ],
+)
+def test_update_chains_that_change_documents(before: str, after: str, danger: str | None) -> None:
+    """A processor is a danger where, and only where, an update of another field changes values."""
+    factory = MANAGED.format("true") + CHAIN.format(before=before, after=after)
+    with collection(factory=factory) as solr:
+        send(solr, {"sku": "1", "title": "word", "state_s": "old"})
+        (was,) = read(solr)
+        found = lint(solr, text=["title"])
+        send(solr, {"sku": "1", "a_s": {"set": "x"}})
+        (now,) = read(solr)
+    assert [one.about for one in found.dangers] == ([danger] if danger else [])
+    assert (was != now) == bool(danger)
+
+
+def read(solr: Solr) -> list[dict[str, Any]]:
+    """The values that the processors change."""
+    return replace(solr, names=Names(id="sku")).stored(["1"], ["body", "state_s"])
+
+
+def test_the_update_log_and_the_version() -> None:
+    """Without them Solr refuses an update of a part, or cannot tell who came first."""
+    with collection(log="") as solr:
+        send(solr, {"sku": "1", "title": "word"})
+        assert rules(lint(solr, text=["title"]), "danger").keys() == {"updateLog"}
+        with pytest.raises(SettingsError, match=r"updateLog: .*is off.*; add <updateL"):
+            require_safe(solr, text=["title"])
+
+
+def test_no_unique_key() -> None:
+    """Nothing can be updated then."""
+    with collection(key="", log="") as solr:
+        found = rules(lint(solr, text=["title"]), "danger")
+    assert "no unique key" in found["uniqueKey"].reason
+
+
+@pytest.mark.parametrize("factory", [CLASSIC, MANAGED.format("false")])
+def test_schemas_that_cannot_be_changed(factory: str) -> None:
+    """The remedy is XML to paste; asking changes nothing."""
+    with collection(factory=factory) as solr:
+        found = rules(lint(solr, text=["title"]), "warning")
+        assert "neardup init NAME prints" in found["schemaFactory"].remedy
+        assert not schema.is_mutable(solr)
+    with collection() as solr:
+        assert schema.is_mutable(solr)
+
+
+def test_clashes_and_texts() -> None:
+    """A field of another kind under one of our names, and texts that cannot be read."""
+    more = '<field name="signature" type="text" indexed="true" stored="true"/>'
+    with collection(more=more) as solr:
+        found = rules(lint(solr, text=["catchall", "price", "nope"]), "danger")
+        assert "it is a TextField, not a StrField" in found["signature"].reason
+        assert "--prefix" in found["signature"].remedy
+        assert "cannot be read back" in found["catchall"].reason
+        assert "numbers" in found["price"].reason
+        assert "no such field" in found["nope"].reason
+        assert rules(lint(solr, text=["title"], prefix="nd_"), "danger") == {}
+
+
+def test_defaults_of_select_do_not_matter_but_appends_do() -> None:
+    """A filter that /select always adds hides documents from us."""
+    hiding = MANAGED.format("true")
+    config = '<lst name="appends"><str name="fq">title:x</str></lst>'
+    with collection(factory=hiding, select=config) as solr:
+        found = rules(lint(solr, text=["title"]), "danger")
+    assert found.keys() == {"/select appends fq"}
+
+
+def test_a_collection_that_is_not_there(solr_url: str) -> None:
+    """It is the usual error."""
+    with pytest.raises(CoreMissing):
+        lint(client.connect(solr_url, "nowhere"))
+
+
+def test_a_field_that_left_the_schema() -> None:
+    """Documents still have it, and Solr refuses to update them."""
+    with collection() as solr:
+        add = {"name": "old", "type": "string", "stored": True}
+        schema.change(solr, {"add-field": add})
+        send(solr, {"sku": "1", "title": "word", "old": "x"})
+        schema.change(solr, {"delete-field": {"name": "old"}})
+        found = rules(lint(solr, text=["title"]), "danger")
+    assert found["old"].rule == "unknown-field"
