@@ -31,6 +31,7 @@ SAME: dict[str, Callable[[Entry], str]] = {
     "md5_hash": lambda entry: entry.md5_hash,
 }
 NO_LIMITS = Limits()
+UNMARKED = frozenset({"content"})
 
 
 def _one_of(option: str, value: str, choices: Iterable[str]) -> None:
@@ -101,13 +102,14 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
 
     Raises SettingsError where it has no documents, or where a field was left out at indexing.
     """
-    settings = stored_settings(solr)
+    is_native = criteria.by == "native" and native.is_filled(solr)
+    # What another program indexed has its text and what Solr makes of it, and no settings.
+    settings = stored_settings(solr) or (Settings(fields=UNMARKED) if is_native else None)
     if settings is None:
         reason = f"the collection {solr.core!r} has no documents"
         raise SettingsError(reason, "index some: neardup index FILE")
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
-    if criteria.by == "native" and native.is_filled(solr):
-        there |= {native.FIELD}
+    there |= {native.FIELD} if is_native else set()
     ways = [way for way, (field_name, _) in WAYS.items() if field_name in there]
     by = criteria.by or next(iter(ways), "shingles")
     if not MEASURES[criteria.measure].has_texts and "signature" not in there:

@@ -108,6 +108,22 @@ def test_a_client_that_does_not_use_this_package(filled: client.Solr) -> None:
     assert {hit["id"] for hit in hits} == {"a", "b", "p"}
 
 
+def test_a_collection_that_only_another_program_fills(named: client.Solr) -> None:
+    """No document of it has settings: the texts, and what Solr makes of them, are enough."""
+    nd.init(named, native=True)
+    documents = [{"id": id, "content": text} for id, text in TEXTS.items()]
+    pysolr.Solr(named.url).add(documents, commit=True)
+    by = nd.Criteria(by="native")
+    assert [match.id for match in nd.search(named, id="a", criteria=by)] == ["b"]
+    assert [match.id for match in nd.search(named, text=LONG, criteria=by)] == ["a", "b"]
+    pairs = nd.report(named, criteria=by).pairs
+    assert [(pair.id, pair.other_id) for pair in pairs] == [("a", "b"), ("short", "twin")]
+    with pytest.raises(nd.SettingsError, match="has no documents; index some"):
+        nd.search(named, id="a")
+    with pytest.raises(nd.SettingsError, match="without signature, which estimate compares"):
+        nd.search(named, id="a", criteria=nd.Criteria(by="native", measure="estimate"))
+
+
 def test_other_collections_pay_nothing(solr: client.Solr) -> None:
     """No document gets the field, and the search says what is there instead."""
     nd.index([nd.Document(id="a", text=LONG)], solr)
