@@ -87,31 +87,32 @@ class Rows:
     """A table that grows by blocks of rows."""
 
     def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
-        self._spill, self._width, self._dtype = spill, width, dtype
-        self._blocks: list[NDArray[Any]] = []
+        self._spill = spill
+        self._held = np.empty((0, width), dtype=dtype)
         self._file: IO[bytes] | None = None
-        self._rows = self._bytes = 0
+        self._rows = 0
 
     def append(self, block: NDArray[Any]) -> None:
         """Add rows, shape (rows, width)."""
-        self._blocks.append(np.ascontiguousarray(block, dtype=self._dtype))
-        self._rows += len(block)
-        self._bytes += block.nbytes
-        if self._file is None and self._bytes > self._spill.share:
+        first, self._rows = self._rows, self._rows + len(block)
+        held = self._held
+        if self._file is None and self._rows * held.strides[0] > self._spill.share:
             self._file = self._spill.file()
+            self._spill.write(self._file, held[:first].data)
+            self._held = held[:0]
         if self._file is not None:
-            for waiting in self._blocks:
-                self._spill.write(self._file, waiting.data)
-            self._blocks.clear()
+            self._spill.write(self._file, np.ascontiguousarray(block, dtype=held.dtype).data)
+            return
+        if self._rows > len(held):  # in place, where the system can
+            held.resize((max(self._rows, 3 * len(held) // 2), held.shape[1]), refcheck=False)
+        held[first : self._rows] = block
 
     def table(self) -> NDArray[Any]:
         """All rows, shape (rows, width); of a file those that are looked at come into memory."""
-        shape = (self._rows, self._width)
-        if self._file is not None:
-            return np.memmap(self._file, dtype=self._dtype, mode="r", shape=shape)
-        joined = np.concatenate(self._blocks) if self._blocks else np.empty(shape, self._dtype)
-        self._blocks = [joined]
-        return joined
+        if self._file is None:
+            return self._held[: self._rows]
+        shape = (self._rows, self._held.shape[1])
+        return np.memmap(self._file, dtype=self._held.dtype, mode="r", shape=shape)
 
 
 class Strings(Sequence[str]):

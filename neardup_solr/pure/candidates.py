@@ -79,11 +79,11 @@ def band_candidates(
     """
     documents = len(signatures)
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
-    alike = _keys(signatures, 0, 1, settings.bands * settings.rows)[:, 0]  # a hash over all bands
+    alike = _alike(signatures, settings, joining.threads)
     found, hot_keys = [], 0
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
-        keys = _keys(signatures, first, last, settings.rows)
+        keys = _keys(signatures, first, last, settings, joining.threads)
         joined = key_candidates(keys, alike, joining=joining, is_first=first == 0)
         found.append(joined.pairs)
         hot_keys += joined.hot_keys
@@ -180,20 +180,47 @@ class _Join:
             yield block[:filled].copy()
 
 
-def _keys(signatures: NDArray[np.uint32], first: int, last: int, rows: int) -> NDArray[np.uint64]:
+def _keys(
+    signatures: NDArray[np.uint32], first: int, last: int, settings: Settings, threads: int
+) -> NDArray[np.uint64]:
     """The hashes of bands first..last - 1; as `bands.hash_bands`, but some documents at a time."""
     keys = np.empty((len(signatures), last - first), dtype=np.uint64)
-    columns = slice(first * rows, last * rows)
-    for at in range(0, len(signatures), _AT_ONCE):
-        documents = slice(at, at + _AT_ONCE)
-        part = np.ascontiguousarray(signatures[documents, columns])
+
+    def fill(documents: slice) -> None:
         if is_compiled():
             from neardup_solr.pure.kernel import joins
 
-            joins.hash_rows(part, rows, keys[documents])
+            joins.hash_rows(signatures[documents], first, settings.rows, keys[documents])
         else:
-            keys[documents] = bands.hash_bands(part, last - first, rows)
+            columns = slice(first * settings.rows, last * settings.rows)
+            part = signatures[documents, columns]
+            keys[documents] = bands.hash_bands(part, last - first, settings.rows)
+
+    _by_parts(fill, len(signatures), threads)
     return keys
+
+
+def _alike(signatures: NDArray[np.uint32], settings: Settings, threads: int) -> NDArray[np.uint64]:
+    """One hash over all bands of each document."""
+    used = settings.bands * settings.rows
+    hashed = np.empty(len(signatures), dtype=np.uint64)
+
+    def fill(documents: slice) -> None:
+        if is_compiled():
+            from neardup_solr.pure.kernel import joins
+
+            joins.hash_whole(signatures[documents], used, hashed[documents])
+        else:
+            hashed[documents] = bands.hash_bands(signatures[documents], 1, used)[:, 0]
+
+    _by_parts(fill, len(signatures), threads)
+    return hashed
+
+
+def _by_parts(fill: Callable[[slice], None], documents: int, threads: int) -> None:
+    parts = [slice(at, at + _AT_ONCE) for at in range(0, documents, _AT_ONCE)]
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(fill, parts))
 
 
 def _distinct(pairs: Pairs) -> Pairs:

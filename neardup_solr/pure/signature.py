@@ -8,7 +8,6 @@ Two sets agree in a position with probability equal to their Jaccard similarity 
 from __future__ import annotations
 
 import base64
-import binascii
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
@@ -24,6 +23,10 @@ from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document, Entry
 from neardup_solr.pure.profile import text_profile
 from neardup_solr.pure.shingles import shingles
+
+_ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+_SIXES = np.full(256, 64, dtype=np.uint8)
+_SIXES[np.frombuffer(_ALPHABET, dtype=np.uint8)] = np.arange(64)
 
 _HASHES_AT_ONCE = 1 << 20  # bounds the memory of a long text's hash table
 
@@ -156,14 +159,27 @@ def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]
     Raises SettingsError where a string is not the signature of so many hashes.
     """
     size = 4 * settings.hashes
+    length = -(-size // 3) * 4  # base64 makes four characters of three bytes
+    packed = np.empty((len(encoded), size), dtype=np.uint8)
+    is_regular = all(len(each) == length and each.isascii() for each in encoded)
+    if not is_regular or not _decode_rows("".join(encoded).encode(), length, packed):
+        for row, each in enumerate(encoded):
+            values = decode(each)
+            if len(values) != settings.hashes:
+                reason = f"a stored signature has {len(values)} values, not {settings.hashes}"
+                raise SettingsError(reason, "index the document again")
+            packed[row] = np.frombuffer(values.astype("<u4").tobytes(), dtype=np.uint8)
+    return packed.view("<u4")
+
+
+def _decode_rows(joined: bytes, length: int, packed: NDArray[np.uint8]) -> bool:
+    """Decode rows of base64 in compiled code; whether that could be done."""
     try:
-        packed = [binascii.a2b_base64(each, strict_mode=True) for each in encoded]
-    except ValueError:
-        packed = [decode(each).tobytes() for each in encoded]  # raises, and says which one
-    if any(len(each) != size for each in packed):
-        reason = f"a stored signature does not have {settings.hashes} values"
-        raise SettingsError(reason, "index the documents again")
-    return np.frombuffer(b"".join(packed), dtype="<u4").reshape(-1, settings.hashes)
+        from neardup_solr.pure.kernel import base64 as kernel
+    except (ImportError, RuntimeError):  # as `signing.is_compiled` tells, which needs this module
+        return False
+    characters = np.frombuffer(joined, dtype=np.uint8).reshape(-1, length)
+    return bool(kernel.decode_rows(characters, _SIXES, packed))
 
 
 def affine_minima(hashed: NDArray[np.uint32], settings: Settings) -> Signature:

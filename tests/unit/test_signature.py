@@ -155,3 +155,22 @@ def test_a_kept_object_is_no_value() -> None:
     """Solr would take an object for an order to add or to set."""
     document = Document(id="1", text="a", kept={"tags": {"add": "x"}})
     assert "'tags' is an object" in str(signature.problem(document))
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("hashes", [1, 2, 3, 128])
+def test_many_signatures_at_once(
+    compiled: bool, hashes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All lengths of base64, with and without compiled code; a damaged one is refused."""
+    if not compiled:
+        monkeypatch.setattr(signature, "_decode_rows", lambda *given: False)
+    shape = Settings(hashes=hashes, bands=1, rows=1, signatures=0)
+    made = np.random.default_rng(1).integers(0, 2**32, (50, hashes), dtype=np.uint32)
+    encoded = [signature.encode(one) for one in made]
+    assert np.array_equal(signature.decode_all(encoded, shape), made)
+    assert signature.decode_all([], shape).shape == (0, hashes)
+    for damaged in ("", "=" * len(encoded[0]), encoded[0][:-4], "ü" + encoded[0][1:],
+                    "!" + encoded[0][1:], encoded[0] + "AAAA"):  # fmt: skip
+        with pytest.raises(SettingsError, match="index the document again"):
+            signature.decode_all([*encoded, damaged], shape)

@@ -9,10 +9,21 @@ from neardup_solr.pure.kernel.hashes import band as band_keys
 
 
 @njit(nogil=True, cache=True)
-def hash_rows(signatures, rows, keys):
-    """Fill `keys` (uint64, documents × bands) with the hashes of the bands, `rows` values each."""
+def hash_rows(signatures, first, rows, keys):
+    """Fill `keys` (uint64, documents × bands) with the hashes of bands from `first` on."""
     for document in range(len(signatures)):
-        band_keys(signatures[document], rows, keys[document])
+        band_keys(signatures[document, first * rows :], rows, keys[document])
+
+
+@njit(nogil=True, cache=True)
+def hash_whole(signatures, used, hashed):
+    """Fill `hashed` (uint64, documents) with one hash over the first `used` values of each."""
+    for document in range(len(signatures)):
+        mixed = np.uint64(0xCBF29CE484222325)
+        for value in signatures[document, :used]:
+            mixed = (mixed ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(32)
+        hashed[document] = mixed
 
 
 @njit(nogil=True, cache=True)
