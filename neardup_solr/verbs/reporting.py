@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure import pairs, signature
 from neardup_solr.pure.ids import natural, ordered
-from neardup_solr.pure.model import Document, Hit, Pair
+from neardup_solr.pure.model import Document, Match, Pair
 from neardup_solr.pure.verification import Comparing
+from neardup_solr.verbs import matching
 from neardup_solr.verbs.searching import (
     DEFAULT,
     Criteria,
@@ -21,9 +21,12 @@ from neardup_solr.verbs.searching import (
     measuring,
     searchable,
 )
+from neardup_solr.verbs.sharing import Candidate, Candidates
 
 THREADS = 4  # mostly waiting for Solr
-PAGE = 100  # documents whose texts are held at a time
+PAGE = 50  # documents that are asked about at a time
+
+Near = tuple[list[Pair], bool]  # pairs of a document; whether it had as many candidates as allowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,18 +76,26 @@ def report(
     settings, criteria = searchable(solr, criteria)
     ids = _chosen_ids(solr, chosen)
     comparing = measuring(solr, settings, criteria)
-    near = partial(_near, solr, criteria, comparing, chosen.later_only)
+    is_together = criteria.by == "bands" and not criteria.same
+    work = _Reporting(
+        solr=solr, criteria=criteria, comparing=comparing, later_only=chosen.later_only
+    )
+    pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     found: list[Pair] = []
     cut = done = 0
     pool = ThreadPoolExecutor(THREADS)
     try:
-        for page in _pages(ids):
-            texts = solr.texts(page)
-            documents = [Document(id=id, text=text) for id, text in texts.items()]
-            for near_ones, was_cut in pool.map(near, documents):
+        # Pages side by side, or one after the other with their documents side by side.
+        nearby = (
+            pool.map(work.together, pages)
+            if is_together
+            else (list(pool.map(work.alone, work.documents(page))) for page in pages)
+        )
+        for page in nearby:
+            for near_ones, was_cut in page:
                 found.extend(near_ones)
                 cut += was_cut
-            done += len(documents)
+            done += len(page)
             on_progress(done, len(ids))
     finally:
         # After an error nothing waits for requests that may hang.
@@ -92,24 +103,58 @@ def report(
     return Report(pairs=pairs.once(found), documents=done, cut=cut)
 
 
-def _near(
-    solr: Solr, criteria: Criteria, comparing: Comparing, later_only: bool, document: Document
-) -> tuple[list[Pair], bool]:
-    """The pairs of one document, and whether it had as many candidates as are allowed."""
-    own = natural(document.id)
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reporting:
+    """What finds the near-duplicates of documents of a collection."""
 
-    def wanted(hit: Hit) -> bool:
-        return natural(hit.id) > own if later_only else hit.id != document.id
+    solr: Solr
+    criteria: Criteria
+    comparing: Comparing
+    later_only: bool
 
-    entry = signature.entry(document, comparing.settings)
-    hits = candidates(solr, entry, criteria, wanted=wanted)
-    found = []
-    for match in compared(solr, entry, hits, comparing, many=True):
-        id, other_id = ordered(document.id, match.id)
-        found.append(
-            Pair(id=id, other_id=other_id, distance=match.distance, similarity=match.similarity)
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """The documents with these ids that are still there."""
+        return [Document(id=id, text=text) for id, text in self.solr.texts(ids).items()]
+
+    def alone(self, document: Document) -> Near:
+        """The pairs of one document, by a search of its own."""
+        entry = signature.entry(document, self.comparing.settings)
+        hits = candidates(
+            self.solr, entry, self.criteria, wanted=lambda hit: self._is_wanted(document.id, hit.id)
         )
-    return found, len(hits) == criteria.rows
+        matches = compared(self.solr, entry, hits, self.comparing, many=True)
+        return [_pair(document.id, match) for match in matches], len(hits) == self.criteria.rows
+
+    def together(self, ids: Sequence[str]) -> list[Near]:
+        """The pairs of each of some documents, by one search for all their bands.
+
+        A document that shares a band with more of them than are fetched at a time is searched for
+        alone.
+        """
+        batch = matching.signed(self.documents(ids), self.comparing)
+        found = matching.candidates(self.solr, batch, self.comparing, filters=self.criteria.filters)
+        best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
+        known = list(batch.known)
+        met = list(matching.met(batch, best, known, self.comparing))
+        pairs: list[list[Pair]] = [[] for _ in best]
+        for row, one in matching.near(known, met, self.comparing):
+            pairs[row].append(_pair(batch.documents[row].id, one.match))
+        return [
+            self.alone(document) if each.is_cut else (own, len(first) == self.criteria.rows)
+            for document, each, own, first in zip(batch.documents, found, pairs, best, strict=True)
+        ]
+
+    def _best(self, document: Document, found: Candidates) -> list[Candidate]:
+        wanted = (one for one in found.found if self._is_wanted(document.id, one.id))
+        return list(islice(wanted, self.criteria.rows))
+
+    def _is_wanted(self, id: str, other_id: str) -> bool:
+        return natural(other_id) > natural(id) if self.later_only else other_id != id
+
+
+def _pair(id: str, match: Match) -> Pair:
+    first, second = ordered(id, match.id)
+    return Pair(id=first, other_id=second, distance=match.distance, similarity=match.similarity)
 
 
 def _chosen_ids(solr: Solr, chosen: Chosen) -> list[str]:
@@ -122,9 +167,3 @@ def _chosen_ids(solr: Solr, chosen: Chosen) -> list[str]:
         if (low is None or natural(id) >= low) and (high is None or natural(id) <= high)
     )
     return sorted(ids, key=natural)
-
-
-def _pages(ids: Sequence[str]) -> Iterator[list[str]]:
-    remaining = iter(ids)
-    while page := list(islice(remaining, PAGE)):
-        yield page

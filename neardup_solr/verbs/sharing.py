@@ -1,4 +1,4 @@
-"""Candidates of many documents by one query, and which of them are near-duplicates."""
+"""Candidates of many documents by one query."""
 
 from __future__ import annotations
 
@@ -7,18 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import query, signature, verification
-from neardup_solr.pure.candidates import Pairs
-from neardup_solr.pure.verification import MEASURES, Comparing
+from neardup_solr.pure import query
 
 MOST = 5_000  # documents that are fetched for one batch; bounds an answer to some ten megabytes
-_ROUNDING = 1e-9
-
-Kept = tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,18 +88,3 @@ def _shared_out(
     for each in found:
         each.sort(key=lambda one: (-one.shared, one.id))
     return [Candidates(found=tuple(each)) for each in found]
-
-
-def compared(known: Sequence[str], pairs: Pairs, comparing: Comparing) -> Kept:
-    """Distances (-1: none), similarities and which pairs count; all of shape (pairs,).
-
-    `known` are normal forms, for the estimate encoded signatures; `pairs` are their numbers.
-
-    Raises SettingsError where a signature is not one of these settings.
-    """
-    if MEASURES[comparing.measure].has_texts:
-        return verification.compared(known, pairs, comparing)
-    decoded = signature.decode_all(known, comparing.settings)
-    found = verification.estimated(decoded, pairs)
-    distances = np.full(len(pairs), verification.NO_DISTANCE, dtype=np.int64)
-    return distances, found, found >= comparing.least - _ROUNDING

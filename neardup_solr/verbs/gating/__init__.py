@@ -16,8 +16,9 @@ from neardup_solr.pure.ids import natural
 from neardup_solr.pure.model import Document, Match
 from neardup_solr.pure.policy import REJECT, Decision, Policy
 from neardup_solr.pure.verification import MEASURES, Comparing
-from neardup_solr.verbs import weighing
-from neardup_solr.verbs.gating.meeting import BANDS, Admitted, Batch, Matched, Meeting, Met, Near
+from neardup_solr.verbs import matching, weighing
+from neardup_solr.verbs.gating.meeting import Admitted, Matched, Meeting
+from neardup_solr.verbs.matching import BANDS, Batch, Met, Near
 from neardup_solr.verbs.settings import settle, stored_settings
 
 _NOT_ADMITTED = -1
@@ -116,7 +117,7 @@ class _Run:
     def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         problems = [signature.problem(document) for document in documents]
         usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
-        judged = iter(self._judged(self.meeting.signed(usable), admitted))
+        judged = iter(self._judged(matching.signed(usable, self.meeting.comparing), admitted))
         return [
             next(judged)
             if reason is None
