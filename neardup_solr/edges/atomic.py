@@ -1,8 +1,10 @@
-"""Documents as they are at this moment, and updates of those that nobody has changed since.
+"""Updates of documents that nobody has changed since they were read, on any collection.
 
-Both work on any collection, whatever its update chain: /get gives what is not committed yet, and
-an update that names a version which is no longer the document's is dropped, not answered with an
-error that would cut its batch off.
+Whatever its update chain: an update that names a version which is no longer the document's is
+dropped, not answered with an error that would cut its batch off.
+
+Documents are read by /select, what was committed. Solr's /get sees more, but leaves out what
+copyField makes, and of a document that was updated in part and then in place, most fields.
 """
 
 from __future__ import annotations
@@ -16,9 +18,9 @@ import orjson
 from neardup_solr.edges.client import EXACT, Solr
 from neardup_solr.edges.refusals import TOO_LARGE, Refusal, refused_by
 from neardup_solr.edges.session import answer
+from neardup_solr.pure import query
 from neardup_solr.pure.atomic import Order
 from neardup_solr.pure.errors import SolrAnswerError
-from neardup_solr.pure.names import ID
 
 _JSON = {"Content-Type": "application/json"}
 _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}
@@ -71,23 +73,14 @@ def send(solr: Solr, orders: Sequence[Order]) -> Sent:
     return _sent(solr.url, orders, answer(response))
 
 
-def latest(solr: Solr, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
-    """The id and these fields of documents at this moment; ids that are not there are left out.
-
-    Fields go by logical names; "*" is every field, by the collection's own names.
-    """
-    if not ids:
-        return []
-    wanted = [ID, *fields]
-    params = {"id": list(ids), "fl": ",".join(solr.names.fields(wanted)), "omitHeader": "false"}
-    body = orjson.dumps({"params": params | EXACT | {"wt": "json"}})
-    response = solr.session.post(f"{solr.url}/get", data=body, headers=_JSON)
-    decoded = answer(response)
-    if "response" in decoded:
-        found = decoded["response"]["docs"]
-    else:  # a single id
-        found = [decoded["doc"]] if decoded.get("doc") else []
-    return found if "*" in fields else [solr.names.logical(one, wanted) for one in found]
+def whole(solr: Solr, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """All that Solr gives back of documents, by the collection's own names."""
+    request = solr.names.request(query.by_ids(ids)) | {"fields": ["*"], "limit": len(ids)}
+    request["params"] |= EXACT | {"defType": "lucene", "wt": "json"}
+    url = f"{solr.url}/select"
+    response = solr.session.post(url, data=orjson.dumps(request), headers=_JSON)
+    docs: list[dict[str, Any]] = answer(response, {"response.docs": list})["response"]["docs"]
+    return docs
 
 
 def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:

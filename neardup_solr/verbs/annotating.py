@@ -73,13 +73,12 @@ def annotate(
     lose data, SchemaError where fields are missing, SolrError where Solr stops answering.
     """
     settled = _settled(solr, settings)
-    guarding.require_safe(solr)
-    guarding.require_readable(solr)
+    found = guarding.require_safe(solr)
     run = _Annotating(solr=solr, settings=settled, which=which)
     if which == "missing":
         filters = [*filters, f"-{solr.names.of(SETTINGS)}:[* TO *]"]
     rewriting = Rewriting(solr=solr, task=run.task(), pace=pace, watching=watching)
-    rewriting.run([*filters, *guarding.roots_only(solr)])
+    rewriting.run([*filters, *guarding.roots_only(found)])
     return run.summary(rewriting)
 
 

@@ -31,33 +31,33 @@ class Canary:
     left: int
 
     def send(self, order: Order) -> Sent:
-        """Send one order alone and compare.
+        """Send one order alone, commit, and compare.
 
         Raises SettingsError where a field that is not ours has changed; the document is then put
         back as far as Solr allows, which the error tells.
         """
+        self.left -= 1
         before = self._other_fields(order.id)
         sent = atomic.send(self.solr, [order])
-        if not (sent.done or sent.unsure):
+        if order.id not in sent.done and order.id not in sent.unsure:
             return sent
-        self.left -= 1
-        after = self._other_fields(order.id)
+        after = self._committed(order.id)
         # Someone else's change before or after ours has a version of its own.
-        ours = sent.done.get(order.id, after.get(VERSION))
-        if before[VERSION] != order.version or after.get(VERSION) != ours:
+        version = sent.done.get(order.id, after.get(VERSION))
+        if before.get(VERSION) != order.version or after.get(VERSION) != version:
             return sent
         changed = [name for name in sorted(before | after) if _differ(name, before, after)]
         if changed:
             raise self._changed(order.id, changed, before, sent)
         return sent
 
+    def _committed(self, id: str) -> dict[str, Any]:
+        self.solr.commit()
+        return self._other_fields(id)
+
     def _other_fields(self, id: str) -> dict[str, Any]:
-        (found,) = atomic.latest(self.solr, [id], ["*"]) or [{VERSION: 0}]
-        return {
-            name: value
-            for name, value in found.items()
-            if not (name in self.own or _is_nested(value))
-        }
+        found = next(iter(atomic.whole(self.solr, [id])), {})
+        return {name: value for name, value in found.items() if name not in self.own}
 
     def _changed(
         self, id: str, changed: list[str], before: dict[str, Any], sent: Sent
@@ -71,14 +71,9 @@ class Canary:
         back = {name: {"set": before.get(name)} for name in changed}
         json = orjson.dumps({self.solr.names.id: id, VERSION: version, **back})
         atomic.send(self.solr, [Order(id=id, version=version, json=json)])
-        now = self._other_fields(id)
+        now = self._committed(id)
         return not any(_differ(name, before, now) for name in changed)
 
 
 def _differ(name: str, before: dict[str, Any], after: dict[str, Any]) -> bool:
     return name != VERSION and before.get(name) != after.get(name)
-
-
-def _is_nested(value: Any) -> bool:
-    """Whether these are child documents, which come along only while they are not committed."""
-    return isinstance(value[0] if isinstance(value, list) and value else value, dict)

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from neardup_solr.edges import fields
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import islice
+from typing import Any
+
+from neardup_solr.edges import atomic, schema
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.names import OWN
+from neardup_solr.pure.schema import Schema
+from neardup_solr.verbs import linting
 
-PATH, ROOT = "_nest_path_", "_root_"
-_INSTEAD = "leave the collection as it is: neardup annotate --into OTHER writes a side collection"
+PATH = "_nest_path_"
+SAMPLE = 500  # documents whose copied fields are compared with what they were copied from
+_TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
 
 
 def own_fields(solr: Solr) -> frozenset[str]:
@@ -16,39 +24,48 @@ def own_fields(solr: Solr) -> frozenset[str]:
     return frozenset(map(solr.names.of, OWN))
 
 
-def roots_only(solr: Solr) -> list[str]:
+def roots_only(found: Schema) -> list[str]:
     """Filters that leave out nested documents: an update of their parent takes them along."""
-    return [f"-{PATH}:[* TO *]"] if fields.described(solr, PATH) else []
+    return [f"-{PATH}:[* TO *]"] if PATH in found.fields else []
 
 
-def require_safe(solr: Solr) -> None:
-    """Refuse a collection in which an update in place would lose data, by SettingsError."""
-    _require_named_children(solr)
+def require_safe(solr: Solr) -> Schema:
+    """Refuse a collection in which an update in place would lose data; gives its schema.
 
-
-def require_readable(solr: Solr) -> None:
-    """Refuse text fields whose values Solr does not give back, by SettingsError."""
-    for name in solr.names.text:
-        field = fields.described(solr, name)
-        if field is None or not field.returned:
-            said = "is not in the schema" if field is None else "is neither stored nor docValues"
-            raise SettingsError(
-                f"the text field {name!r} {said}",
-                "name a stored field with --text-field, or index the texts with neardup index",
-            )
-
-
-def _require_named_children(solr: Solr) -> None:
-    """Refuse nested documents that Solr loses when their parent is updated: those without a path.
-
-    Nested by a field's name they have one; `_childDocuments_`, or a schema without `_nest_path_`,
-    gives them none.
+    Raises SettingsError that says what would be lost, and what to do instead.
     """
-    root = fields.described(solr, ROOT)
-    if root is None or not root.searchable:
-        return
-    no_root = f"-{{!join from={ROOT} to={solr.names.id} v='*:*'}}"
-    lost = solr.count([f"{ROOT}:[* TO *] {no_root}", *roots_only(solr)])
-    if lost:
-        reason = f"{lost:,} nested documents have no {PATH}: updates of their parents drop them"
-        raise SettingsError(reason, _INSTEAD)
+    linting.require_safe(solr)
+    found = schema.described(solr)
+    _require_only_copied(solr, found)
+    return found
+
+
+def _require_only_copied(solr: Solr, found: Schema) -> None:
+    """Refuse fields that are copied to and written to: an update keeps what is copied alone."""
+    targets = [target for _, target in found.copies]
+    ids = list(islice(solr.ids(), SAMPLE)) if targets else []
+    for document in atomic.whole(solr, ids) if ids else []:
+        for name in (name for name in document if _is_text_of(name, targets, found)):
+            if _was_written(name, document):
+                id = document[solr.names.id]
+                reason = f"{name}: the document {id!r} has a value there that was not copied"
+                next_step = "write a collection beside it: neardup annotate --into OTHER"
+                raise SettingsError(f"{reason}, an update would lose it", next_step)
+
+
+def _is_text_of(name: str, targets: Sequence[str], found: Schema) -> bool:
+    field = found.field(name)
+    is_target = any(fnmatchcase(name, each) for each in targets)
+    return is_target and field is not None and field.kind in _TEXTS
+
+
+def _was_written(name: str, document: Mapping[str, Any]) -> bool:
+    """Whether a copied field has a value that begins no value of another field (maxChars cuts)."""
+    others = [each for other in document if other != name for each in _values(document[other])]
+    return not all(
+        any(each.startswith(value) for each in others) for value in _values(document[name])
+    )
+
+
+def _values(value: Any) -> Iterator[str]:
+    yield from map(str, value if isinstance(value, list) else [value])

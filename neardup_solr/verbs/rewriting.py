@@ -17,14 +17,14 @@ from neardup_solr.edges import atomic
 from neardup_solr.edges.atomic import Sent
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.refusals import Refusal
-from neardup_solr.pure.atomic import VERSION, Order
+from neardup_solr.pure.atomic import Order
 from neardup_solr.pure.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.verbs.canary import Canary
 
 T = TypeVar("T")
 Found = dict[str, Any]
 PASSES = 20  # documents that others change all the time are given up after that
-FIRST = 5  # documents that are updated alone, and compared whole, before any other is
+FIRST = 3  # documents that are updated alone, and compared whole, before any other is
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,32 +79,31 @@ class Rewriting:
     watching: Watching
     total: int = 0
     read: int = 0
-    written: int = 0
+    sent: int = 0
     gone: int = 0
     failed: int = 0
     redone: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
-    _dropped: list[str] = field(default_factory=list)
+    _undone: list[str] = field(default_factory=list)
     _canary: Canary | None = None
 
     def run(self, filters: Sequence[str]) -> None:
         """Update all documents that match the filters, until none was changed by others meanwhile.
 
         Raises SolrAnswerError where Solr refuses a whole batch, SettingsError where updates
-        change more than they should: only one document was touched then, and put back.
+        change more than they should: only one document was touched then.
         """
         self.total = self.solr.count(filters)
         self._canary = Canary(solr=self.solr, own=self.task.own, left=FIRST)
         self._go_through(self.solr.ids(filters), again=False)
         for _ in range(PASSES):
-            if not self._dropped:
-                break
-            ids, self._dropped = self._dropped, []
-            self.redone.update(ids)
+            self.solr.commit()  # or the changes of others would not be seen
+            if not self._undone:
+                return
+            ids, self._undone = self._undone, []
             self._go_through(iter(ids), again=True)
-        for id in self._dropped:
+        for id in self._undone:
             self._fail(Refusal(id=id, reason="others changed it whenever it was to be written"))
-        self.solr.commit()
 
     def _go_through(self, ids: Iterator[str], *, again: bool) -> None:
         """Read, order and send, all at once: pages ahead of orders, orders ahead of answers."""
@@ -113,11 +112,13 @@ class Rewriting:
         try:
             for asked, found in _ahead(pool, self._read_page, _pages(ids, self.pace.batch)):
                 self._count_read(asked, found, again=again)
-                orders = self._trusted(self.task.orders(found, again))
+                orders = self.task.orders(found, again)
+                if again:
+                    self.redone.update(order.id for order in orders)
                 while len(waiting) > self.pace.threads:
                     self._acknowledge(waiting.popleft().result())
-                waiting.append(pool.submit(self._send, orders))
-                self._wait()
+                waiting.append(pool.submit(self._send, self._trusted(orders)))
+                self._wait(len(orders))
             while waiting:
                 self._acknowledge(waiting.popleft().result())
         finally:
@@ -125,7 +126,7 @@ class Rewriting:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
-        return ids, atomic.latest(self.solr, ids, self.task.fields)
+        return ids, self.solr.stored(ids, self.task.fields)
 
     def _trusted(self, orders: list[Order]) -> list[Order]:
         """The orders that are still to be sent: the first ones of a run are sent and compared."""
@@ -136,19 +137,12 @@ class Rewriting:
         return orders
 
     def _send(self, orders: list[Order]) -> Sent:
-        """Send a batch, and look at what another node decided on."""
         sent = atomic.send(self.solr, orders)
-        if orders and len(sent.refused) == len(orders) > 1:
+        if len(sent.refused) == len(orders) > 1:
             reason = f"Solr refuses every document: {sent.refused[-1].reason}"
             next_step = "was the schema changed meanwhile? (neardup lint tells); then run it again"
             raise SolrAnswerError(self.solr.url, 400, reason, next_step)
-        if not sent.unsure:
-            return sent
-        found = atomic.latest(self.solr, sorted(sent.unsure), self.task.fields)
-        needed = {order.id for order in self.task.orders(found, True)}
-        done = {one["id"]: one[VERSION] for one in found if one["id"] not in needed}
-        undone = sent.unsure - done.keys()
-        return Sent(done={**sent.done, **done}, dropped=sent.dropped | undone, refused=sent.refused)
+        return sent
 
     def _count_read(self, asked: Sequence[str], found: Sequence[Found], *, again: bool) -> None:
         self.gone += len(asked) - len(found)
@@ -157,8 +151,8 @@ class Rewriting:
             self.watching.on_progress(self.read, max(self.total, self.read))
 
     def _acknowledge(self, sent: Sent) -> None:
-        self.written += len(sent.done)
-        self._dropped += sorted(sent.dropped)
+        # What another node decided on is read again as well: it may need nothing any more.
+        self._undone += sorted(sent.dropped | sent.unsure)
         for refusal in sent.refused:
             self._fail(refusal)
 
@@ -166,10 +160,11 @@ class Rewriting:
         self.failed += 1
         self.watching.on_error(RecordError("Solr refused", refusal.reason, refusal.id))
 
-    def _wait(self) -> None:
-        """Keep to the rate: what was written by now should have taken so long."""
+    def _wait(self, orders: int) -> None:
+        """Keep to the rate: what was sent by now should have taken so long."""
+        self.sent += orders
         if self.pace.rate:
-            early = self.written / self.pace.rate - (time.monotonic() - self.started)
+            early = self.sent / self.pace.rate - (time.monotonic() - self.started)
             time.sleep(max(0.0, early))
 
 

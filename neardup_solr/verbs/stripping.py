@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neardup_solr.edges import fields
+from neardup_solr.edges import schema
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.atomic import VERSION, Order, removal
 from neardup_solr.pure.errors import SettingsError
@@ -50,8 +50,8 @@ def strip(
 
     Raises SettingsError where an update would lose data, SolrError where Solr stops answering.
     """
-    present = {name: fields.described(solr, solr.names.of(name)) for name in OWN}
-    there = [name for name, field in present.items() if field is not None]
+    found = schema.described(solr)
+    there = [name for name in OWN if solr.names.of(name) in found.fields]
     asked = [name for name in there if name not in _TERMS]
     if not asked:
         raise SettingsError(f"{solr.core!r} has no fields of ours", "check --core and --prefix")

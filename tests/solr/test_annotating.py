@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import requests
 
-import neardup_solr as nd
+from neardup_solr.edges import atomic
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure.encoding import encoded
+from neardup_solr.pure.atomic import VERSION, Order
+from neardup_solr.pure.config import DEFAULT_FIELDS, Settings
+from neardup_solr.pure.errors import SettingsError, SolrAnswerError
+from neardup_solr.pure.model import Document
+from neardup_solr.pure.signature import entry
+from neardup_solr.verbs import guarding
 from neardup_solr.verbs.annotating import annotate
-from neardup_solr.verbs.rewriting import Pace, Watching
+from neardup_solr.verbs.rewriting import Found, Pace, Rewriting, Task, Watching
 from neardup_solr.verbs.stripping import strip
 from tests.solr import theirs
 
 COUNT = 2_000
-SMALL = Pace(batch=100)
+SMALL = Pace(batch=50, threads=1)
 
 
 @pytest.fixture
@@ -30,8 +37,31 @@ def solr(home: Path) -> Iterator[Solr]:
 @pytest.fixture
 def filled(solr: Solr) -> Solr:
     """Their collection with some hundred documents."""
-    theirs.add(solr, theirs.documents(400))
+    theirs.add(solr, theirs.documents(300))
     return solr
+
+
+def expected(text: str, settings: Settings) -> dict[str, Any]:
+    """Our fields for a text, from the slow path, as the collection gives them back."""
+    made = entry(Document(id="any", text=text), settings)
+    terms = {"content_ng": "shingles", "content_sg": "signatures", "content_bands": "bands"}
+    values: dict[str, Any] = {"signature_settings": settings.fingerprint}
+    for name in settings.fields - {"content"}:
+        value = getattr(made, terms.get(name, name))
+        values[name] = list(value) if isinstance(value, tuple) else value
+    return {f"nd_{name}": value for name, value in values.items() if value != []}
+
+
+def texts(solr: Solr) -> dict[str, str]:
+    """The text of each document that has one, as annotate joins it."""
+    found = theirs.select(solr, "title:* -_nest_path_:*", fl="key,title,body")
+    return {one["key"]: "\n".join([one["title"], *one.get("body", [])]) for one in found}
+
+
+def meanwhile(act: Callable[[], None]) -> Watching:
+    """Act once, after the first documents were read and before any is written."""
+    acts = [act]
+    return Watching(on_progress=lambda done, total: acts.pop()() if acts else None)
 
 
 def test_every_field_and_search_is_as_before(solr: Solr) -> None:
@@ -41,10 +71,222 @@ def test_every_field_and_search_is_as_before(solr: Solr) -> None:
     assert all(before[query] for query in theirs.SEARCHES)
     done = annotate(solr)
     assert theirs.everything(solr) == before
-    texts = len(theirs.select(solr, "title:* -_nest_path_:*"))
-    assert (done.read, done.annotated) == (COUNT, texts)
-    assert done.without_text == COUNT - texts
+    count = len(texts(solr))
+    assert (done.read, done.annotated, done.without_text) == (COUNT, count, COUNT - count)
     assert (done.unchanged, done.gone, done.failed, done.redone) == (0, 0, 0, 0)
-    assert strip(solr).stripped == texts
+    assert strip(solr).stripped == count
     assert theirs.everything(solr) == before
-    assert theirs.annotations(solr) == {}
+    assert theirs.ours(solr) == {}
+
+
+def test_what_is_written_is_what_indexing_would_write(filled: Solr) -> None:
+    """Every field equals the slow path's, over all text fields of a document."""
+    settings = Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
+    annotate(filled, settings=settings)
+    wanted = {key: expected(text, settings) for key, text in texts(filled).items()}
+    assert theirs.ours(filled) == wanted
+
+
+def test_running_it_again_writes_only_what_is_missing_or_stale(filled: Solr) -> None:
+    """Documents that are new, whose text has changed or gone; no other gets a new version."""
+    annotate(filled)
+    theirs.update(
+        filled,
+        {"key": "new", "title": "a new one"},
+        {"key": "k1", "title": {"set": "another title"}},
+        {"key": "k2", "title": {"set": None}, "body": {"set": None}},
+        {"key": "k3", "state": {"set": "old"}},
+    )
+    versions = {one["key"]: one["_version_"] for one in theirs.select(filled, "*:*")}
+    done = annotate(filled)
+    now = {one["key"]: one["_version_"] for one in theirs.select(filled, "*:*")}
+    assert {key for key in now if now[key] != versions[key]} == {"new", "k1", "k2"}
+    assert done.annotated == 3
+    ours = theirs.ours(filled)
+    assert ours["k1"] == expected(texts(filled)["k1"], done.settings)
+    assert "k2" not in ours
+    assert annotate(filled, which="missing").annotated == 0
+
+
+def test_missing_passes_over_stale_ones_and_all_writes_every_one(filled: Solr) -> None:
+    """The choice of documents is that of `which`."""
+    annotate(filled, filters=["count:3"])
+    theirs.update(filled, {"key": "k3", "title": {"set": "another title"}})
+    stale = theirs.ours(filled)["k3"]
+    count = len(texts(filled))
+    assert annotate(filled, which="missing").annotated == count - len(
+        theirs.select(filled, "count:3 -_nest_path_:*")
+    )
+    assert theirs.ours(filled)["k3"] == stale
+    assert annotate(filled, which="all").annotated == count
+    assert theirs.ours(filled)["k3"] != stale
+
+
+def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Solr) -> None:
+    """Cut off in the middle and run again, with nothing lost and nothing written twice."""
+    before = theirs.everything(filled)
+
+    def interrupt(done: int, total: int) -> None:
+        if done >= 150:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        annotate(filled, pace=SMALL, watching=Watching(on_progress=interrupt))
+    done = annotate(filled)
+    assert done.unchanged > 0
+    assert theirs.everything(filled) == before
+    wanted = {key: expected(text, done.settings) for key, text in texts(filled).items()}
+    assert theirs.ours(filled) == wanted
+
+
+def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
+    filled: Solr,
+) -> None:
+    """A text changed, a document deleted: the update is dropped, the text that is there counts."""
+
+    def change() -> None:
+        theirs.update(filled, {"key": "k1", "title": {"set": "changed meanwhile"}}, commit=False)
+        url, body = f"{filled.url}/update", {"delete": ["k2"]}
+        assert requests.post(url, json=body, timeout=30).status_code == 200
+
+    done = annotate(filled, watching=meanwhile(change))
+    assert (done.redone, done.gone, done.failed) == (1, 1, 0)
+    found = {one["key"]: one for one in theirs.select(filled, "*:*", fl="*")}
+    assert found["k1"]["title"] == "changed meanwhile"
+    assert "k2" not in found
+    assert theirs.ours(filled)["k1"] == expected(texts(filled)["k1"], done.settings)
+
+
+def test_all_changes_of_a_writer_at_the_same_time_survive(filled: Solr) -> None:
+    """Counters that somebody else increments while documents are annotated miss no increment."""
+    begun = {one["key"]: one["count"] for one in theirs.select(filled, "count:* -_nest_path_:*")}
+    keys, done = [*begun] * 2, threading.Event()
+
+    def write() -> None:
+        for at in range(0, len(keys), 10):
+            some = keys[at : at + 10]
+            theirs.update(
+                filled, *({"key": key, "count": {"inc": 1}} for key in some), commit=False
+            )
+        done.set()
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    while not done.is_set():
+        annotate(filled, pace=SMALL, which="all")
+    writer.join()
+    annotate(filled)
+    now = {one["key"]: one["count"] for one in theirs.select(filled, "count:* -_nest_path_:*")}
+    assert now == {key: count + 2 for key, count in begun.items()}
+    assert set(theirs.ours(filled)) == set(texts(filled))
+
+
+def test_the_rate_is_kept(filled: Solr) -> None:
+    """No more documents a second are written than asked for."""
+    done = annotate(filled, pace=Pace(rate=300, batch=50))
+    assert done.seconds >= 0.6
+
+
+def test_other_settings_are_refused(filled: Solr) -> None:
+    """A collection never mixes settings."""
+    annotate(filled, settings={"hashes": 64, "bands": 20})
+    with pytest.raises(SettingsError, match="was asked for"):
+        annotate(filled, settings={"hashes": 128, "bands": 42})
+
+
+LOSSY = {
+    '<field name="lost" type="text" indexed="true" stored="false"/>': {"lost": "gone"},
+    '<dynamicField name="*_x" type="text" indexed="true" stored="false"/>': {"any_x": "gone"},
+    '<field name="kept" type="string" indexed="true" stored="false" docValues="true"'
+    ' useDocValuesAsStored="false"/>': {"kept": "hidden"},
+}
+
+
+@pytest.mark.parametrize(("field", "values"), LOSSY.items(), ids=["indexed", "dynamic", "hidden"])
+@pytest.mark.parametrize("verb", [annotate, strip])
+def test_a_field_that_would_be_lost_is_named_and_nothing_is_written(
+    home: Path, field: str, values: dict[str, str], verb: Callable[[Solr], object]
+) -> None:
+    """Indexed only, by a dynamic field, or in docValues that are not given back."""
+    with theirs.collection(fields=field) as solr:
+        theirs.add(solr, [{"key": "1", "title": "one", **values}])
+        (name,) = values
+        with pytest.raises(SettingsError, match=rf"{name}.*--into OTHER"):
+            verb(solr)
+        assert theirs.select(solr, f"{name}:*", fl="key") == [{"key": "1"}]
+        assert theirs.ours(solr) == {}
+
+
+def test_children_without_a_path_are_refused(filled: Solr) -> None:
+    """An update of their parent would delete them."""
+    theirs.update(filled, {"key": "p", "title": "t", "_childDocuments_": [{"key": "c"}]})
+    with pytest.raises(SettingsError, match=r"_root_: .*--into OTHER"):
+        annotate(filled)
+    assert theirs.ours(filled) == {}
+
+
+def test_a_field_that_is_copied_to_and_written_to_is_refused(filled: Solr) -> None:
+    """An update would keep what is copied there, and nothing else."""
+    theirs.update(filled, {"key": "k0a", "title": "copied", "shown": ["written"]})
+    with pytest.raises(SettingsError, match="shown: the document 'k0a'"):
+        annotate(filled)
+    assert theirs.ours(filled) == {}
+
+
+def test_documents_that_solr_refuses_stop_the_run(filled: Solr) -> None:
+    """A schema changed midway: a clear error, and no document loses anything."""
+    before = theirs.everything(filled)
+
+    def change() -> None:
+        command = {"delete-field": {"name": "nd_num_words"}}
+        answer = requests.post(f"{filled.url}/schema", json=command, timeout=30)
+        assert answer.status_code == 200, answer.text
+
+    with pytest.raises(SolrAnswerError, match=r"every document.*nd_num_words.*neardup lint"):
+        annotate(filled, watching=meanwhile(change))
+    assert theirs.everything(filled) == before
+
+
+def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Solr) -> None:
+    """What no lint can see: the first document is compared whole, put back, and the run ends."""
+    before = theirs.everything(filled)
+
+    def orders(found: list[Found], again: bool) -> list[Order]:
+        json = b'{"key":"%s","_version_":%d,"nd_num_words":{"set":1},"state":{"set":"x"}}'
+        return [
+            Order(
+                id=one["id"], version=one[VERSION], json=json % (one["id"].encode(), one[VERSION])
+            )
+            for one in found
+        ]
+
+    task = Task(fields=[VERSION], own=guarding.own_fields(filled), orders=orders)
+    run = Rewriting(solr=filled, task=task, pace=SMALL, watching=Watching())
+    with pytest.raises(
+        SettingsError, match=r"'k0' changed other fields: state \(they were put back"
+    ):
+        run.run(["-_nest_path_:*"])
+    assert theirs.everything(filled) == before
+    assert len(theirs.ours(filled)) == 1
+
+
+def test_a_refused_document_is_named_and_the_others_of_its_batch_are_written(
+    filled: Solr,
+) -> None:
+    """A chain without tolerance cuts a batch off at a bad document: the rest is sent again."""
+    found = theirs.select(filled, "-_nest_path_:*", fl="key,_version_")[:20]
+    json = b'{"key":"%s","_version_":%d,"count":{"set":"%s"}}'
+    made = [
+        Order(
+            id=one["key"],
+            version=one[VERSION],
+            json=json % (one["key"].encode(), one[VERSION], b"odd" if at == 7 else b"77"),
+        )
+        for at, one in enumerate(found)
+    ]
+    sent = atomic.send(filled, made)
+    assert [(one.id, "odd" in one.reason) for one in sent.refused] == [(found[7]["key"], True)]
+    filled.commit()
+    now = {one["key"] for one in theirs.select(filled, "count:77")}
+    assert now == {one["key"] for one in found} - {found[7]["key"]}
+    assert sent.done.keys() | sent.dropped == now

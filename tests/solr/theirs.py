@@ -22,7 +22,9 @@ from neardup_solr.pure.names import OWN, Names
 
 TIMEOUT = 60
 NAMES = Names(id="key", text=("title", "body"), prefix="nd_")
-STAMPING = '<processor class="solr.TimestampUpdateProcessorFactory"><str name="fieldName">stamped</str></processor>'  # noqa: E501 - one processor
+STAMPING = """<processor class="solr.TimestampUpdateProcessorFactory">
+      <str name="fieldName">stamped</str>
+    </processor>"""
 CONFIG = """<config>
   <luceneMatchVersion>9.12</luceneMatchVersion>
   <schemaFactory class="ManagedIndexSchemaFactory">
@@ -82,7 +84,7 @@ SCHEMA = """<schema name="theirs" version="1.6">
   {own}
 </schema>
 """
-WORDS = "amber basin cedar delta ember fjord grove haven islet jetty knoll lagoon meadow".split()
+WORDS = ("amber", "basin", "cedar", "delta", "ember", "fjord", "grove", "haven", "islet", "jetty")
 SEARCHES = (
     "all:amber", "all:(+cedar +delta)", "all:red", "title:ember", "body:fjord", "shown:grove",
     "tags:b", "state:new", "weight_d:[0.5 TO 0.7]", "place:[0,0 TO 30,30]", "open:true",
@@ -93,13 +95,16 @@ SEARCHES = (
 
 
 @contextmanager
-def collection(*, processors: str = "") -> Iterator[Solr]:
-    """An empty core with their schema, our fields added to it; spoken to by its names."""
+def collection(*, processors: str = "", fields: str = "") -> Iterator[Solr]:
+    """An empty core with their schema, our fields added to it; spoken to by its names.
+
+    `processors` begin its update chain; `fields` are further lines of its schema.
+    """
     url, name = lifecycle.start().url, f"theirs_{uuid.uuid4().hex[:12]}"
     folder = layout().solr_home / "configsets" / name
     (folder / "conf").mkdir(parents=True)
     (folder / "conf" / "solrconfig.xml").write_text(CONFIG.replace("{processors}", processors))
-    (folder / "conf" / "managed-schema.xml").write_text(SCHEMA.replace("{own}", _own()))
+    (folder / "conf" / "managed-schema.xml").write_text(SCHEMA.replace("{own}", fields + _own()))
     _admin(url, action="CREATE", name=name, configSet=name)
     yield client.connect(url, name, names=NAMES)
     _admin(url, action="UNLOAD", core=name, deleteInstanceDir="true")
@@ -171,7 +176,7 @@ def select(solr: Solr, query: str, **params: Any) -> list[dict[str, Any]]:
     return docs
 
 
-def annotations(solr: Solr) -> dict[str, Any]:
+def ours(solr: Solr) -> dict[str, Any]:
     """Our fields of every document that has any."""
     found = select(solr, "*:*", fl="key,nd_*")
     return {one.pop("key"): one for one in found if len(one) > 1}
