@@ -25,6 +25,7 @@ from neardup_solr.pure.candidates import Pairs
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.overlap import hashed_sets, overlaps_of_sets
+from neardup_solr.pure.signing import is_compiled
 from neardup_solr.pure.similarity import DEFAULT_SIMILARITY, Limits
 from neardup_solr.pure.wording import Vocabulary, characters, lengths, may_be_near
 
@@ -245,6 +246,11 @@ def estimated(signatures: NDArray[np.uint32], pairs: Pairs) -> NDArray[np.float6
     `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers. Broder (1997).
     """
     found = np.empty(len(pairs), dtype=np.float64)
+    if is_compiled():
+        from neardup_solr.pure.kernel import joins
+
+        joins.equal_values(signatures, pairs, found)
+        return found
     for at in range(0, len(pairs), _AT_ONCE):
         block = pairs[at : at + _AT_ONCE]
         equal = signatures[block[:, 0]] == signatures[block[:, 1]]

@@ -60,8 +60,12 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 
 
-def test_estimates_are_the_share_of_equal_values() -> None:
+@pytest.mark.parametrize("compiled", [True, False])
+def test_estimates_are_the_share_of_equal_values(
+    compiled: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Two signatures that agree in half of their values are estimated at one half."""
+    monkeypatch.setattr(verification, "is_compiled", lambda: compiled)
     signatures = np.array([[1, 2, 3, 4], [1, 2, 0, 0], [9, 9, 9, 9]], dtype=np.uint32)
     pairs = np.array([(0, 1), (0, 2)], dtype=np.uint32)
     assert verification.estimated(signatures, pairs).tolist() == [0.5, 0.0]

@@ -125,6 +125,18 @@ def _pair(one, other, keys, hot, band, pairs, filled):
 
 
 @njit(nogil=True, cache=True)
+def equal_values(signatures, pairs, equal):
+    """Fill `equal` (float64, pairs) with the share of equal values of two signatures."""
+    hashes = signatures.shape[1]
+    for pair in range(len(pairs)):
+        one, other = signatures[pairs[pair, 0]], signatures[pairs[pair, 1]]
+        count = 0
+        for value in range(hashes):
+            count += one[value] == other[value]
+        equal[pair] = count / hashes
+
+
+@njit(nogil=True, cache=True)
 def components(documents, pairs):
     """The component of each document: the number of its first document.
 
