@@ -36,7 +36,9 @@ if TYPE_CHECKING:
     from neardup_solr.pure.estimate import Estimate, containment, jaccard
     from neardup_solr.pure.evaluate import Evaluation
     from neardup_solr.pure.explanation import Explanation
+    from neardup_solr.pure.findings import Finding
     from neardup_solr.pure.model import Cluster, Document, Duplicate, Entry, Match, Member, Pair
+    from neardup_solr.pure.names import Names
     from neardup_solr.pure.policy import Decision, Policy
     from neardup_solr.pure.signature import decode
     from neardup_solr.pure.similarity import Limits
@@ -56,7 +58,9 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.exporting import SignaturesSummary, signatures
     from neardup_solr.verbs.gating import Gating, gate
     from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
+    from neardup_solr.verbs.linting import Lint, lint
     from neardup_solr.verbs.marking import Marks, mark, unmark
+    from neardup_solr.verbs.preparing import Preparation, prepare, unprepare
     from neardup_solr.verbs.rebanding import reband
     from neardup_solr.verbs.reporting import Chosen, Report, report
     from neardup_solr.verbs.sampling import Sampling
@@ -87,8 +91,10 @@ _PLACES = {
     "pure.estimate": ("Estimate", "containment", "jaccard"),
     "pure.evaluate": ("Evaluation",),
     "pure.explanation": ("Explanation",),
+    "pure.findings": ("Finding",),
     "pure.model": ("Cluster", "Document", "Duplicate", "Entry", "Match", "Member", "Pair"),
     "pure.signature": ("decode",),
+    "pure.names": ("Names",),
     "pure.policy": ("Decision", "Policy"),
     "pure.similarity": ("Limits",),
     "pure.tuning": ("Demand", "Plan", "Tuning", "solve"),
@@ -107,7 +113,9 @@ _PLACES = {
     "verbs.exporting": ("SignaturesSummary", "signatures"),
     "verbs.gating": ("Gating", "gate"),
     "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
+    "verbs.linting": ("Lint", "lint"),
     "verbs.marking": ("Marks", "mark", "unmark"),
+    "verbs.preparing": ("Preparation", "prepare", "unprepare"),
     "verbs.rebanding": ("reband",),
     "verbs.reporting": ("Chosen", "Report", "report"),
     "verbs.sampling": ("Sampling",),
@@ -119,6 +127,9 @@ _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 __all__ = [  # noqa: RUF022 - in the order in which they are used
     "connect",
     "init",
+    "lint",
+    "prepare",
+    "unprepare",
     "read",
     "index",
     "search",
@@ -155,17 +166,21 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Estimate",
     "Evaluation",
     "Explanation",
+    "Finding",
     "Gating",
     "Grouping",
     "IndexSummary",
     "Limits",
+    "Lint",
     "Marks",
     "Match",
     "Member",
+    "Names",
     "NeardupError",
     "Pair",
     "Plan",
     "Policy",
+    "Preparation",
     "Progress",
     "Reading",
     "RecordError",

@@ -88,6 +88,14 @@ def cluster(solr: Solr) -> Told:
     return dict(told.get("cluster", {}))
 
 
+def beside(solr: Solr) -> tuple[str, ...]:
+    """The other collections of a SolrCloud that have the same configset, and so the same schema."""
+    collections = cluster(solr).get("collections", {})
+    own = collections.get(solr.core, {}).get("configName")
+    names = [name for name, one in collections.items() if own and one.get("configName") == own]
+    return tuple(sorted(name for name in names if name != solr.core))
+
+
 def is_local(solr: Solr) -> bool:
     """Whether the address is one that only this machine reaches."""
     host = urlsplit(solr.base).hostname or ""

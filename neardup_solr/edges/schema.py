@@ -132,6 +132,34 @@ def read_note(default: str) -> Names:
         raise SettingsError(reason, "delete that field, then: neardup init NAME") from None
 
 
+def own_types() -> list[dict[str, Any]]:
+    """The types of the fields that we add: exact terms, and numbers."""
+    exact = {"sortMissingLast": True, "omitNorms": True, "omitTermFreqAndPositions": True}
+    shared = {"uninvertible": False, "useDocValuesAsStored": True}
+    return [
+        {"name": TYPES["StrField"], "class": "solr.StrField", **exact, **shared},
+        {"name": TYPES["IntPointField"], "class": "solr.IntPointField", **shared},
+    ]
+
+
+def xml(commands: Mapping[str, Any]) -> str:
+    """What these commands add, as lines of a schema to be pasted into it."""
+    lines = []
+    for command, tag in (("add-field-type", "fieldType"), ("add-field", "field"),
+                         ("replace-field", "field")):  # fmt: skip
+        added = commands.get(command, ())
+        for one in [added] if isinstance(added, dict) else added:
+            attributes = {name: _xml_value(value) for name, value in one.items()}
+            lines.append(
+                "  " + ElementTree.tostring(ElementTree.Element(tag, attributes), "unicode")
+            )
+    return "\n".join(lines)
+
+
+def _xml_value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _get(solr: Solr, part: str, needed: Mapping[str, type]) -> dict[str, Any]:
     params = {"showDefaults": "true"} if part else {}
     return answer(solr.session.get(f"{solr.url}/schema{part}", params=params), needed)

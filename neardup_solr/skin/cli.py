@@ -13,7 +13,18 @@ from typing import Annotated, TextIO
 
 import typer
 
-from neardup_solr.skin import explain, fill, find, gate, show, solr_commands, streams, tune, whole
+from neardup_solr.skin import (
+    explain,
+    fill,
+    find,
+    gate,
+    show,
+    solr_commands,
+    stack,
+    streams,
+    tune,
+    whole,
+)
 
 INTERRUPTED = 130
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
@@ -27,7 +38,8 @@ app = typer.Typer(
 )
 for command in (
     find.demo,
-    fill.init,
+    stack.init,
+    stack.lint,
     fill.index,
     find.search,
     find.report,

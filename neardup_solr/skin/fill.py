@@ -1,4 +1,4 @@
-"""Commands that turn sources into fields: init, index, delete, signatures."""
+"""Commands that turn sources into fields: index, delete, signatures."""
 
 from __future__ import annotations
 
@@ -11,22 +11,6 @@ from neardup_solr.skin import options, show
 
 if TYPE_CHECKING:
     from neardup_solr.edges.sources import Reading
-
-
-def init(
-    name: Annotated[str, typer.Argument(help="Name of the core or collection.")],
-    solr: options.SolrOption = None,
-    shards: Annotated[int, typer.Option(help="Shards of a collection in SolrCloud.")] = 1,
-    native: Annotated[
-        bool, typer.Option("--native", help="Let Solr compute MinHashes of its own, too.")
-    ] = False,
-) -> None:
-    """Create a core or collection with all fields."""
-    from neardup_solr.verbs import connecting
-
-    target = options.connect(solr, name)
-    created = connecting.init(target, name=name, shards=shards, native=native)
-    show.say(f"{target.url} {'is created' if created else 'is there, with all fields'}.")
 
 
 def index(

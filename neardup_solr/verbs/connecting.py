@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 
-from neardup_solr.edges import admin, client, server
+from neardup_solr.edges import admin, client, schema, server
 from neardup_solr.edges.access import Access, from_environment
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.native import PROPERTIES, is_filled
@@ -14,6 +15,7 @@ from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.config import ALL_FIELDS
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import NOTHING
+from neardup_solr.verbs.preparing import prepare
 
 ADDRESS = "NEARDUP_SOLR_URL"
 CORE = "neardup"
@@ -43,7 +45,7 @@ def connect(
     """
     address = address or os.environ.get(ADDRESS)
     if address:
-        return client.connect(address, core, access=access or from_environment())
+        return _named(client.connect(address, core, access=access or from_environment()))
     client.require_name(core)
     running = server.start(heap=heap)
     if running.started_now and on_started is not None:
@@ -51,30 +53,35 @@ def connect(
     embedded = client.connect(running.url, core, embedded=True)
     if create and not admin.exists(embedded):
         admin.create(embedded, configset=solr_config() / "conf")
-    return embedded
+    return _named(embedded)
+
+
+def _named(solr: Solr) -> Solr:
+    """The collection with the names that were kept in its schema, where it is there and has any."""
+    return replace(solr, names=schema.remembered(solr))
 
 
 def init(solr: Solr, *, name: str | None = None, shards: int = 1, native: bool = False) -> bool:
     """Create the core or collection with all fields; True if it was not there before.
 
-    A core that is there already is only checked for the fields. `name` is what the user calls it,
-    where the address may name another one. With `native` Solr also computes MinHashes of its own
-    from every text, for clients that do not use this package.
+    One that is there already gets what it lacks, as by `prepare`. `name` is what the user calls
+    it, where the address may name another one. With `native` Solr also computes MinHashes of its
+    own from every text, for clients that do not use this package.
 
-    Raises SettingsError where it does, or where the core is there without `native`, SchemaError
-    where the core lacks fields, SolrError where the server refuses.
+    Raises SettingsError where it does, where the core is there without `native`, or as `prepare`
+    does; SchemaError where fields are missing in a schema that is not managed; SolrError where the
+    server refuses.
     """
-    if name is not None and name != solr.core:
-        raise SettingsError(
-            f"the address names the core {solr.core!r}, and {name!r} was asked for",
-            f"give the address without a core: {solr.base}",
-        )
+    if name is not None:
+        require_named(solr, name)
     created = not admin.exists(solr) and admin.create(
         solr,
         configset=solr_config() / "conf",
         shards=shards,
         properties=PROPERTIES if native else NOTHING,
     )
+    if not created:
+        solr = replace(solr, names=prepare(solr).names)
     solr.require_fields(ALL_FIELDS)
     if native and not is_filled(solr):
         raise SettingsError(
@@ -82,3 +89,12 @@ def init(solr: Solr, *, name: str | None = None, shards: int = 1, native: bool =
             "create another one, or see docs/native.md for one of yours",
         )
     return created
+
+
+def require_named(solr: Solr, name: str) -> None:
+    """Refuse an address that names another core than the user does, by SettingsError."""
+    if name != solr.core:
+        raise SettingsError(
+            f"the address names the core {solr.core!r}, and {name!r} was asked for",
+            f"give the address without a core: {solr.base}",
+        )

@@ -57,7 +57,7 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
         select=probing.select_handler(solr),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
         alias_of=_alias_of(solr, cluster),
-        beside=_beside(solr, cluster),
+        beside=probing.beside(solr),
         is_read_only=str(collection.get("readOnly", "")).lower() == "true",
         is_local=probing.is_local(solr),
         is_encrypted=solr.base.startswith("https:"),
@@ -90,15 +90,3 @@ def require_safe(solr: Solr, *, text: Sequence[str] = ()) -> None:
 def _alias_of(solr: Solr, cluster: dict[str, Any]) -> tuple[str, ...]:
     named = (cluster.get("aliases") or {}).get(solr.core, "")
     return tuple(filter(None, named.split(",")))
-
-
-def _beside(solr: Solr, cluster: dict[str, Any]) -> tuple[str, ...]:
-    collections = cluster.get("collections", {})
-    config = collections.get(solr.core, {}).get("configName")
-    return tuple(
-        sorted(
-            name
-            for name, one in collections.items()
-            if config is not None and name != solr.core and one.get("configName") == config
-        )
-    )

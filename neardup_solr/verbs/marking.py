@@ -11,8 +11,9 @@ import orjson
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.errors import SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Cluster
+from neardup_solr.pure.names import MARKS
 
-FIELDS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
+FIELDS = MARKS
 BATCH = 1_000
 PASSES = 3  # documents that were indexed again meanwhile have lost their marks, and get them again
 MUST_EXIST = 1  # as _version_: Solr refuses the update of a document that is not there
@@ -161,7 +162,7 @@ def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
 
 def _marks(solr: Solr, wanted: Iterable[str]) -> dict[str, Mark]:
     """The marks of these documents, where they are there, then of all others that have any."""
-    any_mark = " ".join(f"{name}:[* TO *]" for name in FIELDS)
+    any_mark = " OR ".join(f"{solr.names.of(name)}:[* TO *]" for name in FIELDS)
     ids = dict.fromkeys(wanted) | dict.fromkeys(solr.ids([any_mark]))
     stored = solr.stored(list(ids), FIELDS)
     found = {row["id"]: tuple(row.get(name) for name in FIELDS) for row in stored}

@@ -34,14 +34,14 @@ def reband(solr: Solr, settings: Settings) -> int:
     old = _outdated(solr, settings)
     changed, reason = 0, ""
     for _ in range(PASSES):
-        ids = (id for fingerprint in old for id in solr.ids([_written_with(fingerprint)]))
+        ids = (id for fingerprint in old for id in solr.ids([_written_with(solr, fingerprint)]))
         while batch := list(islice(ids, BATCH)):
             updates = list(_updates(solr, batch, settings))
             refused = solr.add(updates)
             changed += len(updates) - len(refused)
             reason = refused[-1].reason if refused else reason
         solr.commit()
-        if not any(solr.count([_written_with(fingerprint)]) for fingerprint in old):
+        if not any(solr.count([_written_with(solr, fingerprint)]) for fingerprint in old):
             return changed
     raise SolrAnswerError(solr.url, 200, f"some updates were refused: {reason}", "run it again")
 
@@ -62,8 +62,8 @@ def _outdated(solr: Solr, settings: Settings) -> Sequence[str]:
     return old
 
 
-def _written_with(fingerprint: str) -> str:
-    return f"{{!term f={FIELD}}}{fingerprint}"
+def _written_with(solr: Solr, fingerprint: str) -> str:
+    return f"{{!term f={solr.names.of(FIELD)}}}{fingerprint}"
 
 
 def _updates(solr: Solr, ids: Sequence[str], settings: Settings) -> Iterator[bytes]:

@@ -24,7 +24,7 @@ def stored_settings(solr: Solr) -> Settings | None:
         raise SettingsError(
             f"the collection mixes settings: {shown}",
             "finish the reband that was interrupted, or delete the documents of one kind"
-            f" (neardup delete --query '{FIELD}:\"...\"') and index them again",
+            f" (neardup delete --query '{solr.names.of(FIELD)}:\"...\"') and index them again",
         )
     return Settings.parse(next(iter(counts))) if counts else None
 

@@ -1,0 +1,205 @@
+"""prepare and unprepare on collections of someone else's: what is added, and taken away again."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges import schema
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.session import answer
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.names import OWN, PLAIN, Names
+from neardup_solr.verbs.connecting import connect, init
+from neardup_solr.verbs.linting import lint
+from neardup_solr.verbs.preparing import prepare, unprepare
+from tests.solr.foreign import CLASSIC, KEY, MANAGED, SCHEMA, collection
+
+pytestmark = pytest.mark.usefixtures("home")
+NAMES = Names(id="sku", text=("title", "body"), prefix="nd_")
+TEXTS = {
+    "1": "the old shop by the harbour sells fish and bread",
+    "2": "the old shop by the harbour sells fish and wine",
+    "3": "nothing of that kind is to be found anywhere here",
+}
+
+
+def whole(solr: Solr) -> object:
+    """All that the Schema API says."""
+    told = answer(solr.session.get(f"{solr.url}/schema"), {"schema": dict})["schema"]
+    return {key: sorted(value, key=str) if isinstance(value, list) else value
+            for key, value in told.items()}  # fmt: skip
+
+
+def test_what_is_added_is_taken_away_again() -> None:
+    """Nothing of the schema is changed but our fields, and afterwards it is as it was."""
+    with collection() as solr:
+        before = whole(solr)
+        done = prepare(solr, text=NAMES.text, prefix="nd_")
+        assert done.is_done
+        assert done.names == NAMES
+        assert set(done.fields) == {"nd_" + name for name in OWN} | {schema.NOTE}
+        assert schema.remembered(solr) == NAMES
+        added = set(schema.described(solr).fields) - set(SCHEMA_FIELDS)
+        assert added == set(done.fields)
+        assert lint(solr, text=NAMES.text, prefix="nd_").dangers == ()
+        again = prepare(solr)
+        assert (again.is_done, again.fields, again.names) == (True, (), NAMES)
+        assert set(unprepare(solr, dry_run=True).fields) == set(done.fields)
+        assert set(unprepare(solr).fields) == set(done.fields)
+        assert whole(solr) == before
+        assert schema.remembered(solr) == PLAIN
+        assert unprepare(solr).fields == ()
+
+
+SCHEMA_FIELDS = [
+    one.attrib["name"]
+    for one in ElementTree.fromstring(SCHEMA.format(more="", key=KEY)).iter("field")
+]
+
+
+def test_a_dry_run_changes_nothing() -> None:
+    """It says what would be added, as XML too."""
+    with collection() as solr:
+        before = whole(solr)
+        planned = prepare(solr, text=["title"], prefix="nd_", dry_run=True)
+        assert whole(solr) == before
+    assert not planned.is_done
+    assert planned.is_mutable
+    assert "nd_signature" in planned.fields
+    assert '<field name="nd_signature" type="neardup_string" indexed="false"' in planned.xml
+
+
+@pytest.mark.parametrize("factory", [CLASSIC, MANAGED.format("false")])
+def test_the_xml_to_paste_is_enough(factory: str) -> None:
+    """A schema that cannot be changed and gets those lines is prepared, and says so."""
+    with collection(factory=factory) as solr:
+        planned = prepare(solr, text=NAMES.text, prefix="nd_")
+        assert (planned.is_done, planned.is_mutable) == (False, False)
+        assert schema.remembered(solr) == PLAIN
+        with pytest.raises(SettingsError, match="--text-field, of body, title"):
+            init(solr)
+    with collection(factory=factory, more=planned.xml) as solr:
+        done = prepare(solr)
+        assert (done.is_done, done.fields, done.names) == (True, (), NAMES)
+        with pytest.raises(SettingsError, match="cannot be changed over HTTP; delete there"):
+            unprepare(solr)
+
+
+def test_documents_index_and_search_after_it() -> None:
+    """connect reads the names from the schema, so that the other verbs need no options."""
+    with collection() as solr:
+        prepare(solr, text=["body"], prefix="nd_")
+        named = connect(solr.url)
+        assert named.names == Names(id="sku", text=("body",), prefix="nd_")
+        nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
+        assert [match.id for match in nd.search(named, id="1")] == ["2"]
+        assert [(pair.id, pair.other_id) for pair in nd.duplicates(named).pairs] == [("1", "2")]
+        assert lint(named).dangers == ()
+        with pytest.raises(SettingsError, match=r"3 documents have values .*; .* neardup strip"):
+            unprepare(named)
+
+
+def test_marks_and_bands_work_under_a_prefix() -> None:
+    """So do the verbs that ask for our fields in queries of their own."""
+    with collection() as solr:
+        prepare(solr, text=["body"], prefix="nd_")
+        named = connect(solr.url)
+        nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
+        clusters = nd.duplicates(named).clusters
+        assert nd.mark(named, clusters).marked == 2
+        assert named.count(["nd_neardup_rank:0"]) == 1
+        assert nd.unmark(named).cleared == 2
+        assert nd.reband(named, nd.Settings(bands=20, rows=5)) == 3
+        assert [match.id for match in nd.search(named, id="1")] == ["2"]
+
+
+def test_text_fields_may_be_named_later() -> None:
+    """The names in the schema are replaced, the fields stay."""
+    with collection() as solr:
+        prepare(solr, text=["title"])
+        done = prepare(solr, text=["body", "x_txt"])
+        assert done.fields == ()
+        assert schema.remembered(solr) == Names(id="sku", text=("body", "x_txt"))
+        schema.remember(solr, Names(id="sku", text=("body",)))
+        assert schema.remembered(solr).text == ("body",)
+
+
+@pytest.mark.parametrize(
+    ("more", "text", "prefix", "reason"),
+    [
+        ("", (), "nd_", r"'content' for the text is not there; name .* --text-field, of body, t"),
+        ("", ("nope",), "nd_", "'nope' for the text is not there"),
+        ("", ("catchall",), "nd_", r"'catchall' for the text cannot be read back \(not stored\)"),
+        ("", ("title",), "n-d", "cannot be the prefix"),
+        ('<field name="signature" type="text" stored="true"/>', ("title",), "",
+         "'signature' is there already: it is a TextField, not a StrField; choose a prefix"),
+        ('<field name="md5_hash" type="string" indexed="true" stored="true" multiValued="true"/>',
+         ("title",), "", "'md5_hash' is there already: it is multi-valued"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_prepared(
+    more: str, text: tuple[str, ...], prefix: str, reason: str
+) -> None:
+    """Each is one clear line, and the schema stays as it was."""
+    with collection(more=more) as solr:
+        before = whole(solr)
+        with pytest.raises(SettingsError, match=reason):
+            prepare(solr, text=text, prefix=prefix)
+        assert whole(solr) == before
+
+
+def test_a_dynamic_field_that_documents_have() -> None:
+    """Its values are of another type than ours would be."""
+    more = '<dynamicField name="nd_*" type="text" indexed="true" stored="true"/>'
+    with collection(more=more) as solr:
+        assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "nd_signature": "x"}]) == ()
+        solr.commit()
+        with pytest.raises(SettingsError, match="'nd_signature' is there already: documents have"):
+            prepare(solr, text=["title"], prefix="nd_")
+
+
+def test_another_prefix_needs_a_way_back_first() -> None:
+    """Two sets of our fields would be one too many."""
+    with collection() as solr:
+        prepare(solr, text=["title"], prefix="nd_")
+        with pytest.raises(SettingsError, match=r"prefix 'nd_'; .* --remove"):
+            prepare(solr, prefix="x_")
+
+
+def test_fields_that_were_there_before_stay() -> None:
+    """A field under one of our names that can serve is used, and never taken away."""
+    more = '<field name="md5_hash" type="string" indexed="true" stored="true"/>'
+    with collection(more=more) as solr:
+        done = prepare(solr, text=["title"])
+        assert "md5_hash" not in done.fields
+        assert "md5_hash" not in unprepare(solr).fields
+        assert "md5_hash" in schema.described(solr).fields
+
+
+def test_several_commands_prepare_at_once() -> None:
+    """All of them end well, and the fields are there once."""
+    with collection() as solr, ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: prepare(solr, text=["title"], prefix="nd_"), range(4)))
+        assert all(one.is_done for one in done)
+        assert prepare(solr).fields == ()
+
+
+def test_our_own_collection_has_nothing_to_add(solr: Solr) -> None:
+    """One of the bundled configset is as it should be, and keeps the usual names."""
+    done = prepare(solr)
+    assert (done.is_done, done.fields, done.names) == (True, (), PLAIN)
+    assert unprepare(solr).fields == ()
+    assert not init(solr)
+
+
+def test_a_note_that_is_not_understood(tmp_path: Path) -> None:
+    """Somebody has edited it: nothing is guessed."""
+    for default in ("{", "[]", '{"id":"sku"}', '{"id":"a b","text":["t"],"prefix":""}'):
+        with pytest.raises(SettingsError):
+            schema.read_note(default)
