@@ -59,22 +59,10 @@ def roots(solr: Solr) -> int | None:
     return None if told is None else told.get("facets", {}).get("roots") or None
 
 
-def update_chain(solr: Solr) -> list[str] | None:
-    """The classes of the default update chain, in order; none where it is Solr's own."""
-    told = _told(solr, f"{solr.url}/config/updateRequestProcessorChain")
-    if told is None:
-        return None
-    chains = told["config"].get("updateRequestProcessorChain") or []
-    default: Told = next((one for one in chains if str(one.get("default")) == "true"), {})
-    return [str(one.get("class", "")).rpartition(".")[2] for one in default.get("", ())]
-
-
-def select_handler(solr: Solr) -> Mapping[str, Mapping[str, Any]]:
-    """The parameters that /select has by configuration."""
-    told = _told(solr, f"{solr.url}/config/requestHandler", {"componentName": "/select"})
-    handlers = (told or {}).get("config", {}).get("requestHandler", {})
-    found = handlers.get("/select") or {}
-    return {part: found[part] for part in ("defaults", "appends", "invariants") if part in found}
+def configuration(solr: Solr) -> Told | None:
+    """The configuration of the collection, as the Config API has it."""
+    told = _told(solr, f"{solr.url}/config")
+    return None if told is None else dict(told.get("config", {}))
 
 
 def system(solr: Solr) -> Told:

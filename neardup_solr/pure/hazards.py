@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from neardup_solr.pure.findings import DANGER, NOTE, WARNING, Facts, Finding
 from neardup_solr.pure.names import TEXT
 from neardup_solr.pure.schema import NUMBERS
+from neardup_solr.pure.solrconfig import REBUILDS
 
 INTO = "write a collection beside it: neardup annotate --into OTHER"
 # Processors of updates before Solr rebuilds the document: they see a part of it, and give it what
 # the whole one has.
-_REBUILDS = "DistributedUpdateProcessorFactory"
 _FILLING = {
     "TimestampUpdateProcessorFactory": "gives an updated document a new time",
     "DefaultValueUpdateProcessorFactory": "sets a field back to its default",
@@ -149,7 +149,7 @@ def children(facts: Facts) -> Iterator[Finding]:
 
 def update_chain(facts: Facts) -> Iterator[Finding]:
     classes = list(facts.chain or ())
-    cut = classes.index(_REBUILDS) if _REBUILDS in classes else len(classes)
+    cut = classes.index(REBUILDS) if classes else 0
     for name in classes[:cut]:
         if name in _FILLING:
             yield Finding(

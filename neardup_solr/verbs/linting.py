@@ -8,6 +8,7 @@ from typing import Any
 
 from neardup_solr.edges import probing, schema
 from neardup_solr.edges.client import Solr
+from neardup_solr.pure import solrconfig
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.findings import DANGER, Facts, Finding
 from neardup_solr.pure.lint import findings
@@ -40,6 +41,7 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
     found = schema.described(solr)
     names = chosen(solr.names, found.key, text=text, prefix=prefix)
     documents = solr.count()
+    config = probing.configuration(solr)
     told, cluster = probing.system(solr), probing.cluster(solr)
     collection = cluster.get("collections", {}).get(solr.core, {})
     facts = Facts(
@@ -53,8 +55,8 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
         is_mutable=schema.is_mutable(solr),
         has_log=probing.has_update_log(solr),
         takes_clauses=probing.takes_clauses(solr, found.key),
-        chain=probing.update_chain(solr),
-        select=probing.select_handler(solr),
+        chain=None if config is None else solrconfig.update_chain(config),
+        select=solrconfig.handler_parameters(config or {}, "/select"),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
         alias_of=_alias_of(solr, cluster),
         beside=probing.beside(solr),

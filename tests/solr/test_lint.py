@@ -170,11 +170,21 @@ CLONE = (
     '<processor class="solr.CloneFieldUpdateProcessorFactory"><str name="source">title</str>'
     '<str name="dest">body</str></processor>'
 )
+# The same by name, and by a chain that only initParams choose.
+NAMED_STAMP = STAMP.replace("<processor ", '<updateProcessor name="stamp" ').replace(
+    "</processor>", "</updateProcessor>"
+) + CHAIN.format(before="", after="").replace('"mine"', '"mine" processor="stamp"')
+INIT_STAMP = CHAIN.format(before=STAMP, after="").replace('"true"', '"false"') + (
+    '<initParams path="/update/**"><lst name="defaults"><str name="update.chain">mine</str></lst>'
+    "</initParams>"
+)
 
 
 @pytest.mark.parametrize(
     ("before", "after", "danger"),
     [
+        (NAMED_STAMP, "", "DefaultValueUpdateProcessorFactory"),
+        (INIT_STAMP, "", "DefaultValueUpdateProcessorFactory"),
         (STAMP, "", "DefaultValueUpdateProcessorFactory"),
         ("", STAMP, None),
         ("", CLONE, "CloneFieldUpdateProcessorFactory"),
@@ -183,7 +193,8 @@ CLONE = (
 )
 def test_update_chains_that_change_documents(before: str, after: str, danger: str | None) -> None:
     """A processor is a danger where, and only where, an update of another field changes values."""
-    factory = MANAGED.format("true") + CHAIN.format(before=before, after=after)
+    chain = CHAIN.format(before=before, after=after) if "Chain" not in before else before
+    factory = MANAGED.format("true") + chain
     with collection(factory=factory) as solr:
         send(solr, {"sku": "1", "title": "word", "state_s": "old"})
         (was,) = read(solr)
@@ -206,6 +217,14 @@ def test_the_update_log_and_the_version() -> None:
         assert rules(lint(solr, text=["title"]), "danger").keys() == {"updateLog"}
         with pytest.raises(SettingsError, match=r"updateLog: .*is off.*; add <updateL"):
             require_safe(solr, text=["title"])
+
+
+def test_too_few_clauses() -> None:
+    """The limit that counts is the one that a query meets."""
+    query = "<query><maxBooleanClauses>999</maxBooleanClauses></query>"
+    with collection(factory=MANAGED.format("true") + query) as solr:
+        found = rules(lint(solr, text=["title"]), "warning")
+    assert found.keys() == {"maxBooleanClauses"}
 
 
 def test_no_unique_key() -> None:
