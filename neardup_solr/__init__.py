@@ -43,8 +43,11 @@ if TYPE_CHECKING:
     from neardup_solr.pure.signature import decode
     from neardup_solr.pure.similarity import Limits
     from neardup_solr.pure.tuning import Demand, Plan, Tuning, solve
+    from neardup_solr.verbs.annotating import AnnotateSummary, annotate
+    from neardup_solr.verbs.annotating_into import annotate_into
     from neardup_solr.verbs.connecting import connect, init
     from neardup_solr.verbs.deleting import delete
+    from neardup_solr.verbs.doctoring import Diagnosis, doctor
     from neardup_solr.verbs.duplicating import (
         Duplicates,
         Grouping,
@@ -63,8 +66,10 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.preparing import Preparation, prepare, unprepare
     from neardup_solr.verbs.rebanding import reband
     from neardup_solr.verbs.reporting import Chosen, Report, report
+    from neardup_solr.verbs.rewriting import Pace
     from neardup_solr.verbs.sampling import Sampling
     from neardup_solr.verbs.searching import Criteria, search
+    from neardup_solr.verbs.stripping import StripSummary, strip
     from neardup_solr.verbs.tuning import tune
 
 _PLACES = {
@@ -98,8 +103,11 @@ _PLACES = {
     "pure.policy": ("Decision", "Policy"),
     "pure.similarity": ("Limits",),
     "pure.tuning": ("Demand", "Plan", "Tuning", "solve"),
+    "verbs.annotating": ("AnnotateSummary", "annotate"),
+    "verbs.annotating_into": ("annotate_into",),
     "verbs.connecting": ("connect", "init"),
     "verbs.deleting": ("delete",),
+    "verbs.doctoring": ("Diagnosis", "doctor"),
     "verbs.duplicating": (
         "Duplicates",
         "Grouping",
@@ -118,8 +126,10 @@ _PLACES = {
     "verbs.preparing": ("Preparation", "prepare", "unprepare"),
     "verbs.rebanding": ("reband",),
     "verbs.reporting": ("Chosen", "Report", "report"),
+    "verbs.rewriting": ("Pace",),
     "verbs.sampling": ("Sampling",),
     "verbs.searching": ("Criteria", "search"),
+    "verbs.stripping": ("StripSummary", "strip"),
     "verbs.tuning": ("tune",),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
@@ -131,6 +141,10 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "prepare",
     "unprepare",
     "read",
+    "annotate",
+    "annotate_into",
+    "strip",
+    "doctor",
     "index",
     "search",
     "report",
@@ -152,12 +166,14 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "write_pairs",
     "write_duplicates",
     "probability",
+    "AnnotateSummary",
     "Chosen",
     "Cluster",
     "CoreMissing",
     "Criteria",
     "Decision",
     "Demand",
+    "Diagnosis",
     "Document",
     "DocumentNotFound",
     "Duplicate",
@@ -177,6 +193,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Member",
     "Names",
     "NeardupError",
+    "Pace",
     "Pair",
     "Plan",
     "Policy",
@@ -198,6 +215,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "SolrUnauthorized",
     "SolrUnreachable",
     "SourceError",
+    "StripSummary",
     "Tuning",
     "Verifying",
     "Working",

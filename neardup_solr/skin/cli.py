@@ -14,6 +14,7 @@ from typing import Annotated, TextIO
 import typer
 
 from neardup_solr.skin import (
+    annotate,
     explain,
     fill,
     find,
@@ -40,6 +41,9 @@ for command in (
     find.demo,
     stack.init,
     stack.lint,
+    annotate.annotate,
+    annotate.strip,
+    annotate.doctor,
     fill.index,
     find.search,
     find.report,

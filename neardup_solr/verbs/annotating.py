@@ -72,7 +72,7 @@ def annotate(
     Raises SettingsError where the collection was annotated with other settings or an update would
     lose data, SchemaError where fields are missing, SolrError where Solr stops answering.
     """
-    settled = _settled(solr, settings)
+    settled = settled_for(solr, settings)
     found = guarding.require_safe(solr)
     run = _Annotating(solr=solr, settings=settled, which=which)
     if which == "missing":
@@ -105,7 +105,7 @@ class _Annotating:
                 self.without_text += not again
             elif text is None:
                 emptied.append(one)
-            elif self._is_current(one) and (again or self.which != "all"):
+            elif is_current(one, text, self.settings) and (again or self.which != "all"):
                 self.unchanged += not again
             else:
                 needed.append(one)
@@ -115,11 +115,6 @@ class _Annotating:
         versions = {one["id"]: one[VERSION] for one in needed}
         documents = [Document(id=one["id"], text=one[TEXT]) for one in needed]
         return orders(documents, versions, self.settings, names) + removals
-
-    def _is_current(self, one: Found) -> bool:
-        if one.get(SETTINGS) != self.settings.fingerprint:
-            return False
-        return bool(one.get(MD5) == normalize.md5(normalize.normalize(one[TEXT])))
 
     def summary(self, rewriting: Rewriting) -> AnnotateSummary:
         """The counts of the whole run."""
@@ -137,8 +132,18 @@ class _Annotating:
         )
 
 
-def _settled(solr: Solr, settings: Settings | Mapping[str, Any] | None) -> Settings:
-    """The settings to annotate with; the text counts as one of the fields, as it is there."""
+def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool:
+    """Whether stored fields are those of this text under these settings."""
+    if stored.get(SETTINGS) != settings.fingerprint:
+        return False
+    return bool(stored.get(MD5) == normalize.md5(normalize.normalize(text)))
+
+
+def settled_for(solr: Solr, settings: Settings | Mapping[str, Any] | None) -> Settings:
+    """The settings to annotate with; the text counts as one of the fields, as it is there.
+
+    Raises SettingsError where the collection has others, SchemaError where it lacks fields.
+    """
     always = {TEXT, MD5}
     if isinstance(settings, Settings):
         settings = replace(settings, fields=settings.fields | always)

@@ -40,6 +40,24 @@ def require_safe(solr: Solr) -> Schema:
     return found
 
 
+def require_readable(solr: Solr) -> None:
+    """Refuse text fields whose values Solr does not give back, by SettingsError."""
+    found = schema.described(solr)
+    for name in solr.names.text:
+        field = found.field(name)
+        if field is None or not field.is_kept:
+            said = "is not in the schema" if field is None else "cannot be read back"
+            next_step = "name a stored field with --text-field, or index the texts: neardup index"
+            raise SettingsError(f"the text field {name!r} {said}", next_step)
+
+
+def require_other(solr: Solr, other: Solr) -> None:
+    """Refuse to write a collection into itself, by SettingsError."""
+    if solr.url == other.url:
+        reason = f"{solr.core!r} would be written into itself"
+        raise SettingsError(reason, "name another collection, made with: neardup init OTHER")
+
+
 def _require_only_copied(solr: Solr, found: Schema) -> None:
     """Refuse fields that are copied to and written to: an update keeps what is copied alone."""
     targets = [target for _, target in found.copies]

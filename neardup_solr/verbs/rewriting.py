@@ -43,6 +43,11 @@ class Pace:
         if self.rate < 0 or min(self.threads, self.batch) < 1:
             raise SettingsError("nothing can be sent at this pace", "give 1 or more of each")
 
+    def wait(self, sent: int, started: float) -> None:
+        """Keep to the rate: what was sent since `started` should have taken so long."""
+        if self.rate:
+            time.sleep(max(0.0, sent / self.rate - (time.monotonic() - started)))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watching:
@@ -118,7 +123,8 @@ class Rewriting:
                 while len(waiting) > self.pace.threads:
                     self._acknowledge(waiting.popleft().result())
                 waiting.append(pool.submit(self._send, self._trusted(orders)))
-                self._wait(len(orders))
+                self.sent += len(orders)
+                self.pace.wait(self.sent, self.started)
             while waiting:
                 self._acknowledge(waiting.popleft().result())
         finally:
@@ -159,13 +165,6 @@ class Rewriting:
     def _fail(self, refusal: Refusal) -> None:
         self.failed += 1
         self.watching.on_error(RecordError("Solr refused", refusal.reason, refusal.id))
-
-    def _wait(self, orders: int) -> None:
-        """Keep to the rate: what was sent by now should have taken so long."""
-        self.sent += orders
-        if self.pace.rate:
-            early = self.sent / self.pace.rate - (time.monotonic() - self.started)
-            time.sleep(max(0.0, early))
 
 
 def _pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:

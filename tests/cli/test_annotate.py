@@ -1,0 +1,130 @@
+"""annotate, strip and doctor as a person meets them, on somebody else's collection."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from neardup_solr.edges import admin, client, schema
+from neardup_solr.edges.client import Solr
+from tests.cli.conftest import NEARDUP
+from tests.solr import theirs
+
+
+@pytest.fixture
+def solr(home: Path) -> Iterator[Solr]:
+    """Their collection with some documents, its names kept."""
+    with theirs.collection() as made:
+        theirs.add(made, theirs.documents(200))
+        schema.remember(made, theirs.NAMES)
+        yield made
+
+
+def run(solr: Solr, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a command on the server of this collection."""
+    return subprocess.run(
+        [*NEARDUP, *words],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=os.environ | {"NEARDUP_SOLR_URL": solr.base},
+    )
+
+
+def test_annotate_search_doctor_strip(solr: Solr) -> None:
+    """The main path: the counts add up, documents are found, and all is as before in the end."""
+    theirs.add(solr, [theirs.documents(2)[1] | {"key": "copy"}])
+    before = theirs.everything(solr)
+    done = run(solr, "annotate", solr.core)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "Read 201 documents = 191 annotated + 10 without text (" in done.stderr
+    found = run(solr, "search", "--core", solr.core, "--id", "k1")
+    assert found.stdout.splitlines()[1].startswith("copy\t0\t1.0000\t")
+    checked = run(solr, "doctor", solr.core)
+    assert (checked.returncode, checked.stdout) == (0, "")
+    assert "201 documents, 0 missing, 191 sampled: 0 problems." in checked.stderr
+    stripped = run(solr, "strip", solr.core)
+    assert stripped.stderr.startswith("191 documents stripped (")
+    assert theirs.everything(solr) == before
+    assert theirs.ours(solr) == {}
+
+
+def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Solr) -> None:
+    """Each kind is a finding with its remedy, and the exit code tells."""
+    run(solr, "annotate", solr.core)
+    theirs.update(
+        solr,
+        {"key": "new", "title": "<p>a new one</p>"},
+        {"key": "k1", "title": {"set": "another title"}},
+        {"key": "k2", "nd_content_bands": {"set": ["00ff"]}},
+    )
+    found = run(solr, "doctor", solr.core, "--format", "tsv")
+    assert found.returncode == 3
+    rows = [line.split("\t") for line in found.stdout.splitlines()[1:]]
+    assert [row[:3] for row in rows] == [
+        ["danger", "damaged", "1 of 190 sampled documents, such as 'k2'"],
+        ["warning", "missing", "1 documents"],
+        ["warning", "stale", "1 of 190 sampled documents, such as 'k1'"],
+    ]
+    assert rows[0][4] == f"neardup annotate {solr.core} --all"
+    assert run(solr, "annotate", solr.core, "--all").returncode == 0
+    assert run(solr, "doctor", solr.core).returncode == 0
+
+
+def test_into_another_collection(solr: Solr) -> None:
+    """A collection of ours beside theirs: texts and fields, and theirs as it was."""
+    before, other = theirs.everything(solr), f"{solr.core}_beside"
+    try:
+        words = ("annotate", solr.core, "--into", other)
+        assert "= 190 annotated + 10 without text (" in run(solr, *words).stderr
+        theirs.update(solr, {"key": "k1", "title": {"set": "another title"}})
+        assert "= 1 annotated + 189 unchanged + 10" in run(solr, *words).stderr
+        beside = client.connect(solr.base, other)
+        assert beside.texts(["k1"])["k1"].startswith("another title\n")
+        assert run(solr, "doctor", other).returncode == 0
+    finally:
+        admin.drop(client.connect(solr.base, other))
+    theirs.update(solr, {"key": "k1", "title": {"set": before["k1"]["title"]}})
+    assert theirs.everything(solr) == before
+    assert theirs.ours(solr) == {}
+
+
+def test_into_itself_and_other_names_are_refused(solr: Solr) -> None:
+    """One line each, with what to do; nothing is written."""
+    into = run(solr, "annotate", solr.core, "--into", solr.core)
+    assert (into.returncode, into.stdout) == (1, "")
+    assert "would be written into itself" in into.stderr
+    named = run(solr, "annotate", solr.core, "--text-field", "title")
+    assert named.returncode == 1
+    assert f"neardup init {solr.core} --text-field title" in named.stderr
+    assert run(solr, "annotate", solr.core, "--all", "--missing").returncode == 2
+    assert theirs.ours(solr) == {}
+
+
+def test_a_killed_run_goes_on(solr: Solr) -> None:
+    """Killed in the middle, twice, then run to its end: as if nothing had happened."""
+    before = theirs.everything(solr)
+    words = ["annotate", solr.core, "--batch", "20", "--rate", "200"]
+    env = os.environ | {"NEARDUP_SOLR_URL": solr.base}
+    for _ in range(2):
+        killed = subprocess.Popen([*NEARDUP, *words], env=env, stderr=subprocess.DEVNULL)
+        count = len(theirs.ours(solr))
+        deadline = time.monotonic() + 60
+        while len(theirs.ours(solr)) <= count and time.monotonic() < deadline:
+            time.sleep(0.02)
+            solr.commit()
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+    assert 0 < len(theirs.ours(solr)) < 190
+    last = run(solr, "annotate", solr.core)
+    assert "annotated +" in last.stderr
+    assert " unchanged + 10 without text (" in last.stderr
+    assert len(theirs.ours(solr)) == 190
+    assert theirs.everything(solr) == before
+    assert run(solr, "doctor", solr.core).returncode == 0
