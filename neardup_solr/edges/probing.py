@@ -78,10 +78,18 @@ def cluster(solr: Solr) -> Told:
 
 def beside(solr: Solr) -> tuple[str, ...]:
     """The other collections of a SolrCloud that have the same configset, and so the same schema."""
-    collections = cluster(solr).get("collections", {})
-    own = collections.get(solr.core, {}).get("configName")
-    names = [name for name, one in collections.items() if own and one.get("configName") == own]
-    return tuple(sorted(name for name in names if name != solr.core))
+    told = cluster(solr)
+    collections = told.get("collections", {})
+    name = next(iter(alias_of(told, solr.core)), solr.core)
+    own = collections.get(name, {}).get("configName")
+    same = [each for each, one in collections.items() if own and one.get("configName") == own]
+    return tuple(sorted(each for each in same if each != name))
+
+
+def alias_of(cluster: Told, name: str) -> tuple[str, ...]:
+    """The collections behind a name that is an alias."""
+    named = str((cluster.get("aliases") or {}).get(name, ""))
+    return tuple(filter(None, (each.strip() for each in named.split(","))))
 
 
 def is_local(solr: Solr) -> bool:

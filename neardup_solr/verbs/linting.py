@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from neardup_solr.edges import probing, schema
 from neardup_solr.edges.client import Solr
@@ -43,7 +42,8 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
     documents = solr.count()
     config = probing.configuration(solr)
     told, cluster = probing.system(solr), probing.cluster(solr)
-    collection = cluster.get("collections", {}).get(solr.core, {})
+    behind = probing.alias_of(cluster, solr.core)
+    collection = cluster.get("collections", {}).get(next(iter(behind), solr.core), {})
     facts = Facts(
         schema=found,
         names=names,
@@ -58,7 +58,7 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
         chain=None if config is None else solrconfig.update_chain(config),
         select=solrconfig.handler_parameters(config or {}, "/select"),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
-        alias_of=_alias_of(solr, cluster),
+        alias_of=behind,
         beside=probing.beside(solr),
         is_read_only=str(collection.get("readOnly", "")).lower() == "true",
         is_local=probing.is_local(solr),
@@ -87,8 +87,3 @@ def require_safe(solr: Solr, *, text: Sequence[str] = ()) -> None:
         first, more = dangers[0], len(dangers) - 1
         others = f" (and {more} more: neardup lint {solr.core})" if more else ""
         raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)
-
-
-def _alias_of(solr: Solr, cluster: dict[str, Any]) -> tuple[str, ...]:
-    named = (cluster.get("aliases") or {}).get(solr.core, "")
-    return tuple(filter(None, named.split(",")))
