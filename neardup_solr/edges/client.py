@@ -47,13 +47,15 @@ class Solr:
     """One core or collection: `base` is the server's address, `core` the name in it.
 
     All methods speak of fields by logical names; `names` are what the collection calls them.
-    Queries and filters in Solr's own syntax are sent as they are.
+    Queries and filters in Solr's own syntax are sent as they are. `remembered` is what was learnt
+    of the collection before: nothing relies on it without asking whether it still holds.
     """
 
     base: str
     core: str
     session: CheckedSession = field(repr=False)
     names: Names = PLAIN
+    remembered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def url(self) -> str:
@@ -106,14 +108,6 @@ class Solr:
             found = self._ask(request | wanted | {"offset": offset}, _DOCS)["response"]
             yield from (_hit(self.names.logical(one, fields)) for one in found["docs"])
             offset, total = offset + page, found["numFound"]
-
-    def found(
-        self, request: query.Request, *, fields: Sequence[str], limit: int
-    ) -> tuple[list[dict[str, Any]], int]:
-        """The first `limit` documents that a request finds, and how many it finds."""
-        wanted = {"fields": list(fields), "limit": limit}
-        found = self._ask(request | wanted, _DOCS)["response"]
-        return [self.names.logical(one, fields) for one in found["docs"]], found["numFound"]
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
         """How many documents match all filters, of those with these ids or of all."""

@@ -19,6 +19,13 @@ CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
 SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
 _SEPARATORS = (0x1F, *range(1, 0x1F), *range(0xE000, 0xF8FF))  # one of them is in no id of a page
 _ID, _TERMS = f"{FIELD_PARAM}id", f"{FIELD_PARAM}terms"
+_SETTINGS = f"{FIELD_PARAM}settings"
+
+# How many documents have these settings, and how many have any: both are filters that Solr keeps.
+SETTINGS_COUNTED = {
+    "these": f"{{!term f=${_SETTINGS} v=$settings}}",
+    "any": f"{{!lucene df=${_SETTINGS} v='[* TO *]'}}",
+}
 
 Request = dict[str, Any]
 
@@ -77,6 +84,12 @@ def min_hash(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str])
         "filter": list(filters),
         "params": {**params, _TERMS: terms.field, "text": terms.values[0]},
     }
+
+
+def with_settings(request: Request, fingerprint: str) -> Request:
+    """The same request, with what `SETTINGS_COUNTED` refers to."""
+    params = {"settings": fingerprint, _SETTINGS: "signature_settings"}
+    return request | {"params": request["params"] | params}
 
 
 def by_id(id: str) -> Request:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 from itertools import islice
 
-from neardup_solr.edges import native
+from neardup_solr.edges import finding, native
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure import query, reranking, signature, verification
 from neardup_solr.pure.config import Settings
@@ -15,7 +15,8 @@ from neardup_solr.pure.model import Document, Entry, Hit, Match
 from neardup_solr.pure.similarity import Limits
 from neardup_solr.pure.verification import MEASURES, Comparing
 from neardup_solr.verbs import weighing
-from neardup_solr.verbs.settings import stored_settings
+from neardup_solr.verbs.settings import FIELD, stored_settings
+from neardup_solr.verbs.sharing import Candidate, shared_out
 
 # What candidates are found by: the field that is asked, and where an entry holds its terms.
 WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
@@ -90,11 +91,62 @@ def search(
         raise SettingsError("nothing to search for", "give either an id or a text")
     if id is not None:
         text = solr.document(id, ["content"]).get("content", "")
+    document = Document(id=id or "(text)", text=text or "")
+    at_once = _by_bands(solr, document, criteria, wanted=lambda hit: hit.id != id)
+    if at_once is not None:
+        return at_once
     settings, criteria = searchable(solr, criteria)
-    entry = signature.entry(Document(id=id or "(text)", text=text or ""), settings)
+    entry = signature.entry(document, settings)
     hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
     found = compared(solr, entry, hits, measuring(solr, settings, criteria))
     return found if MEASURES[criteria.measure].has_texts else _with_texts(solr, found)
+
+
+def _by_bands(
+    solr: Solr, document: Document, criteria: Criteria, *, wanted: Callable[[Hit], bool]
+) -> list[Match] | None:
+    """The near-duplicates by one request, or None where that cannot tell.
+
+    It can where candidates share a band, few enough to count here what they share, and where all
+    documents have the settings that were met before: the request itself counts those.
+    """
+    settings = Settings.parse(solr.remembered[FIELD]) if FIELD in solr.remembered else None
+    compared_field = "content" if MEASURES[criteria.measure].has_texts else "signature"
+    fields = ["content", "content_bands", compared_field]
+    if settings is None or criteria.same or not settings.fields.issuperset(fields):
+        return None
+    if (criteria.by or next(iter(_ways(settings.fields)), "")) != "bands":
+        return None
+    entry = signature.entry(document, settings)
+    asked = query.Terms(field="content_bands", values=entry.bands)
+    request = query.any_term(asked, filters=criteria.filters)
+    limit = 2 * criteria.rows + 1
+    found = finding.found(
+        solr,
+        query.with_settings(request, settings.fingerprint),
+        fields=["id", "md5_hash", "num_words", *fields],
+        limit=limit,
+        counting=query.SETTINGS_COUNTED,
+    )
+    if found.total > limit or not found.counts["these"] == found.counts["any"] > 0:
+        return None
+    [shared] = shared_out([entry.bands], found.documents, "content_bands")
+    there = {one.id: one.fields for one in shared.found}
+    hits = islice(filter(wanted, map(_hit, shared.found)), criteria.rows)
+    comparing = measuring(solr, settings, criteria)
+    near = [hit for hit in hits if reranking.may_be_near(entry, hit, comparing)]
+    known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
+    matches = reranking.rerank(entry, near, known, comparing=comparing)
+    return [replace(match, content=there[match.id].get("content", "")) for match in matches]
+
+
+def _hit(one: Candidate) -> Hit:
+    return Hit(
+        id=one.id,
+        md5_hash=one.fields.get("md5_hash", ""),
+        num_words=one.fields.get("num_words"),
+        shared=one.shared,
+    )
 
 
 def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
@@ -110,7 +162,7 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
         raise SettingsError(reason, "index some: neardup index FILE")
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
     there |= {native.FIELD} if is_native else set()
-    ways = [way for way, (field_name, _) in WAYS.items() if field_name in there]
+    ways = _ways(there)
     by = criteria.by or next(iter(ways), "shingles")
     if not MEASURES[criteria.measure].has_texts and "signature" not in there:
         reason = f"the collection was indexed without signature, which {criteria.measure} compares"
@@ -123,7 +175,12 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
             if ways and "content" in there
             else "index it into another core with that field",
         )
+    solr.remembered[FIELD] = settings.fingerprint
     return settings, replace(criteria, by=by)
+
+
+def _ways(fields: Set[str]) -> list[str]:
+    return [way for way, (field_name, _) in WAYS.items() if field_name in fields]
 
 
 def candidates(

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from neardup_solr.edges import finding
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure import query
 
@@ -58,22 +59,22 @@ def candidates(solr: Solr, terms: Sequence[Sequence[str]], asking: Asking) -> li
     wanted = query.Terms(field=asking.field, values=asked)
     fields = ["id", asking.field, *asking.fields]
     request = query.any_term(wanted, filters=asking.filters)
-    documents, total = solr.found(request, fields=fields, limit=asking.most)
-    if total <= asking.most:
-        return _shared_out(terms, documents, asking.field)
+    found = finding.found(solr, request, fields=fields, limit=asking.most)
+    if found.total <= asking.most:
+        return shared_out(terms, found.documents, asking.field)
     if len(terms) > 1:
         middle = len(terms) // 2
         return candidates(solr, terms[:middle], asking) + candidates(solr, terms[middle:], asking)
     request = query.any_of(wanted, filters=asking.filters, params={})
-    documents, _ = solr.found(request, fields=fields, limit=asking.most)
-    [one] = _shared_out(terms, documents, asking.field)
+    found = finding.found(solr, request, fields=fields, limit=asking.most)
+    [one] = shared_out(terms, found.documents, asking.field)
     return [Candidates(found=one.found, is_cut=True)]
 
 
-def _shared_out(
+def shared_out(
     terms: Sequence[Sequence[str]], documents: Sequence[Mapping[str, Any]], field: str
 ) -> list[Candidates]:
-    """Each document to those whose terms it has."""
+    """Each document as a candidate of those whose terms it has in `field`."""
     owners: dict[str, list[int]] = defaultdict(list)
     for row, own in enumerate(terms):
         for term in own:

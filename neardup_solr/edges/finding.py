@@ -1,0 +1,58 @@
+"""Documents that a request finds, with what else the same request can count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from neardup_solr.edges.client import EXACT, Solr
+from neardup_solr.edges.session import answer
+from neardup_solr.pure import query
+from neardup_solr.pure.model import NOTHING
+
+_JSON = {"Content-Type": "application/json"}
+_SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
+_DOCS = {"response.docs": list, "response.numFound": int}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The first documents that a request finds, how many it finds, and what was counted."""
+
+    documents: list[dict[str, Any]]
+    total: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def found(
+    solr: Solr,
+    request: query.Request,
+    *,
+    fields: Sequence[str],
+    limit: int,
+    counting: Mapping[str, str] = NOTHING,
+) -> Found:
+    """At most `limit` documents with these fields.
+
+    `counting` are queries by name: of each it is counted how many documents of the whole
+    collection it matches. They may refer to the request's parameters.
+    """
+    wanted: dict[str, Any] = {"fields": list(fields), "limit": limit}
+    if counting:
+        everywhere = {"query": "*:*"}
+        wanted["facet"] = {
+            name: {"type": "query", "q": one, "domain": everywhere}
+            for name, one in counting.items()
+        }
+    body = orjson.dumps(solr.names.request(request | wanted))
+    response = solr.session.post(f"{solr.url}/select", data=body, headers=_JSON, params=_SELECT)
+    decoded = answer(response, _DOCS)
+    counted = decoded.get("facets", {})
+    return Found(
+        documents=[solr.names.logical(one, fields) for one in decoded["response"]["docs"]],
+        total=decoded["response"]["numFound"],
+        counts={name: int(counted[name]["count"]) for name in counting},
+    )

@@ -1,0 +1,111 @@
+"""Searches by bands on a collection that stays open: one request, and the same answers."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.edges.client import Solr
+from neardup_solr.verbs.searching import _by_bands
+
+FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill"
+
+
+def families(count: int, seed: int) -> list[nd.Document]:
+    """Texts of invented words, most of them edited copies of one another; two have no word."""
+    rng = random.Random(seed)
+    texts: list[list[str]] = [[], ["…"]]
+    for _ in range(count):
+        words = [f"w{rng.randrange(4000)}" for _ in range(rng.randrange(10, 40))]
+        if rng.random() < 0.8:
+            words = list(rng.choice(texts)) or words
+            for _ in range(rng.choice((0, 1, 2, 4, 8))):
+                words[rng.randrange(len(words))] = f"w{rng.randrange(4000)}"
+        texts.append(words)
+    return [
+        nd.Document(id=str(number), text=" ".join(words), kept={"half_i": number % 2})
+        for number, words in enumerate(texts)
+    ]
+
+
+CRITERIA = [
+    nd.Criteria(by="bands"),
+    nd.Criteria(by="bands", rows=2),
+    nd.Criteria(by="bands", rows=1, limits=nd.Limits(max_distance=2)),
+    nd.Criteria(by="bands", filters=("half_i:1",)),
+    nd.Criteria(by="bands", measure="jaccard", limits=nd.Limits(min_similarity=0.3)),
+    nd.Criteria(by="bands", measure="containment"),
+    nd.Criteria(by="bands", measure="aligned"),
+    nd.Criteria(by="bands", measure="estimate", rows=3),
+    nd.Criteria(by="bands", same=("first_word",)),
+]
+
+
+@pytest.mark.parametrize("criteria", CRITERIA, ids=lambda c: f"{c.measure} {c.rows} {c.filters}")
+def test_an_open_collection_answers_the_same(solr: Solr, criteria: nd.Criteria) -> None:
+    """A search by one request gives what the first search of a fresh connection gives."""
+    documents = families(80, 11)
+    nd.index(documents, solr)
+    found = 0
+    nd.search(solr, text=FOX, criteria=criteria)
+    for document in documents[::4]:
+        fresh = nd.search(replace(solr, remembered={}), id=document.id, criteria=criteria)
+        assert nd.search(solr, id=document.id, criteria=criteria) == fresh
+        changed = f"{document.text} more"
+        fresh = nd.search(replace(solr, remembered={}), text=changed, criteria=criteria)
+        assert nd.search(solr, text=changed, criteria=criteria) == fresh
+        found += len(fresh)
+    assert found > 0
+
+
+def test_one_request_does(solr: Solr) -> None:
+    """Once the settings were met, a search by bands needs no other request; before, it does."""
+    document = nd.Document(id="x", text=f"{FOX} now")
+    criteria = nd.Criteria(by="bands")
+    nd.index([nd.Document(id="1", text=FOX)], solr)
+
+    def at_once() -> list[nd.Match] | None:
+        return _by_bands(solr, document, criteria, wanted=lambda hit: True)
+
+    assert at_once() is None
+    expected = nd.search(solr, text=document.text, criteria=criteria)
+    assert [match.id for match in expected] == ["1"]
+    assert at_once() == expected
+    # More candidates than are compared: what they share has to be counted by Solr.
+    criteria = nd.Criteria(by="bands", rows=1)
+    nd.index([nd.Document(id=str(n), text=f"{FOX} {n}") for n in range(5)], solr)
+    assert at_once() is None
+
+
+def test_other_settings_are_noticed(solr: Solr) -> None:
+    """Whatever others do to a collection, a search goes by the settings that it has now."""
+    criteria = nd.Criteria(by="bands")
+    nd.index([nd.Document(id="1", text=FOX)], solr)
+    assert nd.search(solr, text=FOX, criteria=criteria)
+    elsewhere = replace(solr, remembered={})
+    nd.delete(elsewhere, filter="*:*")
+    with pytest.raises(nd.SettingsError, match="no documents"):
+        nd.search(solr, text=FOX, criteria=criteria)
+    nd.index([nd.Document(id="2", text=FOX)], elsewhere, settings=nd.Settings(shingle_size=2))
+    assert [match.id for match in nd.search(solr, text=FOX, criteria=criteria)] == ["2"]
+    solr.add([{"id": "3", "content": FOX, "signature_settings": nd.Settings().fingerprint}])
+    solr.commit()
+    with pytest.raises(nd.SettingsError, match="mixes settings"):
+        nd.search(solr, text=FOX, criteria=criteria)
+    # Documents of another program have no settings, and are nobody's near-duplicates by bands.
+    nd.delete(elsewhere, ids=["3"])
+    solr.add([{"id": "4", "content": FOX}])
+    solr.commit()
+    assert [match.id for match in nd.search(solr, text=FOX, criteria=criteria)] == ["2"]
+
+
+def test_the_usual_way_of_a_collection_is_taken(solr: Solr) -> None:
+    """Where a collection has no shingles, bands are its way, in one request as in several."""
+    fields = frozenset({"content", "content_bands", "signature"})
+    nd.index([nd.Document(id="1", text=FOX)], solr, settings=nd.Settings(fields=fields))
+    first, second = nd.search(solr, text=FOX), nd.search(solr, text=FOX)
+    assert first == second
+    assert (first[0].id, first[0].shared, first[0].content) == ("1", 42, FOX)
