@@ -28,6 +28,7 @@ from neardup_solr.skin import (
 )
 
 INTERRUPTED = 130
+CA = "REQUESTS_CA_BUNDLE"  # the variable that `edges.access` looks at first
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 app = typer.Typer(
@@ -128,8 +129,16 @@ def version(
     show_version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
     ] = False,
+    ca: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="PEM file of the CA of your Solr, before the command's name."
+        ),
+    ] = None,
 ) -> None:
     """Near-duplicate text detection for Apache Solr."""
+    if ca is not None:
+        os.environ[CA] = ca
     if show_version:
         from neardup_solr import __version__
 

@@ -90,6 +90,23 @@ def test_the_command_reads_the_environment(secured: str, certified: Certified) -
     assert ran.returncode == 0, ran.stderr
 
 
+def test_the_command_takes_a_ca(secured: str, certified: Certified) -> None:
+    """`neardup --ca FILE` counts more than the environment, and may be missing."""
+    environment = os.environ | {
+        "NEARDUP_SOLR_URL": secured,
+        "REQUESTS_CA_BUNDLE": "/nowhere.pem",
+        HEADERS: ": ".join(KEY),
+    }
+    command = [sys.executable, "-m", "neardup_solr", "--ca"]
+    words = ["delete", "--query", "*:*"]
+    for file, code in ((str(certified.ca), 0), ("/elsewhere.pem", 1)):
+        ran = subprocess.run(
+            [*command, file, *words], env=environment, capture_output=True, text=True, timeout=60
+        )
+        assert ran.returncode == code, ran.stderr
+    assert "the CA file /elsewhere.pem" in ran.stderr
+
+
 def test_a_named_ca_counts_more_than_the_environment(
     secured: str, certified: Certified, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
