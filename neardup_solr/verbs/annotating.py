@@ -72,8 +72,8 @@ def annotate(
     Raises SettingsError where the collection was annotated with other settings or an update would
     lose data, SchemaError where fields are missing, SolrError where Solr stops answering.
     """
-    settled = settled_for(solr, settings)
     found = guarding.require_safe(solr)
+    settled = settled_for(solr, settings)
     run = _Annotating(solr=solr, settings=settled, which=which)
     if which == "missing":
         filters = [*filters, f"-{solr.names.of(SETTINGS)}:[* TO *]"]

@@ -1,0 +1,229 @@
+"""annotate on a collection of somebody else's: nothing lost, killed and resumed, and how fast.
+
+    python benchmarks/annotate.py [--documents 200000] [--changes 10000] [--kills 5]
+
+The collection has a schema of its own (stored, indexed-only, docValues-only, copied, dynamic and
+nested fields) and is filled by plain pysolr, the texts being those of corpus.py. Then, in turn:
+
+1. `index` of the same texts into a collection of ours, and `annotate`, each in a fresh process:
+   documents a second.
+2. every field of every document and a number of searches, before and after; then `strip`, and the
+   same again.
+3. `annotate` killed (SIGKILL) at random moments and started again until it ends, while somebody
+   else changes documents: counters incremented, texts changed. All changes have to be there, every
+   other field as it was, and the fields of ours those of the texts as they are at the end.
+
+Results go to annotate.md and .json beside this script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pysolr
+import results
+from corpus import corpus
+from indexing import _solr as embedded
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+import neardup_solr as nd
+from neardup_solr.edges import admin, client, schema
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure import signing
+from neardup_solr.pure.names import PLAIN, Names
+from tests.solr import theirs
+
+PAGE = 1_000
+ENDED_WITHIN = 3_600  # seconds
+
+
+def main() -> None:
+    """Measure everything, print it and keep it."""
+    options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or Solr and its folder would stay
+    found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
+    with embedded() as base, theirs.collection() as solr:
+        schema.remember(solr, solr.names)
+        _fill(solr, options.documents)
+        before = theirs.everything(solr)
+        found["speed"] = _speed(base, solr, options.documents)
+        found["same"] = _same(solr, before)
+        found["killed"] = _killed(solr, options)
+    results.keep("annotate", found, list(_sections(found)))
+
+
+def _fill(solr: Solr, count: int) -> None:
+    """Their documents, texts of the corpus in their bodies, by plain pysolr."""
+    theirs_made, texts = theirs.documents(count), corpus(count, seed=1).documents
+    plain = pysolr.Solr(solr.url, timeout=600)
+    for at in range(0, count, PAGE):
+        page = theirs_made[at : at + PAGE]
+        for number, document in enumerate(page, start=at):
+            if "body" in document:
+                document["body"] = [texts[number], "", "a second part"]
+        plain.add(page)
+    plain.commit()
+
+
+def _speed(base: str, solr: Solr, count: int) -> dict[str, float]:
+    """Documents a second of `index` and `annotate` on the same texts, each in a fresh process."""
+    own = client.connect(base, f"bench_{time.time_ns()}")
+    taken = {}
+    for work in ("index", "annotate"):
+        admin.create(own, configset=solr_config() / "conf")
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            written, seconds = pool.apply(perform, [work, solr.url, solr.names, own.url])
+        admin.drop(own)
+        taken[work] = written / seconds
+    return taken | {"ratio": taken["annotate"] / taken["index"]}
+
+
+def perform(work: str, url: str, names: Names, own_url: str) -> tuple[int, float]:
+    """Documents written by a task, and its seconds."""
+    signing.compile_kernel()
+    solr = _connected(url, names)
+    if work == "annotate":
+        done = nd.annotate(solr)
+        return done.annotated, done.seconds
+    ids = list(solr.ids(["-_nest_path_:[* TO *]"]))
+    documents = [nd.Document(id=id, text=text) for id, text in solr.texts(ids).items() if text]
+    indexed = nd.index(documents, _connected(own_url, PLAIN))
+    return indexed.indexed, indexed.seconds
+
+
+def _connected(url: str, names: Names) -> Solr:
+    base, _, core = url.rpartition("/")
+    return client.connect(base, core, names=names)
+
+
+def _same(solr: Solr, before: dict[str, Any]) -> dict[str, Any]:
+    """Whether all is as before: after annotate (which has run), and after strip."""
+    annotated = theirs.everything(solr)
+    stripped = nd.strip(solr)
+    after = theirs.everything(solr)
+    return {
+        "documents": len(before) - len(theirs.SEARCHES),
+        "after_annotate": annotated == before,
+        "after_strip": after == before and theirs.ours(solr) == {},
+        "stripped_per_second": stripped.stripped / stripped.seconds,
+    }
+
+
+def _killed(solr: Solr, options: argparse.Namespace) -> dict[str, Any]:
+    """Annotate under fire, and what is there in the end."""
+    before = theirs.everything(solr)
+    writer = _Writer(solr, options.changes)
+    writer.thread.start()
+    draw, kills = random.Random(1), 0
+    command = [sys.executable, "-m", "neardup_solr", "annotate", solr.core]
+    env = os.environ | {"NEARDUP_SOLR_URL": solr.base}
+    usual = options.documents / 4_000  # seconds of a whole run, more or less
+    while kills < options.kills or writer.thread.is_alive():
+        running = subprocess.Popen(command, env=env)
+        try:
+            within = draw.uniform(2, 2 + usual) if kills < options.kills else ENDED_WITHIN
+            assert running.wait(within) == 0
+        except subprocess.TimeoutExpired:
+            running.kill()
+            running.wait()
+            kills += 1
+        else:
+            if kills < options.kills:
+                nd.strip(solr)  # it was faster than the killer
+    writer.thread.join()
+    last = subprocess.run(command, env=env, check=True, capture_output=True, text=True)
+    after = theirs.everything(solr)
+    wrong = _wrong(solr, before, after, writer)
+    health = nd.doctor(solr, sample=options.documents)
+    return {
+        "kills": kills,
+        "changes": writer.made,
+        "documents_not_as_they_should_be": len(wrong),
+        "examples": wrong[:3],
+        "findings": [f"{one.rule}: {one.about}" for one in health.findings],
+        "last_run": last.stderr.strip(),
+    }
+
+
+class _Writer:
+    """Somebody else: changes that leave a trace each, one request for ten of them."""
+
+    def __init__(self, solr: Solr, changes: int) -> None:
+        self.solr, self.changes, self.made = solr, changes, 0
+        self.increments: dict[str, int] = {}
+        self.titles: dict[str, str] = {}
+        self.keys = [one["key"] for one in theirs.select(solr, "count:* -_nest_path_:*", fl="key")]
+        self.thread = threading.Thread(target=self._write)
+
+    def _write(self) -> None:
+        draw = random.Random(2)
+        for at in range(0, self.changes, 10):
+            updates = []
+            for key in draw.sample(self.keys, 10):
+                if draw.random() < 0.5:
+                    self.increments[key] = self.increments.get(key, 0) + 1
+                    updates.append({"key": key, "count": {"inc": 1}})
+                else:
+                    self.titles[key] = f"changed {at} {key}"
+                    updates.append({"key": key, "title": {"set": self.titles[key]}})
+            theirs.update(self.solr, *updates, commit=at % 1_000 == 0)
+            self.made += len(updates)
+        self.solr.commit()
+
+
+def _wrong(solr: Solr, before: dict[str, Any], after: dict[str, Any], writer: _Writer) -> list[str]:
+    """The documents that are not what they were but for the changes of the writer."""
+    wrong = []
+    for key, document in before.items():
+        if key in theirs.SEARCHES:
+            continue
+        wanted = dict(document)
+        if key in writer.increments:
+            wanted["count"] += writer.increments[key]
+        if key in writer.titles:
+            wanted["title"], wanted["shown"] = writer.titles[key], [writer.titles[key]]
+        if after.get(key) != wanted:
+            wrong.append(f"{key}: {after.get(key)} is not {wanted}"[:300])
+    return wrong
+
+
+def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    speed, same, killed = found["speed"], found["same"], found["killed"]
+    heads = [
+        "documents", "index, documents/s", "annotate, documents/s", "ratio", "strip, documents/s"
+    ]  # fmt: skip
+    row = [found["documents"], speed["index"], speed["annotate"], speed["ratio"],
+           same["stripped_per_second"]]  # fmt: skip
+    yield "Speed", results.table(heads, [row])
+    heads = ["documents compared, children included", "as before after annotate", "after strip"]
+    row = [same["documents"], same["after_annotate"], same["after_strip"]]
+    yield "Nothing lost: every field, and what searches find", results.table(heads, [row])
+    heads = ["kills", "changes by others", "documents not as they should be", "doctor finds"]
+    row = [killed["kills"], killed["changes"], killed["documents_not_as_they_should_be"],
+           "; ".join(killed["findings"]) or "nothing"]  # fmt: skip
+    yield "Killed and resumed, beside a writer", results.table(heads, [row])
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="annotate on somebody else's collection")
+    parser.add_argument("--documents", type=int, default=200_000)
+    parser.add_argument("--changes", type=int, default=10_000)
+    parser.add_argument("--kills", type=int, default=5)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""Annotating a sharded collection: nodes that do not tell what they took, and changes by others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import requests
+
+import neardup_solr as nd
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.verbs.rewriting import Watching
+from tests.solr.cloud import node
+
+COUNT = 300
+
+
+@pytest.fixture(scope="module")
+def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A SolrCloud of one node."""
+    folder = tmp_path_factory.mktemp("cloud")
+    jars = next(home.glob("solr-*"))
+    (folder / jars.name).symlink_to(jars.resolve())
+    with node(folder) as url:
+        yield url
+
+
+@pytest.fixture
+def solr(cloud: str) -> Iterator[Solr]:
+    """Two shards with documents that have a text and a kept column, and no field of ours."""
+    made = client.connect(cloud, "sharded")
+    admin.create(made, configset=solr_config() / "conf", shards=2)
+    made.add(
+        [{"id": f"d{n}", "content": f"text number {n} of them", "n_i": n} for n in range(COUNT)]
+    )
+    made.commit()
+    yield made
+    admin.drop(made)
+
+
+def kept(solr: Solr) -> dict[str, tuple[str, int]]:
+    """What somebody else wrote."""
+    found = solr.stored(list(solr.ids()), ["content", "n_i"])
+    return {one["id"]: (one["content"], one["n_i"]) for one in found}
+
+
+def test_two_shards_are_annotated_and_stripped(solr: Solr) -> None:
+    """All documents, whichever node they are on; one changed meanwhile is redone."""
+
+    def change(done: int, total: int) -> None:
+        if done == COUNT:
+            solr.add([{"id": f"d{n}", "n_i": {"set": -n}} for n in range(1, 11)])
+
+    wanted = kept(solr) | {f"d{n}": (f"text number {n} of them", -n) for n in range(1, 11)}
+    done = nd.annotate(solr, watching=Watching(on_progress=change))
+    assert (done.annotated, done.failed) == (COUNT, 0)
+    assert done.redone >= 8  # but for those of the first three that were written before
+    assert kept(solr) == wanted
+    assert nd.doctor(solr).problems == ()
+    assert nd.annotate(solr).unchanged == COUNT
+    assert nd.strip(solr).stripped == COUNT
+    assert kept(solr) == wanted
+    assert solr.count(["signature_settings:[* TO *]"]) == 0
+
+
+def test_an_alias_of_one_collection_works_and_a_read_only_one_is_refused(
+    solr: Solr, cloud: str
+) -> None:
+    """Under another name all is the same; where nothing can be written one line says so."""
+    collections = f"{cloud}/admin/collections"
+    for params in (
+        {"action": "CREATEALIAS", "name": "other", "collections": "sharded"},
+        {"action": "MODIFYCOLLECTION", "collection": "sharded", "readOnly": "true"},
+    ):
+        if params["action"] == "MODIFYCOLLECTION":
+            assert nd.annotate(client.connect(cloud, "other")).annotated == COUNT
+        assert requests.get(collections, params=params, timeout=60).status_code == 200
+    with pytest.raises(SettingsError, match="read-only"):
+        nd.annotate(solr)
+    writable = {"action": "MODIFYCOLLECTION", "collection": "sharded", "readOnly": "false"}
+    assert requests.get(collections, params=writable, timeout=60).status_code == 200
+    requests.get(collections, params={"action": "DELETEALIAS", "name": "other"}, timeout=60)
