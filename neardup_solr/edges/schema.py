@@ -86,14 +86,12 @@ def remembered(solr: Solr) -> Names:
     Raises SettingsError where what is kept there is no longer understood.
     """
     try:
-        found = answer(solr.session.get(f"{solr.url}/schema/fields/{NOTE}"), {"field": dict})
+        response = solr.session.get(f"{solr.url}/schema/fields", params={"fl": NOTE})
     except CoreMissing:
         return PLAIN
-    except SolrAnswerError as error:
-        if error.status == 404:
-            return PLAIN
-        raise
-    return read_note(str(found["field"].get("default", "")))
+    found = answer(response, {"fields": list})["fields"]
+    notes = [one for one in found if one["name"] == NOTE]
+    return read_note(str(notes[0].get("default", ""))) if notes else PLAIN
 
 
 def remember(solr: Solr, names: Names) -> None:
