@@ -129,7 +129,7 @@ class SchemaError(SolrError):
         super().__init__(
             url,
             f"the schema lacks the fields {', '.join(missing)}",
-            "create a collection that has them with: neardup init NAME, and name it with --core",
+            f"add them with: neardup init {url.rpartition('/')[2] or 'NAME'}",
         )
         self.args = (url, tuple(missing))
         self.missing = tuple(missing)

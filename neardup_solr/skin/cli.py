@@ -1,6 +1,7 @@
 """The command `neardup`: it parses, makes one library call, and prints.
 
-Exit codes: 0 all done; 1 something failed, and a line says what; 2 wrong usage; 130 interrupted.
+Exit codes: 0 all done; 1 something failed, and a line says what; 2 wrong usage; 3 the answer is
+no (lint, gate --strict); 130 interrupted.
 """
 
 from __future__ import annotations
