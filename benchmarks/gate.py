@@ -1,0 +1,251 @@
+"""The gate, queries by bands, and reports by bands: how long each document takes.
+
+    python benchmarks/gate.py [--documents 40000] [--new 2000]
+
+A core of so many documents, in the embedded Solr in a temporary folder; new documents of the same
+corpus, some of them copies of old ones, go to the gate in batches of several sizes, and its
+decisions are held against those that follow from `duplicates`. A hand-written query is the same
+{!terms} query over a plain keep-alive session of requests, on bands that are computed beforehand:
+with ids alone, with texts, and with texts that are re-ranked as ours are. The ways take turns,
+document by document. Results go to gate.md and .json beside this script.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import statistics
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import orjson
+import requests
+import results
+from corpus import corpus
+from indexing import _solr as running_solr
+
+import neardup_solr as nd
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure import normalize, signature, similarity
+from neardup_solr.pure.config import Settings, choose_fields
+from neardup_solr.verbs.reporting import PAGE, THREADS, _Reporting
+from neardup_solr.verbs.searching import measuring, searchable
+
+FIELDS = Settings(fields=choose_fields("content,content_bands,signature,md5_hash,num_words"))
+POLICY = nd.Policy(reject=0.95, hold=0.8, tag=0.5)
+BY_BANDS = nd.Criteria(by="bands")
+BATCHES = (1, 10, 50, 200)
+ROWS = BY_BANDS.rows
+WARMING = 200  # documents, before anything is measured
+
+
+def main() -> None:
+    """Measure everything, print it and keep it."""
+    options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or Solr and its folder would stay
+    found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
+    texts = corpus(options.documents + options.new, 1).documents
+    documents = [nd.Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
+    old, new = documents[: options.documents], documents[options.documents :]
+    with running_solr() as base:
+        solr = client.connect(base, "bench")
+        admin.create(solr, configset=solr_config() / "conf")
+        nd.index(old, solr, settings=FIELDS)
+        list(nd.gate(solr, new[:WARMING], policy=POLICY))
+        found["gate"] = [_gate(solr, new, batch) for batch in BATCHES]
+        found["decisions"] = _decisions(solr, new)
+        found["queries"] = _queries(solr, new[WARMING:])
+        found["reports"] = _reports(solr, [one.id for one in old[:: len(old) // 1_000]][:1_000])
+    results.keep("gate", found, list(_sections(found)))
+
+
+def _gate(solr: Solr, new: Sequence[nd.Document], batch: int) -> dict[str, Any]:
+    """Milliseconds a document of each batch: those that a batch takes, over its documents."""
+    decided = nd.gate(solr, new, policy=POLICY, gating=nd.Gating(batch=batch))
+    whole = []
+    for _ in range(len(new) // batch):
+        started = time.perf_counter()
+        for _ in range(batch):
+            next(decided)
+        whole.append((time.perf_counter() - started) * 1e3)
+    a_document = [one / batch for one in whole]
+    return {
+        "batch": batch,
+        "a document": _spread(a_document),
+        "a batch": _spread(whole),
+        "documents/s": 1e3 / statistics.mean(a_document),
+    }
+
+
+def _decisions(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
+    """How many decisions there are of each kind, and how many differ from the whole report's."""
+    verifying = nd.Verifying(limits=POLICY.limits, by="bands")
+    started = time.perf_counter()
+    pairs = (
+        *nd.duplicates(new, against=solr, verifying=verifying).pairs,
+        *nd.duplicates(new, settings=FIELDS, verifying=verifying).pairs,
+    )
+    seconds = time.perf_counter() - started
+    order = {document.id: number for number, document in enumerate(new)}
+    normal = {document.id: normalize.normalize(document.text) for document in new}
+    near: dict[str, list[nd.Duplicate]] = {id: [] for id in order}
+    for pair in pairs:
+        later = max(pair.id, pair.other_id, key=lambda id: order.get(id, -1))
+        near[later].append(pair)
+    texts = solr.texts([pair.other_id for pair in pairs if pair.other_id not in order])
+    normal |= {id: normalize.normalize(text) for id, text in texts.items()}
+    admitted: set[str] = set()
+    differing = 0
+    counts: Counter[str] = Counter()
+    for decision in nd.gate(solr, new, policy=POLICY):
+        id = decision.id
+        matches = {}
+        for pair in near[id]:
+            other = pair.other_id if pair.id == id else pair.id
+            if other not in order or other in admitted:
+                matches[other] = nd.Match(
+                    id=other, distance=pair.distance, similarity=pair.similarity,
+                    shared=pair.shared, content="",
+                )  # fmt: skip
+        exact = next((one for other, one in matches.items() if normal[other] == normal[id]), None)
+        action, _ = POLICY.judge(list(matches.values()), exact)
+        if action in ("allow", "tag"):
+            admitted.add(id)
+        counts[decision.action] += 1
+        differing += (action, matches) != (
+            decision.action, {match.id: match for match in decision.matches}
+        )  # fmt: skip
+    return {"counts": dict(counts), "differing": differing, "seconds of duplicates": seconds}
+
+
+def _queries(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
+    """Milliseconds of each way, which take turns; every document is asked about once by one."""
+    session = requests.Session()
+    entries = [signature.entry(document, FIELDS) for document in new]
+
+    def asked(at: int, fields: Sequence[str]) -> Any:
+        terms = ",".join(entries[at].bands)
+        body = {"query": f"{{!terms f=content_bands}}{terms}", "fields": fields, "limit": ROWS}
+        sent = orjson.dumps(body)
+        headers = {"Content-Type": "application/json"}
+        answer = session.post(f"{solr.url}/select", data=sent, headers=headers, timeout=60)
+        return orjson.loads(answer.content)["response"]
+
+    def re_ranked(at: int) -> list[tuple[int, str]]:
+        own = normalize.words(normalize.normalize(new[at].text))
+        near = []
+        for found in asked(at, ["id", "content"])["docs"]:
+            words = normalize.words(normalize.normalize(found["content"]))
+            most = max(len(own), len(words)) // 2
+            distance = similarity.word_distance(own, words, at_most=most)
+            if distance is not None:
+                near.append((distance, found["id"]))
+        return sorted(near)
+
+    ways: dict[str, Callable[[int], Any]] = {
+        "{!terms} by hand, ids": lambda at: asked(at, ["id"]),
+        "by hand, with texts": lambda at: asked(at, ["id", "content"]),
+        "by hand, re-ranked": re_ranked,
+        "search(text=…)": lambda at: nd.search(solr, text=new[at].text, criteria=BY_BANDS),
+    }
+    taken: dict[str, list[float]] = {name: [] for name in ways}
+    for at in range(len(new)):
+        for name, way in ways.items():
+            # A place of its own for each way, or the first would warm the caches for the others.
+            place = (at + list(ways).index(name) * len(new) // len(ways)) % len(new)
+            started = time.perf_counter()
+            way(place)
+            taken[name].append((time.perf_counter() - started) * 1e3)
+    hits = [asked(at, ["id"])["numFound"] for at in range(min(500, len(new)))]
+    return {
+        "ways": {name: _spread(values[WARMING:]) for name, values in taken.items()},
+        "hits": {"mean": statistics.mean(hits), "p95": float(np.percentile(hits, 95))},
+    }
+
+
+def _reports(solr: Solr, ids: Sequence[str]) -> dict[str, Any]:
+    """Documents a second of both ways, by as many threads; the median of three rounds."""
+    settings, criteria = searchable(solr, nd.Criteria(by="bands", rows=1_000))
+    comparing = measuring(solr, settings, criteria)
+    work = _Reporting(solr=solr, criteria=criteria, comparing=comparing, later_only=False)
+    pages = [list(ids[at : at + PAGE]) for at in range(0, len(ids), PAGE)]
+
+    def alone(pool: ThreadPoolExecutor) -> list[Any]:
+        return [one for page in pages for one in pool.map(work.alone, work.documents(page))]
+
+    def together(pool: ThreadPoolExecutor) -> list[Any]:
+        return [one for page in pool.map(work.together, pages) for one in page]
+
+    taken: dict[str, list[float]] = {"alone": [], "together": []}
+    found: dict[str, set[Any]] = {}
+    with ThreadPoolExecutor(THREADS) as pool:
+        for _ in range(3):
+            for name, way in (("alone", alone), ("together", together)):
+                started = time.perf_counter()
+                made = way(pool)
+                taken[name].append(time.perf_counter() - started)
+                found[name] = {(p.id, p.other_id, p.distance) for near, _ in made for p in near}
+    rates = {name: len(ids) / statistics.median(runs) for name, runs in taken.items()}
+    return {
+        "documents/s": rates,
+        "ratio": rates["together"] / rates["alone"],
+        "pairs": {name: len(pairs) for name, pairs in found.items()},
+        "differing": len(found["alone"] ^ found["together"]),
+    }
+
+
+def _spread(values: Sequence[float]) -> dict[str, float]:
+    return {
+        "p50": float(np.percentile(values, 50)),
+        "p95": float(np.percentile(values, 95)),
+    }
+
+
+def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    count = found["documents"]
+    rows = [
+        [one["batch"], one["a document"]["p50"], one["a document"]["p95"], one["a batch"]["p95"],
+         one["documents/s"]]
+        for one in found["gate"]
+    ]  # fmt: skip
+    heads = ["batch", "ms a document, p50", "p95", "ms a batch, p95", "documents/s"]
+    decided = found["decisions"]
+    counts = ", ".join(f"{number:,} {action}" for action, number in decided["counts"].items())
+    said = f"Decisions: {counts}; {decided['differing']} differ from those of `duplicates`."
+    yield f"The gate, {count:,} documents", f"{results.table(heads, rows)}\n\n{said}"
+    ways = found["queries"]["ways"]
+    first = ways["{!terms} by hand, ids"]
+    by_hand = ways["by hand, re-ranked"]
+    rows = [
+        [name, one["p50"], one["p95"], one["p50"] / first["p50"], one["p50"] / by_hand["p50"]]
+        for name, one in ways.items()
+    ]
+    hits = found["queries"]["hits"]
+    yield (
+        f"One query by bands, {hits['mean']:.1f} candidates (p95 {hits['p95']:.0f})",
+        results.table(["", "ms, p50", "p95", "× ids by hand", "× re-ranked by hand"], rows),
+    )
+    reports = found["reports"]
+    rates = reports["documents/s"]
+    row = [rates["alone"], rates["together"], reports["ratio"], reports["pairs"]["together"],
+           reports["differing"]]  # fmt: skip
+    heads = ["one by one, documents/s", f"{PAGE} at a time", "ratio", "pairs", "differing"]
+    yield "Reports by bands", results.table(heads, [row])
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description="latency of the gate and of queries by bands")
+    parser.add_argument("--documents", type=int, default=40_000)
+    parser.add_argument("--new", type=int, default=2_000)
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
