@@ -14,7 +14,7 @@ import orjson
 
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.session import answer
-from neardup_solr.pure.errors import SolrError, SolrUnreachable
+from neardup_solr.pure.errors import SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.pure.query import CLAUSES
 
 Told = dict[str, Any]
@@ -47,16 +47,15 @@ def takes_clauses(solr: Solr, key: str) -> bool | None:
     return _answers(solr, key, CLAUSES) or (False if _answers(solr, key, 1) else None)
 
 
-def roots(solr: Solr) -> int | None:
-    """How many documents are no child of another, where the schema has _root_."""
-    request = {
-        "query": "*:*",
-        "limit": 0,
-        "facet": {"roots": "unique(_root_)"},
-        "params": {"defType": "lucene"},
-    }
-    told = _told(solr, f"{solr.url}/select", body=request)
-    return None if told is None else told.get("facets", {}).get("roots") or None
+def children(solr: Solr, key: str) -> int | None:
+    """How many documents are children of another, where the schema has an indexed _root_.
+
+    Those whose key is the _root_ of none; each shard has whole families.
+    """
+    try:
+        return solr.count([f"_root_:[* TO *] AND -{{!join from=_root_ to={key} v='*:*'}}"])
+    except SolrAnswerError:
+        return None
 
 
 def configuration(solr: Solr) -> Told | None:

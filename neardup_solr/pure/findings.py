@@ -33,8 +33,8 @@ class Facts:
 
     `used` are the fields that its documents have; `chain` the classes of its default update chain;
     `select` the parameters that its /select has by configuration, as "appends" and so on;
-    `roots` counts documents that are nobody's child, `placed` the children whose place among their
-    relatives is known (_nest_path_); `alias_of` are the collections behind an
+    `children` counts nested documents, `placed` those of them whose place among their relatives is
+    known (_nest_path_); `alias_of` are the collections behind an
     alias; `beside` those that share the schema; `missing` the fields of ours that are not there.
     """
 
@@ -43,7 +43,7 @@ class Facts:
     wanted: Mapping[str, Field]
     documents: int
     used: frozenset[str] | None = None
-    roots: int | None = None
+    children: int | None = None
     placed: int = 0
     is_mutable: bool | None = None
     has_log: bool | None = None

@@ -123,10 +123,7 @@ def lost_fields(facts: Facts) -> Iterator[Finding]:
 
 
 def children(facts: Facts) -> Iterator[Finding]:
-    root = facts.schema.field("_root_")
-    if root is None or not root.indexed or not facts.documents:
-        return
-    there = None if facts.roots is None else facts.documents - facts.roots
+    there = facts.children
     if there is None or there > facts.placed:
         yield Finding(
             level=DANGER,

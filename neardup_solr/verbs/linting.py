@@ -42,6 +42,8 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
     documents = solr.count()
     config = probing.configuration(solr)
     told, cluster = probing.system(solr), probing.cluster(solr)
+    root = found.fields.get("_root_")
+    has_root = root is not None and root.indexed and documents > 0
     # A door in front of Solr may ask for them, and Solr then knows of no user.
     named = solr.session.auth is not None or "Authorization" in solr.session.headers
     behind = probing.alias_of(cluster, solr.core)
@@ -52,7 +54,7 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
         wanted=schema.wanted(names),
         documents=documents,
         used=probing.used_fields(solr) if documents else frozenset(),
-        roots=probing.roots(solr) if "_root_" in found.fields else documents,
+        children=probing.children(solr, found.key) if has_root and found.key else 0,
         placed=solr.count([PLACED]) if "_nest_path_" in found.fields else 0,
         is_mutable=schema.is_mutable(solr),
         has_log=probing.has_update_log(solr),

@@ -136,12 +136,19 @@ def test_our_own_collection_is_fine(solr: Solr) -> None:
 
 ANONYMOUS = {"sku": "p", "title": "a", "_childDocuments_": [{"sku": "c", "title": "b"}]}
 NAMED = {"sku": "p", "title": "a", "kids": [{"sku": "c", "title": "b"}]}
+NEWER = SCHEMA.replace('version="1.6"', 'version="1.7"')  # nothing can be uninverted there
 NO_PATH = SCHEMA.replace('<field name="_nest_path_" type="_nest_path_"/>', "")
 
 
 @pytest.mark.parametrize(
     ("made", "family", "left"),
-    [(NO_PATH, ANONYMOUS, 1), (SCHEMA, ANONYMOUS, 1), (SCHEMA, NAMED, 2)],
+    [
+        (NO_PATH, ANONYMOUS, 1),
+        (NEWER, ANONYMOUS, 1),
+        (NEWER, NAMED, 2),
+        (SCHEMA, ANONYMOUS, 1),
+        (SCHEMA, NAMED, 2),
+    ],
 )
 def test_children_without_a_path_are_a_danger(
     made: str, family: Mapping[str, Any], left: int

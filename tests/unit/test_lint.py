@@ -37,7 +37,7 @@ FINE = Facts(
     wanted={"nd_md5_hash": made("nd_md5_hash")},
     documents=3,
     used=frozenset({"sku", "body"}),
-    roots=3,
+    children=0,
     is_mutable=True,
     has_log=True,
     takes_clauses=True,
@@ -57,9 +57,9 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
         ({"schema": replace(FINE.schema, key="")}, DANGER, "key"),
         ({"has_log": False}, DANGER, "update-log"),
         ({"has_log": None}, WARNING, "update-log"),
-        ({"roots": 2}, DANGER, "children"),
-        ({"roots": None}, DANGER, "children"),
-        ({"roots": 2, "placed": 1}, NOTE, "children"),
+        ({"children": 1}, DANGER, "children"),
+        ({"children": None}, DANGER, "children"),
+        ({"children": 1, "placed": 1}, NOTE, "children"),
         ({"chain": ("TimestampUpdateProcessorFactory", "DistributedUpdateProcessorFactory")},
          DANGER, "update-chain"),
         ({"chain": ("DistributedUpdateProcessorFactory", "RegexReplaceProcessorFactory")},
@@ -82,9 +82,7 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
 )  # fmt: skip
 def test_each_rule(changed: dict[str, Any], level: str, rule: str) -> None:
     """One fact that changes is one finding, with a remedy."""
-    with_root = schema(made("body"), made("nd_md5_hash"), made("_root_", stored=False))
-    fine = replace(FINE, schema=with_root) if rule == "children" else FINE
-    (found,) = (one for one in findings(replace(fine, **changed)) if one.rule != "names")
+    (found,) = findings(replace(FINE, **changed))
     assert (found.level, found.rule) == (level, rule)
     assert found.remedy
 
