@@ -98,7 +98,12 @@ def gate(
         decided = gating.gate(target, documents, policy=policy, gating=how)
         if held is not None:
             decided = faces.keeping_held(decided, held)
-        _put_out(watched.counting(decided), output, as_rows)
+        try:
+            _put_out(watched.counting(decided), output, as_rows)
+        except KeyboardInterrupt:
+            if index:
+                show.say("What was sent is not yet durable; it is safe to run the same again.")
+            raise
     if output is not None:
         show.say(f"Wrote {output}.")
     _say_counts(watched, held)

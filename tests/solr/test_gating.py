@@ -15,6 +15,7 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.pure import signature
 from neardup_solr.pure.ids import natural
 from neardup_solr.verbs import sharing
+from tests.solr import theirs
 from tests.solr.cloud import node
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
@@ -250,6 +251,31 @@ def test_short_records_by_alignment(solr: Solr) -> None:
     policy = nd.Policy(tag=0.8, measure="aligned")
     [found] = nd.gate(solr, [document("x", "house 7 in mill lane numbr 7 of alton")], policy=policy)
     assert (found.action, found.matches[0].id, found.matches[0].distance) == ("tag", "7", None)
+
+
+def test_a_collection_of_somebody_else(home: Path) -> None:
+    """An annotated collection is guarded by its own key and text fields; nothing is written."""
+    with theirs.collection() as solr:
+        theirs.add(solr, theirs.documents(200))
+        nd.annotate(solr)
+        given = theirs.select(solr, "title:* -_nest_path_:*", fl="key,title,body")
+        titles = {one["key"]: "\n".join([one["title"], *one.get("body", [])]) for one in given}
+        key, text = max(titles.items(), key=lambda item: len(item[1]))
+        before = theirs.everything(solr)
+        news = [document("new", text.upper()), document(key, text), document("else", LAMP)]
+        copy, own, other = nd.gate(solr, news)
+        assert (copy.action, copy.matches[0].id, copy.matches[0].distance) == ("reject", key, 0)
+        assert key not in [match.id for match in own.matches]
+        assert other.action == "allow"
+        with pytest.raises(nd.SettingsError, match="written by another program"):
+            nd.gate(solr, news, gating=nd.Gating(index=True))
+        assert theirs.everything(solr) == before
+        # Searches and reports by bands go by the same names, also by one request.
+        criteria = nd.Criteria(by="bands")
+        first, again = (nd.search(solr, text=text, criteria=criteria) for _ in range(2))
+        assert first == again
+        assert (first[0].id, first[0].content) == (key, text)
+        assert nd.report(solr, criteria=criteria).documents >= len(titles)
 
 
 @pytest.fixture(scope="module")
