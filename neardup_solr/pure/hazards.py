@@ -12,7 +12,7 @@ from neardup_solr.pure.names import TEXT
 from neardup_solr.pure.schema import NUMBERS
 from neardup_solr.pure.solrconfig import REBUILDS
 
-INTO = "write a collection beside it: neardup annotate --into OTHER"
+INTO = "write a collection beside it: neardup annotate NAME --into OTHER"
 # Processors of updates before Solr rebuilds the document: they see a part of it, and give it what
 # the whole one has.
 _FILLING = {

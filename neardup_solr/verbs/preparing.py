@@ -159,7 +159,7 @@ def _require_unused(solr: Solr, fields: Sequence[str]) -> None:
     if count:
         raise SettingsError(
             f"{count:,} documents have values in our fields",
-            f"take them out first: neardup strip --core {solr.core}",
+            f"take them out first: neardup strip {solr.core}",
         )
 
 
