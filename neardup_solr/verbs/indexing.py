@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr.edges import sources
-from neardup_solr.edges.client import Refusal, Solr
+from neardup_solr.edges.client import Solr
+from neardup_solr.edges.refusals import Refusal
 from neardup_solr.edges.sources import Reading
 from neardup_solr.pure import encoding, signature
 from neardup_solr.pure.config import Settings
