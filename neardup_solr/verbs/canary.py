@@ -64,7 +64,8 @@ class Canary:
     ) -> SettingsError:
         reason = f"an update of the document {id!r} changed other fields: {', '.join(changed)}"
         restored = id in sent.done and self._put_back(id, changed, before, sent.done[id])
-        fate = "they were put back, nothing else was touched" if restored else "see what it lost"
+        put_back = "they were put back" if restored else "Solr did not let them be put back"
+        fate = f"{put_back}; nothing else was touched"
         return SettingsError(f"{reason} ({fate})", _INSTEAD)
 
     def _put_back(self, id: str, changed: list[str], before: dict[str, Any], version: int) -> bool:

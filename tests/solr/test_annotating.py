@@ -233,6 +233,28 @@ def test_a_field_that_is_copied_to_and_written_to_is_refused(filled: Solr) -> No
     assert theirs.ours(filled) == {}
 
 
+def test_a_chain_that_stamps_updates_is_refused(home: Path) -> None:
+    """Each update would give its document a new time."""
+    with theirs.collection(processors=theirs.STAMPING) as solr:
+        theirs.add(solr, theirs.documents(5))
+        before = theirs.everything(solr)
+        with pytest.raises(SettingsError, match=r"Timestamp.*--into OTHER"):
+            annotate(solr)
+        assert theirs.everything(solr) == before
+
+
+def test_a_default_that_came_after_the_documents_is_noticed_at_the_first_one(
+    filled: Solr,
+) -> None:
+    """An update would give it to documents that have been without it."""
+    field = {"name": "late", "type": "string", "stored": True, "default": "x"}
+    answer = requests.post(f"{filled.url}/schema", json={"add-field": field}, timeout=30)
+    assert answer.status_code == 200, answer.text
+    with pytest.raises(SettingsError, match=r"'k0' changed other fields: late"):
+        annotate(filled)
+    assert list(theirs.ours(filled)) == ["k0"]
+
+
 def test_documents_that_solr_refuses_stop_the_run(filled: Solr) -> None:
     """A schema changed midway: a clear error, and no document loses anything."""
     before = theirs.everything(filled)
