@@ -72,6 +72,7 @@ def annotate(
     Raises SettingsError where the collection was annotated with other settings or an update would
     lose data, SchemaError where fields are missing, SolrError where Solr stops answering.
     """
+    solr.require_fields(["id", SETTINGS])  # one that is not prepared would only give riddles
     found = guarding.require_safe(solr)
     settled = settled_for(solr, settings)
     run = _Annotating(solr=solr, settings=settled, which=which)

@@ -110,7 +110,7 @@ def test_into_itself_and_other_names_are_refused(solr: Solr) -> None:
 def test_a_killed_run_goes_on(solr: Solr) -> None:
     """Killed in the middle, twice, then run to its end: as if nothing had happened."""
     before = theirs.everything(solr)
-    words = ["annotate", solr.core, "--batch", "20", "--rate", "200"]
+    words = ["annotate", solr.core, "--batch", "10", "--rate", "40"]
     env = os.environ | {"NEARDUP_SOLR_URL": solr.base}
     for _ in range(2):
         killed = subprocess.Popen([*NEARDUP, *words], env=env, stderr=subprocess.DEVNULL)
@@ -128,3 +128,15 @@ def test_a_killed_run_goes_on(solr: Solr) -> None:
     assert len(theirs.ours(solr)) == 190
     assert theirs.everything(solr) == before
     assert run(solr, "doctor", solr.core).returncode == 0
+
+
+def test_a_collection_that_is_not_prepared_is_refused_with_the_next_step(home: Path) -> None:
+    """Without names of its own, without fields of ours: one line that names init."""
+    with theirs.collection() as made:
+        theirs.add(made, theirs.documents(20))
+        for words in (["annotate"], ["annotate", "--text-field", "title"], ["strip"], ["doctor"]):
+            done = run(made, words[0], made.core, *words[1:])
+            assert (done.returncode, done.stdout) == (1, ""), words
+            assert done.stderr.count("\n") == 1, done.stderr
+            assert "neardup init" in done.stderr or "--prefix" in done.stderr
+        assert theirs.ours(made) == {}
