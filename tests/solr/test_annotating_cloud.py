@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 import requests
@@ -14,19 +13,8 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.verbs.rewriting import Watching
-from tests.solr.cloud import node
 
 COUNT = 300
-
-
-@pytest.fixture(scope="module")
-def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A SolrCloud of one node."""
-    folder = tmp_path_factory.mktemp("cloud")
-    jars = next(home.glob("solr-*"))
-    (folder / jars.name).symlink_to(jars.resolve())
-    with node(folder) as url:
-        yield url
 
 
 @pytest.fixture

@@ -2,9 +2,7 @@
 
 import io
 import zipfile
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 import requests
@@ -12,17 +10,6 @@ import requests
 import neardup_solr as nd
 from neardup_solr.edges import admin, client
 from neardup_solr.edges.solr_config import solr_config
-from tests.solr.cloud import node
-
-
-@pytest.fixture(scope="module")
-def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A SolrCloud of one node."""
-    folder = tmp_path_factory.mktemp("cloud")
-    jars = next(home.glob("solr-*"))
-    (folder / jars.name).symlink_to(jars.resolve())
-    with node(folder) as url:
-        yield url
 
 
 def test_main_path_on_two_shards(cloud: str) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,18 +14,14 @@ from neardup_solr.pure.names import Names
 from neardup_solr.verbs.connecting import connect
 from neardup_solr.verbs.linting import lint
 from neardup_solr.verbs.preparing import prepare, unprepare
-from tests.solr.cloud import node
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 
 BOOKS, TOYS = "books", "toys"
 
 
 @pytest.fixture(scope="module")
-def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solr]:
-    """A SolrCloud with two collections of someone else's, which share a configset."""
-    folder = tmp_path_factory.mktemp("cloud")
-    jars = next(home.glob("solr-*"))
-    (folder / jars.name).symlink_to(jars.resolve())
+def shop(cloud: str) -> Solr:
+    """Two collections of someone else's on a SolrCloud, which share a configset."""
     more = '<dynamicField name="*_lost" type="text" indexed="true" stored="false"/>'
     files = {
         "solrconfig.xml": CONFIG.format(factory=MANAGED.format("true"), log=LOG, select=""),
@@ -37,18 +31,17 @@ def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solr
     with zipfile.ZipFile(packed, "w") as archive:
         for name, text in files.items():
             archive.writestr(name, text)
-    with node(folder) as url:
-        solr = client.connect(url, BOOKS)
-        solr.session.post(
-            f"{url}/admin/configs",
-            params={"action": "UPLOAD", "name": "shop"},
-            data=packed.getvalue(),
-            headers={"Content-Type": "application/octet-stream"},
-        )
-        for name, shards in ((BOOKS, "2"), (TOYS, "1")):
-            collections(solr, action="CREATE", name=name, numShards=shards,
-                        **{"collection.configName": "shop"})  # fmt: skip
-        yield solr
+    solr = client.connect(cloud, BOOKS)
+    solr.session.post(
+        f"{cloud}/admin/configs",
+        params={"action": "UPLOAD", "name": "shop"},
+        data=packed.getvalue(),
+        headers={"Content-Type": "application/octet-stream"},
+    )
+    for name, shards in ((BOOKS, "2"), (TOYS, "1")):
+        collections(solr, action="CREATE", name=name, numShards=shards,
+                    **{"collection.configName": "shop"})  # fmt: skip
+    return solr
 
 
 def collections(solr: Solr, **params: str) -> None:
@@ -61,38 +54,38 @@ def dangers(solr: Solr) -> dict[str, str]:
     return {one.about: one.rule for one in lint(solr, text=["title"], prefix="nd_").dangers}
 
 
-def test_a_way_there_and_back(cloud: Solr) -> None:
+def test_a_way_there_and_back(shop: Solr) -> None:
     """Fields are added to the shared configset, which is said, and taken out again."""
-    before = set(schema.described(cloud).fields)
-    done = prepare(cloud, text=["title"], prefix="nd_")
+    before = set(schema.described(shop).fields)
+    done = prepare(shop, text=["title"], prefix="nd_")
     assert (done.is_done, done.beside) == (True, (TOYS,))
-    toys = connect(f"{cloud.base}/{TOYS}")
+    toys = connect(f"{shop.base}/{TOYS}")
     assert toys.names == Names(id="sku", text=("title",), prefix="nd_")
     assert toys.add([{"id": "1", "content": "a b c", "signature_settings": "x"}]) == ()
     toys.commit()
     assert toys.texts(["1"]) == {"1": "a b c"}
     toys.delete_ids(["1"])
     toys.commit()
-    assert unprepare(cloud).is_done
-    assert set(schema.described(cloud).fields) == before
+    assert unprepare(shop).is_done
+    assert set(schema.described(shop).fields) == before
 
 
-def test_fields_of_all_shards_are_looked_at(cloud: Solr) -> None:
+def test_fields_of_all_shards_are_looked_at(shop: Solr) -> None:
     """Whichever shard has the one document with it."""
     numbers = range(30)
-    assert cloud.add([{"sku": f"{n}", "title": "word"} for n in numbers]) == ()
+    assert shop.add([{"sku": f"{n}", "title": "word"} for n in numbers]) == ()
     for number in numbers[:6]:
-        assert cloud.add([{"sku": f"one{number}", f"f{number}_lost": "word"}]) == ()
-    cloud.commit()
-    assert dangers(cloud) == {f"f{number}_lost": "lost-field" for number in numbers[:6]}
+        assert shop.add([{"sku": f"one{number}", f"f{number}_lost": "word"}]) == ()
+    shop.commit()
+    assert dangers(shop) == {f"f{number}_lost": "lost-field" for number in numbers[:6]}
 
 
-def test_aliases_and_read_only_collections(cloud: Solr) -> None:
+def test_aliases_and_read_only_collections(shop: Solr) -> None:
     """An alias of one collection is that collection; of two it cannot be written."""
-    collections(cloud, action="CREATEALIAS", name="one", collections=TOYS)
-    collections(cloud, action="CREATEALIAS", name="both", collections=f"{BOOKS},{TOYS}")
-    assert dangers(client.connect(cloud.base, "one")) == {}
-    assert dangers(client.connect(cloud.base, "both"))[f"{BOOKS}, {TOYS}"] == "alias"
-    collections(cloud, action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
-    assert dangers(client.connect(cloud.base, TOYS)) == {"readOnly": "read-only"}
-    assert dangers(client.connect(cloud.base, "one")) == {"readOnly": "read-only"}
+    collections(shop, action="CREATEALIAS", name="one", collections=TOYS)
+    collections(shop, action="CREATEALIAS", name="both", collections=f"{BOOKS},{TOYS}")
+    assert dangers(client.connect(shop.base, "one")) == {}
+    assert dangers(client.connect(shop.base, "both"))[f"{BOOKS}, {TOYS}"] == "alias"
+    collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
+    assert dangers(client.connect(shop.base, TOYS)) == {"readOnly": "read-only"}
+    assert dangers(client.connect(shop.base, "one")) == {"readOnly": "read-only"}

@@ -16,7 +16,6 @@ from neardup_solr.pure import signature
 from neardup_solr.pure.ids import natural
 from neardup_solr.verbs import sharing
 from tests.solr import theirs
-from tests.solr.cloud import node
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
 LAMP = "seven old lamps stand in the street and nobody knows who lights them in the evening"
@@ -276,16 +275,6 @@ def test_a_collection_of_somebody_else(home: Path) -> None:
         assert first == again
         assert (first[0].id, first[0].content) == (key, text)
         assert nd.report(solr, criteria=criteria).documents >= len(titles)
-
-
-@pytest.fixture(scope="module")
-def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A SolrCloud of one node."""
-    folder = tmp_path_factory.mktemp("cloud")
-    jars = next(home.glob("solr-*"))
-    (folder / jars.name).symlink_to(jars.resolve())
-    with node(folder) as url:
-        yield url
 
 
 def test_the_gate_on_two_shards(cloud: str) -> None:

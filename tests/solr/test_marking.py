@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import re
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -22,7 +22,6 @@ from neardup_solr.pure.config import DEFAULT_FIELDS
 from neardup_solr.pure.model import Cluster, Member
 from neardup_solr.verbs import marking
 from neardup_solr.verbs.marking import FIELDS, Marks, mark, numbers, unmark
-from tests.solr.cloud import node
 
 TIMEOUT = 30
 PAGE = (Path(__file__).parents[2] / "docs" / "collapse.md").read_text(encoding="utf-8")
@@ -419,16 +418,6 @@ def test_numbers_that_collide() -> None:
     both = numbers(["8525", "48462"])
     assert both["48462"] == alone == 418331794
     assert both["8525"] not in (alone, 0)
-
-
-@pytest.fixture(scope="module")
-def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A SolrCloud of one node."""
-    folder = tmp_path_factory.mktemp("cloud")
-    jars = next(home.glob("solr-*"))
-    (folder / jars.name).symlink_to(jars.resolve())
-    with node(folder) as url:
-        yield url
 
 
 def upload(cloud: str, name: str, schema: Callable[[str], str]) -> None:

@@ -1,0 +1,20 @@
+"""A real SolrCloud for the tests of a module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.solr.cloud import node
+
+
+@pytest.fixture(scope="module")
+def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a SolrCloud of one node, with no collections yet."""
+    folder = tmp_path_factory.mktemp("cloud")
+    jars = next(home.glob("solr-*"))
+    (folder / jars.name).symlink_to(jars.resolve())
+    with node(folder) as url:
+        yield url
