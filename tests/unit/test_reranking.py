@@ -130,7 +130,7 @@ def test_an_estimate_compares_signatures() -> None:
 def test_a_signature_of_other_settings_is_refused() -> None:
     """Signatures of another number of hashes cannot be compared."""
     other = signature.entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
-    with pytest.raises(SettingsError, match="does not have 128 values"):
+    with pytest.raises(SettingsError, match="has 256 values, not 128"):
         reranking.rerank(
             entry_of(OWN), [hit("2", OWN)], {"2": other}, comparing=Comparing(measure="estimate")
         )
