@@ -124,6 +124,7 @@ def test_faces_hold_the_same_pairs(tmp_path: Path) -> None:
     assert list(nd.read_pairs(tmp_path / "pairs.csv")) == expected
     page = (tmp_path / "pairs.html").read_text()
     assert all(id in page for pair in expected for id in pair)
+    assert "listings.tsv" in page
     assert set(found.texts) == {id for pair in expected for id in pair}
 
 

@@ -6,9 +6,11 @@ import hashlib
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import MappingProxyType
 
 from neardup_solr.edges.checkpoint import Checkpoint
+from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
 from neardup_solr.edges.spill import Spill
 from neardup_solr.pure.alignment import mutual_best
@@ -55,7 +57,7 @@ class Duplicates:
     of more documents than the cap. `settings` shaped the signatures, `verifying` and `grouping`
     are what was asked for; `least` is the similarity that counted. `gaps` says in words what may
     be missing, such as documents that changed while they were read; `texts` has the texts of the
-    pairs by id, where they were asked for.
+    pairs by id, where they were asked for; `about` names what was compared.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -69,6 +71,7 @@ class Duplicates:
     least: float
     gaps: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=lambda: NO_TEXTS)
+    about: str = field(default="", compare=False)
 
     @property
     def by_bands(self) -> bool:
@@ -142,7 +145,14 @@ def duplicates(
             least=comparison.comparing.least,
             gaps=tuple(_gaps(gathered, verified)),
             texts=_texts(gathered, clustered) if working.keep_texts else NO_TEXTS,
+            about=" against ".join(map(_name, given)),
         )
+
+
+def _name(source: Source) -> str:
+    if isinstance(source, Solr):
+        return source.core
+    return Path(source).name if isinstance(source, str | Path) else "documents"
 
 
 def _verified(comparison: Comparison, found: Candidates) -> Verified:

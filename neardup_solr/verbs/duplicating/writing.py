@@ -66,7 +66,7 @@ def _page(found: Duplicates, path: Path) -> None:
     settings, measure = found.settings, found.verifying.measure
     members = sum(len(cluster.members) for cluster in found.clusters)
     shown = page.Page(
-        title="Near-duplicates",
+        title=found.about,
         pairs=found.pairs,
         clusters=found.clusters,
         parameters={
