@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neardup_solr.pure.candidates import Pairs
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.shingles import shingles
-from neardup_solr.pure.signing import IN_PLACE, is_compiled
+from neardup_solr.pure.signing import IN_PLACE, is_compiled, packed_forms
 
 Hashes = NDArray[np.uint64]
 
@@ -76,12 +76,9 @@ def _shares(part: NDArray[np.int64], whole: NDArray[np.int64]) -> NDArray[np.flo
 
 
 def _sets_compiled(forms: Sequence[str], settings: Settings) -> list[Hashes]:
-    from neardup_solr.pure.kernel import SPARE, overlaps
+    from neardup_solr.pure.kernel import overlaps
 
-    encoded = [form.encode() for form in forms]
-    bounds = np.zeros(len(forms) + 1, dtype=np.uint64)
-    np.cumsum([len(form) for form in encoded], out=bounds[1:])
-    packed = np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8)
+    packed, bounds = packed_forms(forms)
     by_characters = settings.kind == "chars"
     # A word and the blank behind it take two bytes at least.
     room = len(packed) if by_characters else len(packed) // 2 + len(forms)

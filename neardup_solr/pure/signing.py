@@ -175,6 +175,16 @@ def _run(
     return [forms[ends[at] : ends[at + 1]].decode() for at in range(len(texts))]
 
 
+def packed_forms(forms: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
+    """Normal forms in UTF-8 as the kernel reads them; form d is packed[bounds[d]:bounds[d + 1]]."""
+    from neardup_solr.pure.kernel import SPARE
+
+    encoded = [form.encode() for form in forms]
+    bounds = np.zeros(len(forms) + 1, dtype=np.uint64)
+    np.cumsum([len(form) for form in encoded], out=bounds[1:])
+    return np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds
+
+
 def _packed(texts: Sequence[str]) -> Texts:
     """Texts as the kernel reads them; Python copies ASCII and UTF-16 out of a string fastest."""
     from neardup_solr.pure.kernel import SPARE, Texts

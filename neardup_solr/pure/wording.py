@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.pure.candidates import Pairs
-from neardup_solr.pure.signing import is_compiled
+from neardup_solr.pure.signing import is_compiled, packed_forms
 
 _SURROGATES = range(0xD800, 0xE000)  # code points that no string should hold
 MOST_WORDS = 0x110000 - len(_SURROGATES)
@@ -55,12 +55,9 @@ class Vocabulary:
         ]
 
     def _compiled(self, forms: Sequence[str]) -> tuple[Numbers, NDArray[np.int64]]:
-        from neardup_solr.pure.kernel import SPARE, wording
+        from neardup_solr.pure.kernel import wording
 
-        encoded = [form.encode() for form in forms]
-        bounds = np.zeros(len(forms) + 1, dtype=np.uint64)
-        np.cumsum([len(form) for form in encoded], out=bounds[1:])
-        packed = np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8)
+        packed, bounds = packed_forms(forms)
         # A word and the blank behind it take two bytes at least.
         flat = np.empty(len(packed) // 2 + len(forms), dtype=np.uint32)
         ends = np.zeros(len(forms), dtype=np.int64)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.edges.checkpoint import Checkpoint
-from neardup_solr.pure import alignment, normalize, signing, verification
+from neardup_solr.pure import alignment, signing, verification
 from neardup_solr.pure.candidates import (
     Pairs,
     components,
@@ -215,16 +215,6 @@ def _by_component(documents: int, pairs: Pairs) -> Pairs:
     return ordered
 
 
-def all_forms(gathered: Gathered) -> list[str]:
-    """The normal forms of all documents; "" for one that is no longer there."""
-    forms: list[str] = []
-    for at in range(0, len(gathered), _READ_AT_ONCE):
-        rows = range(at, min(at + _READ_AT_ONCE, len(gathered)))
-        texts = gathered.texts(rows)
-        forms += [normalize.normalize(text) if text else "" for text in texts]
-    return forms
-
-
 def measuring(gathered: Gathered, verifying: Verifying) -> Comparing:
     """How the documents are compared, with their own frequencies of words where those count."""
     needed = MEASURES[verifying.measure].has_frequencies
@@ -232,6 +222,6 @@ def measuring(gathered: Gathered, verifying: Verifying) -> Comparing:
         measure=verifying.measure,
         limits=verifying.limits,
         settings=gathered.settings,
-        frequencies=alignment.frequencies(all_forms(gathered)) if needed else None,
+        frequencies=alignment.frequencies(gathered.forms()) if needed else None,
         threads=threads(),
     )

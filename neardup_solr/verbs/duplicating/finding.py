@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.pure.blocking import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.pure.candidates import CAP, ONE_SIDE, Candidates, Joining, band_candidates
-from neardup_solr.verbs.duplicating.comparing import Verifying, all_forms
+from neardup_solr.verbs.duplicating.comparing import Verifying
 from neardup_solr.verbs.duplicating.gathering import Gathered, Working, threads
 
 JOINING = "joining"
@@ -68,7 +68,7 @@ def _by_bands(search: _Search) -> Candidates:
 def _by_words(search: _Search) -> Candidates:
     across = search.sides if len(search.sides) else None
     cap = search.verifying.cap or WORD_CAP
-    return word_candidates(all_forms(search.gathered), sides=across, cap=cap)
+    return word_candidates(search.gathered.forms(), sides=across, cap=cap)
 
 
 def _all(search: _Search) -> Candidates:

@@ -17,7 +17,7 @@ from neardup_solr.edges import sources
 from neardup_solr.edges.client import Solr, State
 from neardup_solr.edges.sources import Reading
 from neardup_solr.edges.spill import Rows, Spill, Strings
-from neardup_solr.pure import signature, signing
+from neardup_solr.pure import normalize, signature, signing
 from neardup_solr.pure.canonical import ARRIVAL, LENGTH
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
@@ -96,6 +96,7 @@ class Gathered:
     settings: Settings
     signatures: NDArray[np.uint32]
     sides: tuple[Side, ...]
+    _forms: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.signatures)
@@ -112,10 +113,9 @@ class Gathered:
 
     def ids(self, rows: Sequence[int]) -> list[str]:
         """The ids of rows."""
-        return [
-            self.sides[side].ids[row - self.bounds[side]]
-            for side, row in ((int(row >= self.bounds[1]), row) for row in rows)
-        ]
+        end = self.bounds[1]  # of the first side
+        own, others = self.sides[0].ids, self.sides[-1].ids
+        return [own[row] if row < end else others[row - end] for row in rows]
 
     def texts(self, rows: Sequence[int]) -> list[str | None]:
         """The texts of rows, which have to rise; None where a document is no longer there."""
@@ -124,6 +124,13 @@ class Gathered:
             for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True)
             for text in side.texts([row - first for row in rows if first <= row < last])
         ]
+
+    def forms(self) -> list[str]:
+        """The normal forms of all documents, read once; "" for one that is no longer there."""
+        for at in range(len(self._forms), len(self), AT_ONCE):
+            texts = self.texts(range(at, min(at + AT_ONCE, len(self))))
+            self._forms.extend(normalize.normalize(text) if text else "" for text in texts)
+        return self._forms
 
     def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
         """The values of fields of rows, which have to rise; None where there is none."""
