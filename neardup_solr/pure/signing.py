@@ -181,7 +181,7 @@ def packed_forms(forms: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.ui
 
     encoded = [form.encode() for form in forms]
     bounds = np.zeros(len(forms) + 1, dtype=np.uint64)
-    np.cumsum([len(form) for form in encoded], out=bounds[1:])
+    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(forms)), out=bounds[1:])
     return np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds
 
 

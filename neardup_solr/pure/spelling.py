@@ -9,7 +9,7 @@ import numpy as np
 from neardup_solr.pure import normalize
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.shingles import shingles
-from neardup_solr.pure.signing import IN_PLACE, is_compiled
+from neardup_solr.pure.signing import IN_PLACE, is_compiled, packed_forms
 
 
 def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
@@ -21,10 +21,7 @@ def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
         return [_spelled_slowly(form, settings) for form in forms]
     from neardup_solr.pure import kernel
 
-    encoded = [form.encode() for form in forms]
-    bounds = np.zeros(len(forms) + 1, dtype=np.uint64)
-    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(forms)), out=bounds[1:])
-    text = np.frombuffer(b"".join((*encoded, bytes(kernel.SPARE))), dtype=np.uint8)
+    text, bounds = packed_forms(forms)
     # Each character begins at most one shingle, of that many words or characters.
     size = settings.shingle_size
     out = np.empty((size + 3) * len(text) + kernel.SPARE, dtype=np.uint8)
