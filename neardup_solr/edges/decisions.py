@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import orjson
 
@@ -13,9 +16,11 @@ from neardup_solr.edges import report
 from neardup_solr.edges.report import Row
 from neardup_solr.pure.errors import SourceError
 from neardup_solr.pure.model import Match
-from neardup_solr.pure.policy import HOLD, Decision
+from neardup_solr.pure.policy import HOLD, TAG_FIELD, Decision
 
 COLUMNS = ("id", "action", "other_id", "similarity", "distance", "matches", "reason")
+REASON_FIELD = "neardup_reason"
+_WHY = frozenset({REASON_FIELD, TAG_FIELD})
 
 
 def format_decisions(decisions: Iterable[Decision], format: str) -> Iterator[str]:
@@ -45,24 +50,58 @@ def check_held(path: Path) -> None:
 
     Raises SourceError where it is no .jsonl file, or as `report.check_place` does.
     """
-    if path.suffix.lower() != ".jsonl":
+    if path.suffix.lower() != ".jsonl" or path.is_dir():
         raise SourceError(str(path), "held documents go to a .jsonl file", "name one with --held")
     report.check_place(path)
+
+
+def check_apart(files: Mapping[str, Path | None]) -> None:
+    """Refuse one file for two purposes, by SourceError: one would be read or written over.
+
+    `files` has a file, or None, for what each is called.
+    """
+    named = {name: path.resolve() for name, path in files.items() if path is not None}
+    for (name, path), (other, other_path) in combinations(named.items(), 2):
+        if path == other_path:
+            raise SourceError(str(path), f"is both {name} and {other}", "name two files")
 
 
 def keeping_held(decisions: Iterable[Decision], path: Path) -> Iterator[Decision]:
     """The same decisions; each held document is in the file before its decision is given.
 
     Lines come to those that are there: id, text, the kept columns, neardup_reason and neardup_of
-    (the ids of its matches). `neardup index` and `neardup gate` read such a file.
+    (the ids of its matches). A document that is there already, all its columns the same, is not
+    added again. `neardup index` and `neardup gate` read such a file.
     """
-    with path.open("ab") as file:
+    with path.open("a+b") as file:
+        there, ends = _held_before(file)
+        file.write(b"" if ends else b"\n")  # what somebody's editor, or a full disk, left out
         for decision in decisions:
             if decision.action == HOLD:
-                file.write(orjson.dumps(_held(decision)) + b"\n")
-                file.flush()
+                held = _held(decision)
+                if (mark := _mark(held)) not in there:
+                    file.write(orjson.dumps(held) + b"\n")
+                    file.flush()
+                    there.add(mark)
             yield decision
         os.fsync(file.fileno())
+
+
+def _held_before(file: BinaryIO) -> tuple[set[bytes], bool]:
+    """The marks of the documents in a file of held ones, and whether its last line is whole."""
+    marks, line = set(), b"\n"
+    file.seek(0)
+    for line in file:
+        with suppress(orjson.JSONDecodeError):  # a line of somebody else's stays as it is
+            marks.add(_mark(orjson.loads(line)))
+    return marks, line.endswith(b"\n")
+
+
+def _mark(held: Any) -> bytes:
+    """A hash of what a held document is, whatever it was held for. 16 bytes."""
+    if isinstance(held, dict):
+        held = {name: value for name, value in held.items() if name not in _WHY}
+    return blake2b(orjson.dumps(held, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
 
 def _row(decision: Decision) -> Row:
@@ -98,8 +137,8 @@ def _held(decision: Decision) -> dict[str, Any]:
         **document.kept,
         "id": document.id,
         "text": document.text,
-        "neardup_reason": decision.reason,
-        "neardup_of": [match.id for match in decision.matches],
+        REASON_FIELD: decision.reason,
+        TAG_FIELD: [match.id for match in decision.matches],
     }
 
 

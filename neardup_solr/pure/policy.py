@@ -28,7 +28,7 @@ class Policy:
     is the measure's default. `max_distance` in words bounds what counts as near at all. A document
     whose normal form is there already gets at least the action `exact`.
 
-    Raises SettingsError where a value cannot be, or a milder action asks for more similarity.
+    Raises SettingsError where a value cannot be, or a milder action asks for as much similarity.
     """
 
     reject: float | None = None
@@ -47,7 +47,7 @@ class Policy:
             Limits(min_similarity=bound)  # refuses what no similarity can be
         given = [(action, bound) for action, bound in self.bounds if bound is not None]
         for (severe, high), (mild, low) in pairwise(given):
-            if low > high:
+            if low >= high:
                 reason = (
                     f"to {mild} at {low:g} and to {severe} at {high:g} leaves nothing to {mild}"
                 )

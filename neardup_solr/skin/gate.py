@@ -35,7 +35,7 @@ def gate(
         float | None, typer.Option(help="Reject what is at least this similar.")
     ] = None,
     exact: Annotated[
-        str, typer.Option(help="For the same text again: allow, tag, hold or reject.")
+        str, typer.Option(help="For the same text again, at least: allow, tag, hold or reject.")
     ] = "reject",
     measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
@@ -45,7 +45,10 @@ def gate(
     ] = False,
     held: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Append held documents to this .jsonl file."),
+        typer.Option(
+            metavar="FILE",
+            help="Add held documents to this .jsonl file, but those that are in it already.",
+        ),
     ] = None,
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit code 3 where one is held or rejected.")
@@ -79,11 +82,14 @@ def gate(
     )
     how = gating.Gating(batch=batch, filters=tuple(fq or ()), index=index)
     if index and held is None and policy.can("hold"):
-        raise typer.BadParameter("--index with --hold needs --held FILE, or they would be lost")
+        raise typer.BadParameter(
+            "--index needs --held FILE where documents can be held, or they would be lost"
+        )
     if held is not None:
         faces.check_held(held)
     if output is not None:
         report.check_output(output)
+    faces.check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
     reading = Reading(
         format=source_format, id_field=id_field, text_field=text_field,
         keep=tuple(keep or ()), lossy=lossy,
@@ -195,7 +201,7 @@ def _say_counts(watched: _Watched, held: Path | None) -> None:
            f"{counts['reject']:,} rejected", f"{watched.failed:,} failed"]  # fmt: skip
     show.say(f"Read {show.counted(total, 'record')} = {' + '.join(say)}.")
     if held is not None and counts["hold"]:
-        show.say(f"What is held was added to {held}.")
+        show.say(f"What is held is in {held}.")
     if watched.incomplete:
         show.say(
             f"{watched.incomplete:,} of them share a band with more documents than are compared:"

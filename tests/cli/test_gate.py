@@ -59,7 +59,7 @@ def test_index_and_hold(run: Run, new: Path, tmp_path: Path) -> None:
              "--held", str(held), "-o", str(output))  # fmt: skip
     made = run(*words)
     assert made.returncode == 0
-    assert f"What is held was added to {held}." in made.stderr
+    assert f"What is held is in {held}." in made.stderr
     first, second = map(orjson.loads, held.read_text().splitlines())
     assert first["id"] == "0"
     assert second == {
@@ -75,13 +75,45 @@ def test_index_and_hold(run: Run, new: Path, tmp_path: Path) -> None:
     assert run("gate", str(held), "--exact", "tag").stdout.splitlines()[2].startswith("3\ttag\t1")
 
 
+def test_the_same_source_again_adds_nothing_to_the_held(
+    run: Run, new: Path, tmp_path: Path
+) -> None:
+    """A held document is there once, whatever an editor did to the end; a changed one anew."""
+    held = tmp_path / "held.jsonl"
+    words = ("gate", str(new), "--text-field", "body", *POLICY, "--index", "--held", str(held))
+    assert run(*words).returncode == 0
+    once = held.read_text()
+    assert once.count("\n") == 1
+    assert run(*words).returncode == 0
+    assert held.read_text() == once
+    held.write_text("a note\n" + once.rstrip("\n"))
+    assert run(*words, "--keep", "n_i").returncode == 0
+    note, first, second = held.read_text().splitlines()
+    assert (note, first + "\n") == ("a note", once)
+    assert orjson.loads(second)["id"] == orjson.loads(first)["id"]
+    assert orjson.loads(second)["n_i"] == 2
+
+
+def test_a_file_for_two_purposes_is_refused(run: Run, new: Path, tmp_path: Path) -> None:
+    """Neither the source nor what was held is written over or read while it grows."""
+    held = str(tmp_path / "held.jsonl")
+    around = str(tmp_path / ".." / tmp_path.name / new.name)
+    for words in (["--held", held, "-o", held], ["--held", around], ["-o", around]):
+        failed = run("gate", str(new), "--text-field", "body", *words)
+        assert failed.returncode == 1
+        assert failed.stderr.endswith("; name two files\n")
+    assert new.read_text() == NEW
+    assert not Path(held).exists()
+
+
 def test_mistakes_are_told_before_any_work(run: Run, new: Path, tmp_path: Path) -> None:
     """Held documents need a file, and bounds an order; both are told in a line or two."""
     lost = run("gate", str(new), "--hold", "0.8", "--index")
     assert lost.returncode == 2
     assert "--held FILE" in lost.stderr
     for words in (["--tag", "0.9", "--reject", "0.5"], ["--exact", "no"], ["--batch", "0"],
-                  ["--held", str(tmp_path / "held.csv")], ["-o", "x.doc"]):  # fmt: skip
+                  ["--held", str(tmp_path)], ["--held", str(tmp_path / "held.csv")],
+                  ["-o", "x.doc"]):  # fmt: skip
         failed = run("gate", str(new), *words)
         assert failed.returncode == 1
         assert len(failed.stderr.splitlines()) == 1

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+import re
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -275,6 +278,42 @@ def test_a_collection_of_somebody_else(home: Path) -> None:
         assert first == again
         assert (first[0].id, first[0].content) == (key, text)
         assert nd.report(solr, criteria=criteria).documents >= len(titles)
+
+
+def test_a_collection_that_nobody_has_annotated(home: Path) -> None:
+    """Nothing would ever be near its documents, so it is refused; without any it is not."""
+    with theirs.collection() as solr:
+        assert actions(nd.gate(solr, [document("new", FOX)])) == {"new": "allow"}
+        theirs.add(solr, theirs.documents(5))
+        with pytest.raises(nd.SettingsError, match=r"none of the .* add them first: neardup ann"):
+            nd.gate(solr, [document("new", FOX)])
+        nd.annotate(solr)
+        assert actions(nd.gate(solr, [document("new", FOX)])) == {"new": "allow"}
+
+
+def test_the_same_run_again(solr: Solr) -> None:
+    """Who was admitted is again, for the same reasons; who was kept out is not let in."""
+    new, policy = drawn(300, 7, "n"), nd.Policy(reject=0.97, hold=0.85, tag=0.6)
+    first, second = (
+        actions(nd.gate(solr, new, policy=policy, gating=nd.Gating(index=True))) for _ in range(2)
+    )
+    assert {"allow", "tag", "hold", "reject"} == set(first.values())
+    for id, action in first.items():
+        assert second[id] == action or (action, second[id]) == ("hold", "reject")
+
+
+def test_the_example_of_the_page(solr: Solr, tmp_path: Path) -> None:
+    """The script of docs/gate.md as it stands, on this collection and these documents."""
+    nd.index([document("1", FOX), document("2", LAMP)], solr)
+    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
+    [script] = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    address = '"http://localhost:8983/solr", core="articles"'
+    assert address in script
+    code = script.replace(address, f'"{solr.base}", core="{solr.core}"')
+    (tmp_path / "new.jsonl").write_text(f'{{"id": "3", "text": "{FOX}"}}\n')
+    command = [sys.executable, "-W", "error", "-c", code]
+    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert ran.stdout == "3 reject the same text as '1' ['1']\n", ran.stderr
 
 
 def test_the_gate_on_two_shards(cloud: str) -> None:

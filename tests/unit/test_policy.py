@@ -46,6 +46,7 @@ def test_a_copy_gets_the_more_severe_action() -> None:
     [
         ({"reject": 0.5, "tag": 0.6}, "to tag at 0.6 and to reject at 0.5"),
         ({"hold": 0.5, "tag": 0.6}, "give hold the larger similarity"),
+        ({"hold": 0.7, "reject": 0.7}, "leaves nothing to hold"),
         ({"tag": 1.5}, "a similarity of 1.5"),
         ({"reject": -0.1}, "a similarity of -0.1"),
         ({"reject": 1.5, "tag": 0.5}, "a similarity of 1.5"),

@@ -86,7 +86,8 @@ def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
     if index and not solr.names.is_plain:
         reason = "the documents of this collection are written by another program"
         raise SettingsError(reason, "index there what the gate admits, and run neardup annotate")
-    settings = settle(solr, None) if index else stored_settings(solr) or Settings()
+    stored = _stored(solr)
+    settings = settle(solr, None) if index else stored or Settings()
     needed = {BANDS, "content" if MEASURES[policy.measure].has_texts else "signature"}
     lacking = sorted(needed - settings.fields)
     if lacking:
@@ -94,6 +95,15 @@ def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
         raise SettingsError(reason, "index it into another core with that field")
     solr.require_fields(["id", *(settings.fields if index else needed)])
     return settings
+
+
+def _stored(solr: Solr) -> Settings | None:
+    """The settings of the collection: beside documents without any nothing would ever be near."""
+    stored = stored_settings(solr)
+    if stored is None and (count := solr.count()):
+        reason = f"none of the {count:,} documents of {solr.core!r} has fields to compare"
+        raise SettingsError(reason, f"add them first: neardup annotate {solr.core}")
+    return stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
