@@ -182,7 +182,7 @@ def require_fields(solr: Solr) -> None:
         remedy = (
             "restart it: neardup solr stop, then run this again"
             if solr.session.embedded
-            else "add them as in solr_config/conf/managed-schema.xml and reload it;"
+            else f"add them with: neardup init {solr.core} --solr {solr.base};"
             " nothing has to be indexed again"
         )
         lacking = ", ".join(error.missing)

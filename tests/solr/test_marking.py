@@ -482,7 +482,9 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
     before = lucene(solr)
     reason = "the collection 'old' is older than marks, its schema lacks neardup_cluster, "
     for verb in (partial(mark, clusters=BOTH), partial(mark, clusters=BOTH, dry_run=True), unmark):
-        with pytest.raises(nd.SettingsError, match=f"{reason}.* and reload it; nothing has to be"):
+        with pytest.raises(
+            nd.SettingsError, match=f"{reason}.*: neardup init old --solr .*; nothing"
+        ):
             verb(solr)
     with pytest.raises(nd.SettingsError, match="neardup solr stop, then run this again"):
         mark(client.connect(cloud, "old", embedded=True), BOTH)
