@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from neardup_solr.edges.access import Access
     from neardup_solr.edges.client import Solr
     from neardup_solr.edges.pairs import read_pairs
     from neardup_solr.edges.report import write_pairs
@@ -73,6 +74,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.tuning import tune
 
 _PLACES = {
+    "edges.access": ("Access",),
     "edges.client": ("Solr",),
     "edges.pairs": ("read_pairs",),
     "edges.report": ("write_pairs",),
@@ -166,6 +168,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "write_pairs",
     "write_duplicates",
     "probability",
+    "Access",
     "AnnotateSummary",
     "Chosen",
     "Cluster",

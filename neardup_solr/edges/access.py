@@ -39,9 +39,14 @@ class Access:
         named = {"ca": self.ca} | {name: os.environ.get(name) for name in AUTHORITIES}
         name, path = next(((name, path) for name, path in named.items() if path), ("", None))
         if path is not None and not os.access(path, os.R_OK):
-            said = f"the CA file {path}" + (f" of ${name}" if name != "ca" else "")
+            said = f"the CA file {path}" + (f" of {_said(name)}" if name != "ca" else "")
             raise SettingsError(f"{said} cannot be read", "name a PEM file of certificates")
         return None if path is None else str(path)
+
+
+def _said(name: str) -> str:
+    """What names a CA file: the option of the command sets the first of the variables."""
+    return f"--ca or ${name}" if name == AUTHORITIES[0] else f"${name}"
 
 
 def from_environment() -> Access:

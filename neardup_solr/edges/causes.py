@@ -4,6 +4,9 @@ from __future__ import annotations
 
 PROXY_REFUSES = "the proxy on the way refuses these credentials (HTTP 407)"
 PROXY_NEXT = "give them in the proxy's address as http://user:password@proxy:3128"
+PROXY_AWAY = "the proxy on the way does not answer"
+_PROXY = "Unable to connect to proxy"
+_TUNNEL = "Tunnel connection failed"  # the proxy answers, but not as was hoped
 _TRUST = "name the file of its own CA with ca=, --ca or REQUESTS_CA_BUNDLE"
 _CAUSES = {
     "Connection refused": "nothing listens there (connection refused)",
@@ -29,6 +32,8 @@ _NEXT = {
     "its TLS certificate is one of another host": "give the host by the name it is made out to",
     "its TLS certificate has expired": "renew it there",
     PROXY_REFUSES: PROXY_NEXT,
+    PROXY_AWAY: "check the proxy that is set (proxy=, HTTPS_PROXY or HTTP_PROXY), or name the host"
+    " in NO_PROXY",
 }
 
 
@@ -42,6 +47,8 @@ def cause(error: Exception) -> str:
             break
         inner = deeper
     text = str(inner)
+    if _PROXY in str(error) and _TUNNEL not in text:
+        return PROXY_AWAY
     return next((said for sign, said in _CAUSES.items() if sign in text), text or "no answer")
 
 

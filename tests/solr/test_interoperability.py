@@ -17,6 +17,7 @@ from neardup_solr.edges import client
 from neardup_solr.edges.access import AUTHORITIES, HEADERS, Access
 from tests.faults.scripted import Answer, answering
 from tests.solr.front import Certified, Door, certify, front
+from tests.solr.test_interoperability_docs import ACCESS
 
 KEY = ("X-Api-Key", "s3cret")
 TEXTS = {"1": "the quick brown fox jumps", "2": "the quick brown fox leaps", "3": "nothing alike"}
@@ -62,6 +63,25 @@ def test_a_solr_behind_tls_basic_auth_and_a_header(secured: str, certified: Cert
     assert "s3cret" not in repr(solr)
 
 
+def test_the_example_of_the_page(secured: str, certified: Certified) -> None:
+    """The example of docs/interoperability.md, with what is named there in its place."""
+    address, core = secured.rsplit("/", 1)
+    code = ACCESS
+    for named, real in (
+        ("https://user:password@search.example.org/solr", address),
+        ("listings", core),
+        ("our-ca.pem", str(certified.ca)),
+        ("X-Api-Key", KEY[0]),
+        ("the key", KEY[1]),
+        (', proxy="http://proxy:3128"', ""),
+    ):
+        assert named in code
+        code = code.replace(named, real)
+    told: dict[str, nd.Solr] = {}
+    exec(code, {}, told)
+    assert work(told["solr"]) == TWINS
+
+
 @pytest.mark.parametrize("name", AUTHORITIES)
 def test_the_environment_says_what_access_would(
     name: str, secured: str, certified: Certified, monkeypatch: pytest.MonkeyPatch
@@ -104,7 +124,7 @@ def test_the_command_takes_a_ca(secured: str, certified: Certified) -> None:
             [*command, file, *words], env=environment, capture_output=True, text=True, timeout=60
         )
         assert ran.returncode == code, ran.stderr
-    assert "the CA file /elsewhere.pem" in ran.stderr
+    assert "the CA file /elsewhere.pem of --ca or $REQUESTS_CA_BUNDLE cannot" in ran.stderr
 
 
 def test_a_named_ca_counts_more_than_the_environment(
@@ -185,6 +205,14 @@ def test_a_proxy_that_is_named_counts_for_this_machine_too() -> None:
     assert used == ["http://127.0.0.1:1/solr/x/update?expandMacros=false"]
 
 
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_is_not_there(scheme: str) -> None:
+    """It is the proxy that does not answer, and not the Solr behind it."""
+    access = nd.Access(proxy="http://127.0.0.1:1")
+    with pytest.raises(nd.SolrUnreachable, match="the proxy on the way does not answer; check"):
+        nd.connect(f"{scheme}://solr.invalid/solr/x", access=access).count()
+
+
 def test_a_proxy_that_refuses_does_not_show_its_password() -> None:
     """Neither for http nor for a tunnel."""
     with answering(Answer(status=407)) as (proxy, _):
@@ -233,7 +261,7 @@ def test_what_a_session_adds_of_its_own(solr: nd.Solr) -> None:
     class Signing(requests.Session):
         def request(self, *args: object, **kwargs: object) -> requests.Response:
             kwargs["headers"] = {**(kwargs.get("headers") or {}), KEY[0]: KEY[1]}  # type: ignore[dict-item]
-            return super().request(*args, **kwargs)  # type: ignore[arg-type]
+            return super().request(*args, **kwargs)
 
     with front(solr.base, door=Door(headers=(KEY,))) as address:
         theirs = pysolr.Solr(f"{address}/{solr.core}", session=Signing())

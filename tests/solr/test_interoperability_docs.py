@@ -1,4 +1,7 @@
-"""The examples of docs/interoperability.md and docs/native.md, run as they stand."""
+"""The examples of docs/interoperability.md and docs/native.md, run as they stand.
+
+That of an `Access` needs a door in front of Solr, and is run in test_interoperability.py.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ import neardup_solr as nd
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "interoperability.md").read_text(encoding="utf-8")
-SCRIPT, OTHER, LINE, TEST = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
+ACCESS, SCRIPT, OTHER, LINE, TEST = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 ADDRESS = "http://localhost:8983/solr/listings"
 
 
