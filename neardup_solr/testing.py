@@ -25,6 +25,7 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.edges.server import jars, lifecycle
 from neardup_solr.edges.server.layout import layout
 from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure.errors import SolrUnreachable
 
 # Not $NEARDUP_SOLR_URL: that may name a Solr of production, where no test has business.
 ADDRESS = "NEARDUP_TEST_SOLR_URL"
@@ -79,8 +80,19 @@ def private_home(folder: Path) -> Iterator[Path]:
 def _address(config: pytest.Config) -> str:
     """The Solr of this run of pytest, started if need be: one, whatever modules ask for it."""
     if _FOUND not in config.stash:
-        config.stash[_FOUND] = os.environ.get(ADDRESS) or _started(config)
+        config.stash[_FOUND] = _named() or _started(config)
     return config.stash[_FOUND]
+
+
+def _named() -> str | None:
+    """The address in $NEARDUP_TEST_SOLR_URL, if there is one; a Solr answers there."""
+    if address := os.environ.get(ADDRESS):
+        try:
+            admin.is_cloud(client.connect(address, "any"))
+        except SolrUnreachable as error:
+            remedy = f"check ${ADDRESS}, or unset it for an embedded Solr"
+            raise SolrUnreachable(error.url, error.reason, remedy) from None
+    return address
 
 
 def _started(config: pytest.Config) -> str:

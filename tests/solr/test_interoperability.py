@@ -261,7 +261,7 @@ def test_what_a_session_adds_of_its_own(solr: nd.Solr) -> None:
     class Signing(requests.Session):
         def request(self, *args: object, **kwargs: object) -> requests.Response:
             kwargs["headers"] = {**(kwargs.get("headers") or {}), KEY[0]: KEY[1]}  # type: ignore[dict-item]
-            return super().request(*args, **kwargs)
+            return super().request(*args, **kwargs)  # type: ignore[arg-type]
 
     with front(solr.base, door=Door(headers=(KEY,))) as address:
         theirs = pysolr.Solr(f"{address}/{solr.core}", session=Signing())

@@ -13,6 +13,7 @@ import neardup_solr as nd
 from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
 
+LINE = "from neardup_solr.testing import solr\n"
 TESTS = """
 import pysolr
 
@@ -53,7 +54,7 @@ def run(folder: Path, conftest: str, **environment: str) -> list[str]:
 
 @pytest.mark.parametrize(
     "line",
-    ["from neardup_solr.testing import solr\n", 'pytest_plugins = ["neardup_solr.testing"]\n'],
+    [LINE, 'pytest_plugins = ["neardup_solr.testing"]\n'],
     ids=["import", "plugin"],
 )
 def test_one_line_gives_a_solr_that_leaves_nothing_behind(
@@ -72,10 +73,16 @@ def test_one_line_gives_a_solr_that_leaves_nothing_behind(
 
 def test_the_address_of_another_solr(solr_url: str, tmp_path: Path) -> None:
     """$NEARDUP_TEST_SOLR_URL names a Solr to use instead; its cores are taken away, too."""
-    line = "from neardup_solr.testing import solr\n"
-    found = run(tmp_path, line, NEARDUP_TEST_SOLR_URL=solr_url)
+    found = run(tmp_path, LINE, NEARDUP_TEST_SOLR_URL=solr_url)
     assert {url.rpartition("/")[0] for url in found} == {solr_url}
     assert not any(admin.exists(core(url)) for url in found)
+
+
+def test_an_address_where_no_solr_is(tmp_path: Path) -> None:
+    """The tests fail, and the line names the variable."""
+    with pytest.raises(AssertionError, match=r"check \$NEARDUP_TEST_SOLR_URL, or unset it") as told:
+        run(tmp_path, LINE, NEARDUP_TEST_SOLR_URL="http://127.0.0.1:1/solr")
+    assert "4 errors" in str(told.value)
 
 
 def core(url: str) -> Solr:
