@@ -19,10 +19,11 @@ LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating th
 
 
 def exists(solr: Solr) -> bool:
-    """Whether the server has a core or collection of that name; waits for one that is created."""
+    """Whether the server has a core, collection or alias of that name; waits for a new one."""
     if is_cloud(solr):
         listed = _get(solr, "collections", {"action": "LIST"}, {"collections": list})
-        known = solr.core in listed["collections"]
+        aliases = _get(solr, "collections", {"action": "LISTALIASES"}).get("aliases", {})
+        known = solr.core in {*listed["collections"], *aliases}
     else:
         params = {"action": "STATUS", "core": solr.core}
         known = bool(_get(solr, "cores", params, {"status": dict})["status"].get(solr.core))

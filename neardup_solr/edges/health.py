@@ -48,7 +48,7 @@ def health(solr: Solr) -> Health:
         disk=found.get(_DISK),
         deleted=deleted / largest if deleted is not None and largest else None,
         replaying=None if state is None else state in _REPLAYING,
-        inactive=_inactive(probing.cluster(solr).get("collections", {}).get(solr.core, {})),
+        inactive=_inactive(probing.described(probing.cluster(solr), solr.core)),
     )
 
 

@@ -78,17 +78,38 @@ def cluster(solr: Solr) -> Told:
 def beside(solr: Solr) -> tuple[str, ...]:
     """The other collections of a SolrCloud that have the same configset, and so the same schema."""
     told = cluster(solr)
-    collections = told.get("collections", {})
-    name = next(iter(alias_of(told, solr.core)), solr.core)
-    own = collections.get(name, {}).get("configName")
-    same = [each for each, one in collections.items() if own and one.get("configName") == own]
-    return tuple(sorted(each for each in same if each != name))
+    own = described(told, solr.core).get("configName")
+    behind = alias_of(told, solr.core) or (solr.core,)
+    return tuple(
+        sorted(
+            each
+            for each, one in told.get("collections", {}).items()
+            if own and one.get("configName") == own and each not in behind
+        )
+    )
 
 
 def alias_of(cluster: Told, name: str) -> tuple[str, ...]:
-    """The collections behind a name that is an alias."""
-    named = str((cluster.get("aliases") or {}).get(name, ""))
-    return tuple(filter(None, (each.strip() for each in named.split(","))))
+    """The collections behind a name that is an alias, or an alias of aliases."""
+    known = dict(cluster.get("aliases") or {})
+    named = str(known.pop(name, ""))
+    rest = {"aliases": known}
+    return tuple(
+        behind
+        for each in filter(None, (part.strip() for part in named.split(",")))
+        for behind in alias_of(rest, each) or (each,)
+    )
+
+
+def described(cluster: Told, name: str) -> Told:
+    """What a SolrCloud says of a collection, of the first one behind an alias."""
+    first = next(iter(alias_of(cluster, name)), name)
+    return dict(cluster.get("collections", {}).get(first, {}))
+
+
+def is_read_only(cluster: Told, name: str) -> bool:
+    """Whether a collection of a SolrCloud is one that nothing may be written to."""
+    return str(described(cluster, name).get("readOnly", "")).lower() == "true"
 
 
 def is_local(solr: Solr) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -53,12 +53,16 @@ class Sampled:
 class Counted:
     """What is known of a collection: documents by settings fingerprint, `missing` ones, a sample.
 
-    The rest is what its server tells of itself, as in `edges.health`; None where it does not.
+    `without_text` have nothing in the `text` fields; None where that cannot be searched. The rest
+    is what its server tells of itself, as in `edges.health`; None where it does not.
     """
 
     name: str
     settings: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    text: Sequence[str] = (TEXT,)
+    documents: int = 0
     missing: int = 0
+    without_text: int | None = 0
     sampled: Sampled = field(default_factory=Sampled)
     heap: float | None = None
     disk: int | None = None
@@ -81,8 +85,15 @@ def _documents(counted: Counted) -> Iterator[Finding]:
         yield _finding(DANGER, "mixed", "signature_settings", f"documents differ: {kinds}",
                        f"neardup strip {counted.name}, then {again}; or end a reband")  # fmt: skip
     if counted.missing:
+        has = "they have text" if counted.without_text is not None else "they may have text"
         yield _finding(WARNING, "missing", f"{counted.missing:,} documents",
-                       "they have text and none of our fields", again)  # fmt: skip
+                       f"{has}, and none of our fields", again)  # fmt: skip
+    if counted.without_text:
+        share = f"{counted.without_text:,} of {counted.documents:,} documents"
+        yield _finding(NOTE, "no-text", share,
+                       f"they have no text in {', '.join(counted.text)}: annotate passes over them",
+                       "if they should, name the right field: neardup init"
+                       f" {counted.name} --text-field FIELD")  # fmt: skip
     if sampled.stale:
         yield _finding(WARNING, "stale", _of(sampled.stale, sampled.documents),
                        "their text has changed since", again)  # fmt: skip

@@ -29,7 +29,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of a collection; None where its Solr does not tell.
+    """What is known of the collection `name`; None where its Solr does not tell.
 
     `used` are the fields that its documents have; `chain` the classes of its default update chain;
     `select` the parameters that its /select has by configuration, as "appends" and so on;
@@ -42,6 +42,7 @@ class Facts:
     names: Names
     wanted: Mapping[str, Field]
     documents: int
+    name: str = "NAME"
     used: frozenset[str] | None = None
     children: int | None = None
     placed: int = 0

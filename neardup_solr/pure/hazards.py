@@ -5,14 +5,20 @@ Each rule was tried on a real Solr 9.10.1.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
 
 from neardup_solr.pure.findings import DANGER, NOTE, WARNING, Facts, Finding
 from neardup_solr.pure.names import TEXT
-from neardup_solr.pure.schema import NUMBERS
+from neardup_solr.pure.schema import Field, Schema
 from neardup_solr.pure.solrconfig import REBUILDS
 
 INTO = "write a collection beside it: neardup annotate NAME --into OTHER"
+SHOWN = 8  # fields that may hold the text, in a message
+_VALUES = re.compile(
+    "(Trie)?(Int|Long|Float|Double|Date)(Point|Range)?Field|(Bool|Binary|RandomSort|Rank|Nest"
+    "|DenseVector|Point|LatLon|Spatial|BBox|Rpt|Enum|Currency|Abstract).*"
+)  # classes of types that hold no text
 # Processors of updates before Solr rebuilds the document: they see a part of it, and give it what
 # the whole one has.
 _FILLING = {
@@ -92,9 +98,10 @@ def update_log(facts: Facts) -> Iterator[Finding]:
 
 
 def lost_fields(facts: Facts) -> Iterator[Finding]:
+    level = DANGER if facts.documents else WARNING
     for name, reason in facts.schema.lost(facts.used or facts.schema.fields).items():
         yield Finding(
-            level=DANGER,
+            level=level,
             rule="lost-field",
             about=name,
             reason=f"an update of a part of a document would lose it: {reason}",
@@ -169,16 +176,29 @@ def update_chain(facts: Facts) -> Iterator[Finding]:
 
 
 def texts(facts: Facts) -> Iterator[Finding]:
+    level = DANGER if facts.names.text != (TEXT,) else WARNING
     for name in facts.names.text:
-        found = facts.schema.field(name)
-        if found is None:
-            reason, remedy = "there is no such field", "name the text's field: --text-field NAME"
-        elif not found.is_kept:
-            reason = "the text cannot be read back: it is neither stored nor in docValues"
-            remedy = "name the field that it was copied from, or store it and index again"
-        elif found.kind in NUMBERS:
-            reason, remedy = "it holds numbers, not text", "name the text's field: --text-field"
-        else:
-            continue
-        level = DANGER if facts.names.text != (TEXT,) else WARNING
-        yield Finding(level=level, rule="text", about=name, reason=reason, remedy=remedy)
+        if reason := no_text(facts.schema.field(name)):
+            remedy = text_field(facts.schema, facts.wanted)
+            yield Finding(level=level, rule="text", about=name, reason=reason, remedy=remedy)
+
+
+def no_text(found: Field | None) -> str:
+    """Why texts cannot be read from a field; "" where they can."""
+    if found is None:
+        return "there is no such field"
+    if not found.is_kept:
+        return "it cannot be read back: neither stored nor in docValues"
+    return f"it is a {found.kind}, not text" if _VALUES.fullmatch(found.kind) else ""
+
+
+def text_field(schema: Schema, ours: Mapping[str, Field]) -> str:
+    """The remedy that names fields which may hold the text: analysed ones first, none of `ours`."""
+    likely = sorted(
+        (not one.kind.endswith("TextField"), name)
+        for name, one in schema.fields.items()
+        if one.is_kept and one.kind.endswith(("TextField", "StrField"))
+        and name not in ours and name != schema.key and not name.startswith("_")
+    )  # fmt: skip
+    named = f", of {', '.join(name for _, name in likely[:SHOWN])}" if likely else ""
+    return f"name a field that holds text with --text-field{named}"

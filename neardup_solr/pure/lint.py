@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from neardup_solr.pure import hazards
 from neardup_solr.pure.findings import DANGER, NOTE, WARNING, Facts, Finding
@@ -13,8 +14,12 @@ _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group
 
 
 def findings(facts: Facts) -> list[Finding]:
-    """All findings, the gravest first."""
-    found = [finding for rule in RULES for finding in rule(facts)]
+    """All findings, the gravest first; the commands of their remedies name the collection."""
+    found = [
+        replace(finding, remedy=finding.remedy.replace("NAME", facts.name))
+        for rule in RULES
+        for finding in rule(facts)
+    ]
     return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
 
 
@@ -43,7 +48,8 @@ def _own(facts: Facts) -> Iterator[Finding]:
                 rule="clash",
                 about=name,
                 reason=f"a field of ours has the name of one that is there: {problem}",
-                remedy="choose a prefix: neardup init NAME --prefix nd_",
+                remedy="choose a prefix: neardup init NAME --prefix nd_ (or delete that field,"
+                " where it is not yours)",
             )
     if missing:
         yield Finding(

@@ -134,7 +134,8 @@ def _named(solr: Solr, text: Sequence[str], prefix: str | None, *, in_place: boo
     names = linting.chosen(solr.names, schema.described(solr).key, text=text, prefix=prefix)
     if in_place and names != solr.names:
         texts = " ".join(f"--text-field {each}" for each in names.text)
-        command = f"neardup init {solr.core} {texts} --prefix {names.prefix!r}"
+        prefixed = f" --prefix {names.prefix}" if names.prefix else ""
+        command = f"neardup init {solr.core} {texts}{prefixed}"
         reason = f"{solr.core!r} was not prepared with these names"
         raise SettingsError(reason, f"prepare it, so that searches know them too: {command}")
     return replace(solr, names=names)

@@ -107,7 +107,9 @@ def _say_prepared(name: str, url: str, done: Preparation, *, dry_run: bool) -> N
         show.say(f"{url} is there, with all fields.")
         return
     if done.is_done:
-        show.say(f"{url}: {_fields(done)} added; neardup init {name} --remove takes them out.")
+        read = f"the text is that of {', '.join(done.names.text)} from now on"
+        added = f"{_fields(done)} added; neardup init {name} --remove takes them out"
+        show.say(f"{url}: {added if done.fields else read}.")
     else:
         print(done.xml)
         show.say(

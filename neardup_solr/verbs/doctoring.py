@@ -28,12 +28,14 @@ class Diagnosis:
     """What doctor counted and found: `settings` has the documents of each fingerprint.
 
     `documents` are those of the collection without nested ones, `missing` those of them that have
-    text and none of our fields, `sampled` those that were computed anew.
+    text and none of our fields, `without_text` those that have none (None: it cannot be searched,
+    and `missing` may have no text either), `sampled` those that were computed anew.
     """
 
     documents: int
     settings: Mapping[str, int]
     missing: int
+    without_text: int | None
     sampled: int
     findings: tuple[Finding, ...]
 
@@ -57,17 +59,21 @@ def doctor(solr: Solr, *, sample: int = SAMPLE) -> Diagnosis:
     solr.require_fields([SETTINGS])
     found = schema.described(solr)
     roots, settings = guarding.roots_only(found), solr.values(SETTINGS)
-    missing = solr.count([*roots, f"-{solr.names.of(SETTINGS)}:[* TO *]", *_with_text(solr, found)])
+    documents, with_text = solr.count(roots), _with_text(solr, found)
+    missing = solr.count([*roots, f"-{solr.names.of(SETTINGS)}:[* TO *]", *with_text])
+    without_text = documents - solr.count([*roots, *with_text]) if with_text else None
     told = health(solr)
     sampled = _sampled(solr, sample)
     counted = Counted(
-        name=solr.core, settings=settings, missing=missing, sampled=sampled, heap=told.heap,
+        name=solr.core, text=solr.names.text, settings=settings, documents=documents,
+        missing=missing, without_text=without_text, sampled=sampled, heap=told.heap,
         disk=told.disk, deleted=told.deleted, replaying=told.replaying, inactive=told.inactive,
     )  # fmt: skip
     return Diagnosis(
-        documents=solr.count(roots),
+        documents=documents,
         settings=settings,
         missing=missing,
+        without_text=without_text,
         sampled=sampled.documents,
         findings=tuple(findings(counted)),
     )
@@ -90,4 +96,4 @@ def _with_text(solr: Solr, found: Schema) -> list[str]:
     fields = {name: found.field(name) for name in solr.names.text}
     if not all(one is not None and (one.indexed or one.doc_values) for one in fields.values()):
         return []
-    return [" ".join(f"{name}:[* TO *]" for name in fields)]
+    return [" OR ".join(f"{name}:[* TO *]" for name in fields)]

@@ -7,15 +7,18 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
-from neardup_solr.edges import atomic, schema
+from neardup_solr.edges import atomic, probing, schema
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.native import FIELD as NATIVE
+from neardup_solr.pure import hazards
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.names import OWN
-from neardup_solr.pure.schema import Schema
+from neardup_solr.pure.names import ID, OWN, TEXT
+from neardup_solr.pure.schema import INTERNAL, Schema
 from neardup_solr.verbs import linting
 
 PATH = "_nest_path_"
 SAMPLE = 500  # documents whose copied fields are compared with what they were copied from
+LOOKED_AT = 100  # documents whose fields are those of all, where Solr does not tell
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
 
 
@@ -44,18 +47,37 @@ def require_readable(solr: Solr) -> None:
     """Refuse text fields whose values Solr does not give back, by SettingsError."""
     found = schema.described(solr)
     for name in solr.names.text:
-        field = found.field(name)
-        if field is None or not field.is_kept:
-            said = "is not in the schema" if field is None else "cannot be read back"
-            next_step = "name a stored field with --text-field, or index the texts: neardup index"
-            raise SettingsError(f"the text field {name!r} {said}", next_step)
+        if problem := hazards.no_text(found.field(name)):
+            next_step = hazards.text_field(found, schema.wanted(solr.names))
+            raise SettingsError(f"the text field {name!r}: {problem}", next_step)
 
 
 def require_other(solr: Solr, other: Solr) -> None:
-    """Refuse to write a collection into itself, by SettingsError."""
-    if solr.url == other.url:
-        reason = f"{solr.core!r} would be written into itself"
-        raise SettingsError(reason, "name another collection, made with: neardup init OTHER")
+    """Refuse to write a collection into itself or into someone else's, by SettingsError.
+
+    Documents there are replaced, so they may have no fields but those that are written here.
+    """
+    there = probing.cluster(other)
+    names = {solr.core, *probing.alias_of(probing.cluster(solr), solr.core)}
+    others = {other.core, *probing.alias_of(there, other.core)}
+    next_step = "name another collection, made with: neardup init OTHER"
+    if probing.is_read_only(there, other.core):
+        raise SettingsError(f"{other.core!r} is read-only", next_step)
+    if solr.base == other.base and names & others:
+        raise SettingsError(f"{solr.core!r} would be written into itself", next_step)
+    written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
+    lost = sorted(_used(other) - written - INTERNAL - {NATIVE})
+    if other.count() and (lost or not other.names.is_plain):
+        what = f" with the fields {', '.join(lost)}" if lost else " of someone else's"
+        raise SettingsError(f"{other.core!r} has documents{what}, to be replaced", next_step)
+
+
+def _used(solr: Solr) -> frozenset[str]:
+    """The fields that documents have; of some of them, where Solr does not tell of all."""
+    told = probing.used_fields(solr)
+    if told is None:  # as from a collection of ours
+        told = frozenset().union(*atomic.whole(solr, list(islice(solr.ids(), LOOKED_AT))))
+    return told
 
 
 def _require_only_copied(solr: Solr, found: Schema) -> None:

@@ -47,10 +47,10 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
     # A door in front of Solr may ask for them, and Solr then knows of no user.
     named = solr.session.auth is not None or "Authorization" in solr.session.headers
     behind = probing.alias_of(cluster, solr.core)
-    collection = cluster.get("collections", {}).get(next(iter(behind), solr.core), {})
     facts = Facts(
+        name=solr.core,
         schema=found,
-        names=names,
+        names=replace(names, id=solr.names.id),
         wanted=schema.wanted(names),
         documents=documents,
         used=probing.used_fields(solr) if documents else frozenset(),
@@ -64,7 +64,7 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
         version=told.get("lucene", {}).get("solr-spec-version", ""),
         alias_of=behind,
         beside=probing.beside(solr),
-        is_read_only=str(collection.get("readOnly", "")).lower() == "true",
+        is_read_only=probing.is_read_only(cluster, solr.core),
         is_local=probing.is_local(solr),
         is_encrypted=solr.base.startswith("https:"),
         is_open=bool(told) and "username" not in told.get("security", {}) and not named,

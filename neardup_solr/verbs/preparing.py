@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup_solr.edges import probing, schema
 from neardup_solr.edges.client import Solr
+from neardup_solr.pure import hazards
 from neardup_solr.pure.errors import SettingsError, SolrAnswerError
 from neardup_solr.pure.names import Names
 from neardup_solr.pure.schema import Schema
 from neardup_solr.verbs.linting import chosen
 
 ATTEMPTS = 3  # where somebody else changes the schema at the same time
-SHOWN = 8  # fields that may hold the text, in a message
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +22,9 @@ class Preparation:
     """What was done to a schema, or is to be done.
 
     `names` are what the collection calls its fields; `fields` are those to add or to remove, none
-    where all is as it should be; `is_done` says whether the schema has been changed. `is_mutable`
-    says whether it can be; where it cannot, `xml` is to be pasted into it by hand. `beside` are the
-    collections that share it.
+    where all is as it should be; `is_done` says whether the schema is so now. `xml` is what was
+    added or is to be; where `is_mutable` does not hold, it is to be pasted into the schema by hand.
+    `beside` are the collections that share it.
     """
 
     names: Names
@@ -66,8 +66,7 @@ def prepare(
             return planned
         if _changed(solr, commands, last=attempt == ATTEMPTS - 1):
             break
-    return Preparation(names=names, fields=planned.fields, is_done=True, is_mutable=True,
-                       beside=planned.beside)  # fmt: skip
+    return replace(planned, is_done=True)
 
 
 def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
@@ -90,9 +89,13 @@ def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
         is_mutable=schema.is_mutable(solr),
         beside=probing.beside(solr),
     )
-    if dry_run or not ours:
+    if not ours:
         return planned
+    if not dry_run:
+        solr.commit()  # what is not seen yet has values, too
     _require_unused(solr, [name for name in ours if name != schema.NOTE])
+    if dry_run:
+        return planned
     if not planned.is_mutable:
         reason = f"the schema of {solr.core!r} cannot be changed over HTTP"
         raise SettingsError(reason, f"delete there, then reload: {', '.join(ours)}")
@@ -106,8 +109,7 @@ def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
             "delete-field-type": [{"name": name} for name in unused],
         },
     )
-    return Preparation(names=names, fields=tuple(ours), is_done=True, is_mutable=True,
-                       beside=planned.beside)  # fmt: skip
+    return replace(planned, is_done=True)
 
 
 def _names(solr: Solr, found: Schema, text: Sequence[str], prefix: str | None) -> Names:
@@ -120,23 +122,10 @@ def _names(solr: Solr, found: Schema, text: Sequence[str], prefix: str | None) -
         reason = f"our fields are there already, with the prefix {known.prefix!r}"
         raise SettingsError(reason, f"take them out first: neardup init {solr.core} --remove")
     for name in names.text:
-        held = found.field(name)
-        if held is None or not held.is_kept:
-            problem = "is not there" if held is None else "cannot be read back (not stored)"
-            raise SettingsError(f"the field {name!r} for the text {problem}", _choice(found))
+        if problem := hazards.no_text(found.field(name)):
+            next_step = hazards.text_field(found, schema.wanted(known))
+            raise SettingsError(f"the text field {name!r}: {problem}", next_step)
     return names
-
-
-def _choice(found: Schema) -> str:
-    """Which fields the text may be in."""
-    likely = [
-        name
-        for name, one in found.fields.items()
-        if one.is_kept and one.kind.endswith(("TextField", "StrField")) and name != found.key
-        and not name.startswith("_")
-    ]  # fmt: skip
-    named = f", of {', '.join(sorted(likely)[:SHOWN])}" if likely else ""
-    return f"name the field that holds it with --text-field{named}"
 
 
 def _require_free(solr: Solr, found: Schema, names: Names) -> None:
@@ -153,7 +142,6 @@ def _require_free(solr: Solr, found: Schema, names: Names) -> None:
 
 
 def _require_unused(solr: Solr, fields: Sequence[str]) -> None:
-    solr.commit()
     any_value = " OR ".join(f"{name}:[* TO *]" for name in fields)
     count = solr.count([any_value]) if fields else 0
     if count:

@@ -54,10 +54,13 @@ def strip(
     there = [name for name in OWN if solr.names.of(name) in found.fields]
     asked = [name for name in there if name not in _TERMS]
     if not asked:
-        raise SettingsError(f"{solr.core!r} has no fields of ours", "check --core and --prefix")
+        raise SettingsError(
+            f"{solr.core!r} has no fields of ours",
+            "there is nothing to take out; neardup init adds them",
+        )
     guarding.require_safe(solr)
     solr.commit()  # what an interrupted run has sent counts as well
-    any_of = " ".join(f"{solr.names.of(name)}:[* TO *]" for name in asked)
+    any_of = " OR ".join(f"{solr.names.of(name)}:[* TO *]" for name in asked)
     run = Rewriting(solr=solr, task=_task(solr, asked, there), pace=pace, watching=watching)
     run.run([*filters, any_of])
     return StripSummary(

@@ -47,7 +47,10 @@ def test_annotate_search_doctor_strip(solr: Solr) -> None:
     found = run(solr, "search", "--core", solr.core, "--id", "k1")
     assert found.stdout.splitlines()[1].startswith("copy\t0\t1.0000\t")
     checked = run(solr, "doctor", solr.core)
-    assert (checked.returncode, checked.stdout.count("\n")) == (0, 1)
+    assert checked.returncode == 0
+    assert [line.split("\t")[:3] for line in checked.stdout.splitlines()[1:]] == [
+        ["note", "no-text", "10 of 201 documents"]
+    ]
     assert "201 documents, 0 missing, 191 sampled: 0 problems." in checked.stderr
     stripped = run(solr, "strip", solr.core)
     assert stripped.stderr.startswith("191 documents stripped (")
@@ -71,6 +74,7 @@ def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Solr) -> None:
         ["danger", "damaged", "1 of 190 sampled documents, such as 'k2'"],
         ["warning", "missing", "1 documents"],
         ["warning", "stale", "1 of 190 sampled documents, such as 'k1'"],
+        ["note", "no-text", "10 of 201 documents"],
     ]
     assert rows[0][4] == f"neardup annotate {solr.core} --all"
     assert run(solr, "annotate", solr.core, "--all").returncode == 0

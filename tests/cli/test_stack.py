@@ -83,4 +83,4 @@ def test_lint_tells_by_its_exit_code(on_shop: Callable[..., Ran], shop: Solr) ->
     assert (rows[0]["level"], rows[0]["rule"], rows[0]["about"]) == ("danger", "text", "catchall")
     assert all(row["remedy"] for row in rows)
     shown = on_shop("lint", "--text-field", "catchall", "--format", "table")
-    assert shown.stdout.startswith("danger: catchall: the text cannot be read back")
+    assert shown.stdout.startswith("danger: catchall: it cannot be read back")

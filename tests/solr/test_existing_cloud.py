@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import io
 import zipfile
+from dataclasses import replace
 
 import pytest
 
-from neardup_solr.edges import client, schema
+from neardup_solr.edges import admin, client, schema
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.session import answer
+from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.names import Names
+from neardup_solr.verbs.annotating_into import annotate_into
 from neardup_solr.verbs.connecting import connect
 from neardup_solr.verbs.linting import lint
 from neardup_solr.verbs.preparing import prepare, unprepare
@@ -89,3 +92,10 @@ def test_aliases_and_read_only_collections(shop: Solr) -> None:
     collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
     assert dangers(client.connect(shop.base, TOYS)) == {"readOnly": "read-only"}
     assert dangers(client.connect(shop.base, "one")) == {"readOnly": "read-only"}
+    collections(shop, action="CREATEALIAS", name="other", collections="one")
+    assert dangers(client.connect(shop.base, "other")) == {"readOnly": "read-only"}
+    assert admin.exists(client.connect(shop.base, "other"))
+    with pytest.raises(SettingsError, match="'one' is read-only; name another collection"):
+        annotate_into(
+            replace(shop, names=Names(id="sku", text=("title",))), client.connect(shop.base, "one")
+        )

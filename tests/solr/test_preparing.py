@@ -133,9 +133,9 @@ def test_text_fields_may_be_named_later() -> None:
 @pytest.mark.parametrize(
     ("more", "text", "prefix", "reason"),
     [
-        ("", (), "nd_", r"'content' for the text is not there; name .* --text-field, of body, t"),
-        ("", ("nope",), "nd_", "'nope' for the text is not there"),
-        ("", ("catchall",), "nd_", r"'catchall' for the text cannot be read back \(not stored\)"),
+        ("", (), "nd_", r"'content': there is no such field; name .* --text-field, of body, t"),
+        ("", ("nope",), "nd_", "'nope': there is no such field"),
+        ("", ("catchall",), "nd_", "'catchall': it cannot be read back"),
         ("", ("title",), "n-d", "cannot be the prefix"),
         ('<field name="signature" type="text" stored="true"/>', ("title",), "",
          "'signature' is there already: it is a TextField, not a StrField; choose a prefix"),
