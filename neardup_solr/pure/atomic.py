@@ -6,6 +6,7 @@ changed since.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,6 +19,8 @@ from neardup_solr.pure.model import Document
 from neardup_solr.pure.names import ID, OWN, TEXT, Names
 
 SETTINGS, VERSION = "signature_settings", "_version_"
+# Inside a string each quote has a backslash before it, so a key is found nowhere else.
+_KEY = re.compile(f',"({"|".join(OWN)})":'.encode())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,14 +42,16 @@ def orders(
     """
     written = replace(settings, fields=settings.fields - {TEXT})
     fields = [name for name in OWN if name in (*written.fields, SETTINGS)]
+    heads = {name.encode(): f',"{names.of(name)}":{{"set":'.encode() for name in fields}
     # Readers need not know that the text was there before: the settings count it in.
-    old, new = (f',"{SETTINGS}":"{each.fingerprint}"'.encode() for each in (written, settings))
+    constant = {SETTINGS.encode(): orjson.dumps(settings.fingerprint)}
     made = []
     for document, (json, _) in zip(documents, encoded(documents, written), strict=True):
         version = versions[document.id]
-        head = {names.of(ID): document.id, VERSION: version}
-        body = json[len(orjson.dumps({ID: document.id})) - 1 :].replace(old, new)
-        order = orjson.dumps(head)[:-1] + _set(body, fields, names)
+        head = orjson.dumps({names.of(ID): document.id, VERSION: version})[:-1]
+        values = dict.fromkeys(heads, b"null") | _values(json) | constant
+        sets = [part for name in heads for part in (heads[name], values[name], b"}")]
+        order = b"".join((head, *sets, b"}"))
         made.append(Order(id=document.id, version=version, json=order))
     return made
 
@@ -57,15 +62,7 @@ def removal(id: str, version: int, fields: Iterable[str], names: Names) -> Order
     return Order(id=id, version=version, json=orjson.dumps(names.physical(order)))
 
 
-def _set(body: bytes, fields: Sequence[str], names: Names) -> bytes:
-    """Fields as JSON, b',"md5_hash":…,"num_words":…}', as orders: b',"md5_hash":{"set":…},…}'."""
-    absent = b""
-    for name in fields:
-        key, order = f',"{name}":', f',"{names.of(name)}":{{"set":'
-        # Inside a string each quote has a backslash before it, so a key is found nowhere else.
-        if key.encode() in body:
-            body = body.replace(key.encode(), ("}" + order).encode())
-        else:
-            absent += f"{order}null}}".encode()
-    # The first order has no other before it to be closed; the last one is closed by its own.
-    return body.replace(b"}", b"", 1) + absent + b"}"
+def _values(json: bytes) -> dict[bytes, bytes]:
+    """The computed fields of a document's JSON, each with the JSON of its value."""
+    parts = _KEY.split(json[:-1])
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
