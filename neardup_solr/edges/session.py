@@ -19,6 +19,7 @@ import requests
 
 from neardup_solr.edges.access import Access, past_proxies
 from neardup_solr.edges.causes import PROXY_NEXT, PROXY_REFUSES, cause, next_step
+from neardup_solr.edges.prepared import Prepared
 from neardup_solr.edges.retry import Retry, passes, retrying
 from neardup_solr.pure.errors import (
     CoreMissing,
@@ -57,7 +58,7 @@ class CheckedSession(requests.Session):
     ) -> None:
         super().__init__()
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
-        self.reached = False  # whether anything has answered yet
+        self.reached, self._prepared = False, Prepared()  # whether anything has answered yet
 
     # The signature is requests' own: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
@@ -68,6 +69,11 @@ class CheckedSession(requests.Session):
             return self._answered(redacted(str(url)), method, url, *args, **sent)
 
         return retrying(send, retry=self.retry, passes=self._passes)
+
+    def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
+        """As requests does, but once for all that differ by their body only."""
+        prepare = super().prepare_request
+        return prepare(request) if self.cookies else self._prepared.prepared(request, self, prepare)
 
     def pieces(self, url: str, params: Mapping[str, str]) -> Iterator[bytes]:
         """The body of a large answer, piece by piece as it comes; only its status is checked.

@@ -20,12 +20,6 @@ def term_keys(keys: Keys) -> Keys:
     return numbers
 
 
-def terms(keys: Keys) -> list[list[str]]:
-    """The terms in content_bands of each row of band hashes, as `bands.keys` spells them."""
-    hashed = (keys >> _SPARE_BITS).tolist()
-    return [[f"{band:02x}{key:012x}" for band, key in enumerate(row)] for row in hashed]
-
-
 def within(keys: Keys) -> Shared:
     """The pairs of rows of one batch that share a band: the earlier, the later, how many bands."""
     equal = np.zeros((len(keys), len(keys)), dtype=np.int64)

@@ -16,8 +16,13 @@ def keys(signature: NDArray[np.uint32], settings: Settings) -> tuple[str, ...]:
     """
     if len(signature) == 0:
         return ()
-    hashed = hash_bands(signature[None, :], settings.bands, settings.rows)[0]
-    return tuple(f"{band:02x}{key >> 16:012x}" for band, key in enumerate(hashed.tolist()))
+    return terms(hash_bands(signature[None, :], settings.bands, settings.rows))[0]
+
+
+def terms(hashed: NDArray[np.uint64]) -> list[tuple[str, ...]]:
+    """The band keys of each row of band hashes, of shape (documents, bands)."""
+    rows = (hashed >> np.uint64(16)).tolist()
+    return [tuple(f"{band:02x}{key:012x}" for band, key in enumerate(row)) for row in rows]
 
 
 def hash_bands(signatures: NDArray[np.uint32], bands: int, rows: int) -> NDArray[np.uint64]:

@@ -28,13 +28,15 @@ class Document:
 class Entry:
     """What is computed from one document and indexed into Solr.
 
-    `shingles` (content_ng), `signatures` (content_sg) and `bands` (content_bands) are terms;
-    `signature` is the encoded MinHash signature. A document without a word has none of them.
-    `profile_hash` is its text profile, "" where that was not asked for.
+    `normal` is the normal form of `content`; `shingles` (content_ng), `signatures` (content_sg)
+    and `bands` (content_bands) are terms; `signature` is the encoded MinHash signature. A document
+    without a word has none of those. `profile_hash` is its text profile, ""
+    where that was not asked for.
     """
 
     id: str
     content: str
+    normal: str
     md5_hash: str
     num_words: int
     first_word: str

@@ -78,7 +78,7 @@ def _order(match: Match) -> tuple[float, int, tuple[int, int, str]]:
 def _by_words(
     entry: Entry, hits: Sequence[Hit], contents: Sequence[str], comparing: Comparing
 ) -> list[Found]:
-    own = normalize.words(normalize.normalize(entry.content))
+    own = normalize.words(entry.normal)
 
     def one(hit: Hit, content: str) -> Found:
         if hit.md5_hash == entry.md5_hash:
@@ -147,7 +147,7 @@ def _within(similarities: NDArray[np.float64], comparing: Comparing) -> list[Fou
 
 
 def _forms(entry: Entry, contents: Sequence[str]) -> list[str]:
-    return [normalize.normalize(content) for content in (entry.content, *contents)]
+    return [entry.normal, *map(normalize.normalize, contents)]
 
 
 def _overlaps(entry: Entry, contents: Sequence[str], comparing: Comparing) -> Overlaps:

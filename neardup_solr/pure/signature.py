@@ -36,28 +36,57 @@ Signature = NDArray[np.uint32]
 def entry(document: Document, settings: Settings) -> Entry:
     """What is indexed for one document under these settings.
 
+    Terms that their fields leave out are not made: `shingles`, `signatures` and `profile_hash` are
+    empty then.
+
     Raises RecordError where the id cannot be one or a text holds a lone surrogate.
     """
-    reason = problem(document)
-    if reason is not None:
-        raise _refused(document, reason)
+    require_usable(document)
     normal = normalize.normalize(document.text)
-    listed = normalize.words(normal)
     pieces = shingles(normal, settings)
-    signature = minhash(pieces, settings)
+    made = minhash(pieces, settings)
+    return assembled(
+        document,
+        settings,
+        normal=normal,
+        pieces=pieces,
+        signature=made,
+        keys=bands.keys(made, settings),
+    )
+
+
+def assembled(
+    document: Document,
+    settings: Settings,
+    *,
+    normal: str,
+    pieces: Sequence[str],
+    signature: Signature,
+    keys: tuple[str, ...],
+) -> Entry:
+    """The entry of a document, of its normal form and of what was made of that."""
+    chosen = settings.fields
     return Entry(
         id=document.id,
         content=document.text,
+        normal=normal,
         md5_hash=normalize.md5(normal),
-        num_words=len(listed),
+        num_words=len(normalize.words(normal)),
         first_word=normalize.first_word(normal),
-        shingles=tuple(map(normalize.indexable, pieces)),
-        signatures=signature_terms(signature, settings),
-        bands=bands.keys(signature, settings),
+        shingles=tuple(map(normalize.indexable, pieces)) if "content_ng" in chosen else (),
+        signatures=signature_terms(signature, settings) if "content_sg" in chosen else (),
+        bands=keys,
         signature=encode(signature),
         profile_hash=profile_hash(normal, settings),
         kept=document.kept,
     )
+
+
+def require_usable(document: Document) -> None:
+    """Refuse a document that cannot be indexed, by RecordError."""
+    reason = problem(document)
+    if reason is not None:
+        raise _refused(document, reason)
 
 
 def profile_hash(normal: str, settings: Settings) -> str:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 _SURROGATE = re.compile("[\ud800-\udfff]")
 IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed where they lie
+_CHEAPEST = Settings(hashes=1, bands=1, rows=1, signatures=0)  # where signatures are not needed
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
 
@@ -50,6 +51,11 @@ def is_compiled() -> bool:
     except (ImportError, RuntimeError):  # RuntimeError: numba finds no place for its cache
         return False
     return bool(kernel)
+
+
+def has_signed() -> bool:
+    """Whether the kernel has signed in this process, and would again without a delay."""
+    return _tables.cache_info().currsize > 0
 
 
 def compile_kernel() -> None:
@@ -81,6 +87,13 @@ def sign(
             forms = list(pool.map(one, chunks))
     signed.normal.extend(form for part in forms for form in part)
     return signed
+
+
+def normal_forms(texts: Sequence[str]) -> list[str]:
+    """The normal forms of texts, as `normalize.normalize` makes each."""
+    if is_compiled():
+        return sign(texts, _CHEAPEST, keep_normal=True).normal
+    return list(map(normalize.normalize, texts))
 
 
 def _empty(count: int, settings: Settings) -> Signed:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import arrivals, normalize, signature, signing, verification
+from neardup_solr.pure import bands, signature, signing, verification
 from neardup_solr.pure.model import Document, Match
 from neardup_solr.pure.verification import MEASURES, NO_DISTANCE, Comparing
 from neardup_solr.verbs import sharing
@@ -79,7 +79,7 @@ def candidates(
     """
     terms = [
         own if words else []
-        for own, words in zip(arrivals.terms(batch.keys), batch.words.tolist(), strict=True)
+        for own, words in zip(bands.terms(batch.keys), batch.words.tolist(), strict=True)
     ]
     asked = (_compared_field(comparing), "num_words", *fields)
     return sharing.candidates(
@@ -89,22 +89,26 @@ def candidates(
 
 def met(
     batch: Batch, found: Sequence[Sequence[Candidate]], known: list[str], comparing: Comparing
-) -> Iterator[tuple[int, Met]]:
+) -> list[tuple[int, Met]]:
     """Those found for each row that may be within the limits, with the row.
 
     What they are compared by is added to `known`, which begins with the batch's own.
     """
     name, has_texts = _compared_field(comparing), MEASURES[comparing.measure].has_texts
     places: dict[str, int] = {}
+    contents: list[str] = []
+    all_met = []
     for row, words in enumerate(batch.words.tolist()):
         for one in found[row]:
             content = one.fields.get(name)
             if not content or not _may_be_near(words, one.fields.get("num_words"), comparing):
                 continue
             if one.id not in places:
-                places[one.id] = len(known)
-                known.append(normalize.normalize(content) if has_texts else content)
-            yield row, Met(id=one.id, place=places[one.id], shared=one.shared)
+                places[one.id] = len(known) + len(contents)
+                contents.append(content)
+            all_met.append((row, Met(id=one.id, place=places[one.id], shared=one.shared)))
+    known += signing.normal_forms(contents) if has_texts else contents
+    return all_met
 
 
 def near(

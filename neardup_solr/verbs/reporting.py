@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import pairs, signature
+from neardup_solr.pure import entries, pairs
 from neardup_solr.pure.ids import natural, ordered
 from neardup_solr.pure.model import Document, Match, Pair
 from neardup_solr.pure.verification import Comparing
@@ -118,7 +118,7 @@ class _Reporting:
 
     def alone(self, document: Document) -> Near:
         """The pairs of one document, by a search of its own."""
-        entry = signature.entry(document, self.comparing.settings)
+        entry = entries.entry(document, self.comparing.settings)
         hits = candidates(
             self.solr, entry, self.criteria, wanted=lambda hit: self._is_wanted(document.id, hit.id)
         )
@@ -135,7 +135,7 @@ class _Reporting:
         found = matching.candidates(self.solr, batch, self.comparing, filters=self.criteria.filters)
         best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
         known = list(batch.known)
-        met = list(matching.met(batch, best, known, self.comparing))
+        met = matching.met(batch, best, known, self.comparing)
         pairs: list[list[Pair]] = [[] for _ in best]
         for row, one in matching.near(known, met, self.comparing):
             pairs[row].append(_pair(batch.documents[row].id, one.match))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import islice
 
 from neardup_solr.edges import finding, native
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import query, reranking, signature, verification
+from neardup_solr.pure import entries, query, reranking, verification
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import Document, Entry, Hit, Match
@@ -96,7 +97,7 @@ def search(
     if at_once is not None:
         return at_once
     settings, criteria = searchable(solr, criteria)
-    entry = signature.entry(document, settings)
+    entry = entries.entry(document, settings)
     hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
     found = compared(solr, entry, hits, measuring(solr, settings, criteria))
     return found if MEASURES[criteria.measure].has_texts else _with_texts(solr, found)
@@ -110,14 +111,14 @@ def _by_bands(
     It can where candidates share a band, few enough to count here what they share, and where all
     documents have the settings that were met before: the request itself counts those.
     """
-    settings = Settings.parse(solr.remembered[FIELD]) if FIELD in solr.remembered else None
+    settings = _parsed(solr.remembered[FIELD]) if FIELD in solr.remembered else None
     compared_field = "content" if MEASURES[criteria.measure].has_texts else "signature"
     fields = ["content", "content_bands", compared_field]
     if settings is None or criteria.same or not settings.fields.issuperset(fields):
         return None
     if (criteria.by or next(iter(_ways(settings.fields)), "")) != "bands":
         return None
-    entry = signature.entry(document, settings)
+    entry = entries.entry(document, _only(settings, frozenset(fields)))
     asked = query.Terms(field="content_bands", values=entry.bands)
     request = query.any_term(asked, filters=criteria.filters)
     limit = 2 * criteria.rows + 1
@@ -138,6 +139,17 @@ def _by_bands(
     known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
     matches = reranking.rerank(entry, near, known, comparing=comparing)
     return [replace(match, content=there[match.id].get("content", "")) for match in matches]
+
+
+@lru_cache(maxsize=16)
+def _parsed(fingerprint: str) -> Settings:
+    return Settings.parse(fingerprint)
+
+
+@lru_cache(maxsize=16)
+def _only(settings: Settings, fields: frozenset[str]) -> Settings:
+    """The same settings without other fields: an entry's terms that nobody asks for take time."""
+    return replace(settings, fields=fields)
 
 
 def _hit(one: Candidate) -> Hit:

@@ -79,11 +79,12 @@ def shared_out(
     for row, own in enumerate(terms):
         for term in own:
             owners[term].append(row)
+    asked = set(owners)
     found: list[list[Candidate]] = [[] for _ in terms]
     for document in documents:
         value = document.get(field, ())
         values = (value,) if isinstance(value, str) else value
-        shared = Counter(row for term in values for row in owners.get(term, ()))
+        shared = Counter(row for term in asked.intersection(values) for row in owners[term])
         for row, count in shared.items():
             found[row].append(Candidate(id=document["id"], shared=count, fields=document))
     for each in found:

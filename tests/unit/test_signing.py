@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure import bands, normalize, shingles, signature, signing
+from neardup_solr.pure import bands, entries, normalize, shingles, signature, signing
 from neardup_solr.pure.config import KINDS, Settings
+from neardup_solr.pure.model import Document
 from neardup_solr.pure.signing import Signed
 
 SMALL = Settings(hashes=10, bands=3, rows=3, signatures=2)
@@ -166,3 +167,33 @@ def test_shapes_that_are_no_multiple_of_anything(hashes: int, bands: int, rows: 
     chosen = Settings(hashes=hashes, bands=bands, rows=rows, signatures=1)
     texts = ["a b c d e", "one", "ü b c " * 200, "x " + " ".join(map(str, range(600)))]
     assert_equal(signing.sign(texts, chosen, keep_normal=True), oracle(texts, chosen))
+
+
+@pytest.mark.parametrize("fields", [Settings().fields, frozenset({"content", "content_bands"})])
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_the_kernel_makes_the_same_entries(kind: str, fields: frozenset[str]) -> None:
+    """Once the kernel has signed it makes the entries of single documents, too."""
+    signing.compile_kernel()
+    shaped = Settings(kind=kind, fields=fields)
+    for text in ("", "- ?", "word", "The Cat sat on the MAT, and the cats", "ẞ ïs é \U0001f600"):
+        document = Document(id="1", text=text, kept={"color": "red"})
+        assert entries.entry(document, shaped) == signature.entry(document, shaped)
+
+
+def test_an_entry_has_no_terms_that_its_fields_leave_out() -> None:
+    """What is not indexed is not made; bands and signature always are."""
+    made = entries.entry(
+        Document(id="1", text="one two three four"), Settings(fields=frozenset({"content"}))
+    )
+    assert (made.shingles, made.signatures, made.profile_hash) == ((), (), "")
+    assert made.bands
+    assert made.signature
+
+
+def test_normal_forms_are_those_of_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many at once are made as one is, whether compiled or not."""
+    texts = ["", "A-b  c!", "ＦＵＬＬ width", "e\u0301", "ﬁ \u00ad x", "\U0001f600 ẞ"]
+    expected = [normalize.normalize(text) for text in texts]
+    assert signing.normal_forms(texts) == expected
+    monkeypatch.setattr(signing, "is_compiled", lambda: False)
+    assert signing.normal_forms(texts) == expected
