@@ -25,12 +25,9 @@ class Prepared:
 
         `prepare` makes those that were not met before, and those that may differ by more.
         """
-        # Credentials of another kind may be made of the body; requests counts no empty one.
-        if (
-            type(request.data) is not bytes
-            or not request.data
-            or not isinstance(request.auth, tuple | None)
-        ):
+        has_body = isinstance(request.data, bytes) and bool(request.data)
+        # Credentials of another kind may be made of the body.
+        if not has_body or not isinstance(request.auth, tuple | None):
             return prepare(request)
         params = tuple(request.params.items())
         own = tuple(request.headers.items())
