@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +25,21 @@ class Finding:
     about: str
     reason: str
     remedy: str
+
+
+def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collection[str]) -> str:
+    """Why a name of ours cannot be used in a collection with these used fields; "" where it can."""
+    there = schema.fields.get(name)
+    if there is not None and (problem := there.problem(needed)):
+        return problem
+    # Without that field none of the values can be ours.
+    if name in used and names.of("signature_settings") not in schema.fields:
+        return (
+            "documents have it, with other values"
+            if there
+            else "documents have it as a dynamic field"
+        )
+    return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from neardup_solr.pure import hazards
-from neardup_solr.pure.findings import DANGER, NOTE, WARNING, Facts, Finding
+from neardup_solr.pure.findings import DANGER, NOTE, WARNING, Facts, Finding, clash
 from neardup_solr.pure.query import CLAUSES
 
 TESTED = (9, 10, 1)
@@ -39,10 +39,7 @@ def _select(facts: Facts) -> Iterator[Finding]:
 def _own(facts: Facts) -> Iterator[Finding]:
     missing = []
     for name, needed in facts.wanted.items():
-        found = facts.schema.fields.get(name)
-        if found is None:
-            missing.append(name)
-        elif problem := found.problem(needed):
+        if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
             yield Finding(
                 level=DANGER,
                 rule="clash",
@@ -51,6 +48,8 @@ def _own(facts: Facts) -> Iterator[Finding]:
                 remedy="choose a prefix: neardup init NAME --prefix nd_ (or delete that field,"
                 " where it is not yours)",
             )
+        elif name not in facts.schema.fields:
+            missing.append(name)
     if missing:
         yield Finding(
             level=NOTE,

@@ -10,6 +10,7 @@ from neardup_solr.edges import probing, schema
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure import hazards
 from neardup_solr.pure.errors import SettingsError, SolrAnswerError
+from neardup_solr.pure.findings import clash
 from neardup_solr.pure.names import Names
 from neardup_solr.pure.schema import Schema
 from neardup_solr.verbs.linting import chosen
@@ -131,13 +132,13 @@ def _names(solr: Solr, found: Schema, text: Sequence[str], prefix: str | None) -
 def _require_free(solr: Solr, found: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
     remedy = "choose a prefix for our fields, such as --prefix nd_"
-    used = probing.used_fields(solr) or frozenset()
-    for name, needed in schema.wanted(names).items():
-        there = found.fields.get(name)
-        problem = there.problem(needed) if there else ""
-        if there is None and name in used:
-            problem = "documents have it as a dynamic field"
-        if problem:
+    wanted = schema.wanted(names)
+    used = probing.used_fields(solr)
+    if used is None:
+        there = wanted.keys() & found.fields.keys()
+        used = frozenset(name for name in there if solr.count([f"{name}:[* TO *]"]))
+    for name, needed in wanted.items():
+        if problem := clash(name, needed, found, names, used):
             raise SettingsError(f"the field {name!r} is there already: {problem}", remedy)
 
 

@@ -31,7 +31,8 @@ FIRST = 3  # documents that are updated alone, and compared whole, before any ot
 class Pace:
     """How fast: at most `rate` documents a second (0: as fast as it goes), `threads` senders.
 
-    `batch` documents are read and sent at once; `rate` counts those that are written.
+    `batch` documents are read and sent at once, fewer where the rate is lower; `rate` counts those
+    that are written.
     Raises SettingsError where a number cannot be.
     """
 
@@ -42,6 +43,11 @@ class Pace:
     def __post_init__(self) -> None:
         if self.rate < 0 or min(self.threads, self.batch) < 1:
             raise SettingsError("nothing can be sent at this pace", "give 1 or more of each")
+
+    def portions(self, orders: list[Order]) -> Iterator[list[Order]]:
+        """What is sent at once: a batch, and no more than a second's share."""
+        size = max(1, int(min(self.batch, self.rate or self.batch)))
+        return (orders[at : at + size] for at in range(0, len(orders), size))
 
     def wait(self, sent: int, started: float) -> None:
         """Keep to the rate: what was sent since `started` should have taken so long."""
@@ -120,11 +126,12 @@ class Rewriting:
                 orders = self.task.orders(found, again)
                 if again:
                     self.redone.update(order.id for order in orders)
-                while len(waiting) > self.pace.threads:
-                    self._acknowledge(waiting.popleft().result())
-                waiting.append(pool.submit(self._send, self._trusted(orders)))
-                self.sent += len(orders)
-                self.pace.wait(self.sent, self.started)
+                for portion in self.pace.portions(orders):
+                    while len(waiting) > self.pace.threads:
+                        self._acknowledge(waiting.popleft().result())
+                    waiting.append(pool.submit(self._send, self._trusted(portion)))
+                    self.sent += len(portion)
+                    self.pace.wait(self.sent, self.started)
             while waiting:
                 self._acknowledge(waiting.popleft().result())
         finally:

@@ -173,11 +173,19 @@ def test_another_prefix_needs_a_way_back_first() -> None:
 
 
 def test_fields_that_were_there_before_stay() -> None:
-    """A field under one of our names that can serve is used, and never taken away."""
+    """A field under one of our names that can serve is used, if empty, and never taken away."""
     more = '<field name="md5_hash" type="string" indexed="true" stored="true"/>'
     with collection(more=more) as solr:
+        assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "md5_hash": "x"}]) == ()
+        solr.commit()
+        with pytest.raises(SettingsError, match="'md5_hash' is there already: documents have it"):
+            prepare(solr, text=["title"])
+        assert [one.about for one in lint(solr, text=["title"]).dangers] == ["md5_hash"]
+        solr.delete_query("*:*")
+        solr.commit()
         done = prepare(solr, text=["title"])
         assert "md5_hash" not in done.fields
+        assert lint(solr).dangers == ()
         assert "md5_hash" not in unprepare(solr).fields
         assert "md5_hash" in schema.described(solr).fields
 
