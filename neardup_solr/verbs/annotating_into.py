@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
@@ -75,27 +75,26 @@ class _Into:
     watching: Watching
     total: int = 0
     read: int = 0
-    sent: int = 0
     unchanged: int = 0
     without_text: int = 0
     gone: int = 0
-    started: float = field(default_factory=time.monotonic)
 
     def documents(self, filters: Sequence[str]) -> Iterator[Document]:
         """The documents that are not there, or with another text, at the pace that is asked."""
-        ids = self.solr.ids(filters)
+        ids, since = self.solr.ids(filters), time.monotonic()
         while page := list(islice(ids, self.pace.batch)):
             texts = {one["id"]: one.get(TEXT) for one in self.solr.stored(page, [TEXT])}
             there = {one["id"]: one for one in self.other.stored(page, [MD5, SETTINGS])}
             self.read += len(page)
             self.gone += len(page) - len(texts)
+            sent = 0
             for id, text in texts.items():
                 if text is None:
                     self.without_text += 1
                 elif is_current(there.get(id, {}), text, self.settings):
                     self.unchanged += 1
                 else:
-                    self.sent += 1
+                    sent += 1
                     yield Document(id=id, text=text)
             self.watching.on_progress(self.read, max(self.total, self.read))
-            self.pace.wait(self.sent, self.started)
+            since = self.pace.wait(sent, since)

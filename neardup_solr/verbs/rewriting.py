@@ -49,10 +49,14 @@ class Pace:
         size = max(1, int(min(self.batch, self.rate or self.batch)))
         return (orders[at : at + size] for at in range(0, len(orders), size))
 
-    def wait(self, sent: int, started: float) -> None:
-        """Keep to the rate: what was sent since `started` should have taken so long."""
+    def wait(self, sent: int, since: float) -> float:
+        """Keep to the rate: what was sent `since` then should have taken so long; gives the time.
+
+        Asked for each portion, so that time in which nothing was sent is not made up for.
+        """
         if self.rate:
-            time.sleep(max(0.0, sent / self.rate - (time.monotonic() - started)))
+            time.sleep(max(0.0, sent / self.rate - (time.monotonic() - since)))
+        return time.monotonic()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +94,6 @@ class Rewriting:
     watching: Watching
     total: int = 0
     read: int = 0
-    sent: int = 0
     gone: int = 0
     failed: int = 0
     redone: set[str] = field(default_factory=set)
@@ -120,6 +123,7 @@ class Rewriting:
         """Read, order and send, all at once: pages ahead of orders, orders ahead of answers."""
         pool = ThreadPoolExecutor(1 + self.pace.threads)
         waiting: deque[Future[Sent]] = deque()
+        since = time.monotonic()
         try:
             for asked, found in _ahead(pool, self._read_page, _pages(ids, self.pace.batch)):
                 self._count_read(asked, found, again=again)
@@ -130,8 +134,7 @@ class Rewriting:
                     while len(waiting) > self.pace.threads:
                         self._acknowledge(waiting.popleft().result())
                     waiting.append(pool.submit(self._send, self._trusted(portion)))
-                    self.sent += len(portion)
-                    self.pace.wait(self.sent, self.started)
+                    since = self.pace.wait(len(portion), since)
             while waiting:
                 self._acknowledge(waiting.popleft().result())
         finally:
