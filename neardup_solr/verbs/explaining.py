@@ -17,7 +17,7 @@ from neardup_solr.pure.model import Document
 from neardup_solr.pure.similarity import Limits
 from neardup_solr.pure.subject import STORED, Subject, subject
 from neardup_solr.verbs import weighing
-from neardup_solr.verbs.settings import stored_settings
+from neardup_solr.verbs.settings import needed_settings
 
 NO_LIMITS = Limits()
 DEFAULT_SETTINGS = Settings()
@@ -62,10 +62,7 @@ def explain(
 
 
 def _searchable(solr: Solr) -> Settings:
-    settings = stored_settings(solr)
-    if settings is None:
-        reason = f"the collection {solr.core!r} has no documents"
-        raise SettingsError(reason, "index some: neardup index FILE")
+    settings = needed_settings(solr)
     if "content" not in settings.fields:
         reason = "the collection was indexed without content, so that there are no texts"
         raise SettingsError(reason, "explain them in the file that they come from, by --source")

@@ -16,7 +16,7 @@ from neardup_solr.pure.model import Document, Entry, Hit, Match
 from neardup_solr.pure.similarity import Limits
 from neardup_solr.pure.verification import MEASURES, Comparing
 from neardup_solr.verbs import weighing
-from neardup_solr.verbs.settings import FIELD, stored_settings
+from neardup_solr.verbs.settings import FIELD, needed_settings, stored_settings
 from neardup_solr.verbs.sharing import Candidate, shared_out
 
 # What candidates are found by: the field that is asked, and where an entry holds its terms.
@@ -168,10 +168,8 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
     """
     is_native = criteria.by == "native" and native.is_filled(solr)
     # What another program indexed has its text and what Solr makes of it, and no settings.
-    settings = stored_settings(solr) or (Settings(fields=UNMARKED) if is_native else None)
-    if settings is None:
-        reason = f"the collection {solr.core!r} has no documents"
-        raise SettingsError(reason, "index some: neardup index FILE")
+    settings = stored_settings(solr) if is_native else needed_settings(solr)
+    settings = settings or Settings(fields=UNMARKED)
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
     there |= {native.FIELD} if is_native else set()
     ways = _ways(there)

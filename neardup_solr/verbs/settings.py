@@ -29,6 +29,23 @@ def stored_settings(solr: Solr) -> Settings | None:
     return Settings.parse(next(iter(counts))) if counts else None
 
 
+def needed_settings(solr: Solr) -> Settings:
+    """As `stored_settings`, of a collection that has to have some.
+
+    Raises SettingsError also where it is empty, or where nobody has annotated it.
+    """
+    settings = stored_settings(solr)
+    if settings is not None:
+        return settings
+    if count := solr.count():
+        raise SettingsError(
+            f"none of the {count:,} documents of {solr.core!r} has fields to compare",
+            f"add them first: neardup annotate {solr.core}",
+        )
+    reason = f"the collection {solr.core!r} has no documents"
+    raise SettingsError(reason, "index some: neardup index FILE")
+
+
 def settle(solr: Solr, asked: Settings | Mapping[str, Any] | None) -> Settings:
     """The settings to index with: those asked for, else those stored, else the defaults.
 

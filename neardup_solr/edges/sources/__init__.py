@@ -168,7 +168,7 @@ def _judged(source: Source, records: Iterator[Record]) -> Iterator[Record]:
         raise source.error(
             f"{len(bad)} of the first {len(first)} records cannot be used, the first being "
             f"{bad[0]}",
-            "check --format, --id-field and --text-field",
+            "check the format, --id-field and --text-field",
         )
     yield from chain(first, records)
 

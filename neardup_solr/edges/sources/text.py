@@ -112,7 +112,7 @@ def _table(source: Source, reading: Reading, delimiter: str) -> Iterator[Record]
     rows = _rows(source, reading, delimiter)
     header = next(rows, (0, []))[1]
     if not isinstance(header, list):
-        raise source.error(f"its header cannot be read: {header}", "check --format")
+        raise source.error(f"its header cannot be read: {header}", "check the format")
     check_columns(source, header, reading)
     id_at, text_at = header.index(reading.id_field), header.index(reading.text_field)
     kept_at = [(name, header.index(name)) for name in reading.keep]

@@ -23,7 +23,7 @@ from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document
 from neardup_solr.verbs.settings import FIELD as SETTINGS_FIELD
-from neardup_solr.verbs.settings import stored_settings
+from neardup_solr.verbs.settings import needed_settings
 
 Source: TypeAlias = str | Path | Iterable[Document] | Solr
 READING = "reading"
@@ -177,10 +177,7 @@ def gather(given: Sequence[Source], gathering: Gathering) -> Gathered:
 
 def _settings_of(solr: Solr) -> Settings:
     solr.commit()
-    settings = stored_settings(solr)
-    if settings is None:
-        reason = f"the collection {solr.core!r} has no documents"
-        raise SettingsError(reason, "index some: neardup index FILE")
+    settings = needed_settings(solr)
     if not {"signature", "content"} <= settings.fields:
         reason = "the collection was indexed without signature or content"
         raise SettingsError(reason, "index it into another core with those fields")

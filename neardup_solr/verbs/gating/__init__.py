@@ -19,7 +19,7 @@ from neardup_solr.pure.verification import MEASURES, Comparing
 from neardup_solr.verbs import matching, weighing
 from neardup_solr.verbs.gating.meeting import Admitted, Matched, Meeting
 from neardup_solr.verbs.matching import BANDS, Batch, Met, Near
-from neardup_solr.verbs.settings import settle, stored_settings
+from neardup_solr.verbs.settings import needed_settings, settle, stored_settings
 
 _NOT_ADMITTED = -1
 
@@ -86,7 +86,9 @@ def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
     if index and not solr.names.is_plain:
         reason = "the documents of this collection are written by another program"
         raise SettingsError(reason, "index there what the gate admits, and run neardup annotate")
-    stored = _stored(solr)
+    stored = stored_settings(solr)
+    if stored is None and solr.count():
+        stored = needed_settings(solr)  # refused: to documents without fields nothing is ever near
     settings = settle(solr, None) if index else stored or Settings()
     needed = {BANDS, "content" if MEASURES[policy.measure].has_texts else "signature"}
     lacking = sorted(needed - settings.fields)
@@ -95,15 +97,6 @@ def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
         raise SettingsError(reason, "index it into another core with that field")
     solr.require_fields(["id", *(settings.fields if index else needed)])
     return settings
-
-
-def _stored(solr: Solr) -> Settings | None:
-    """The settings of the collection: beside documents without any nothing would ever be near."""
-    stored = stored_settings(solr)
-    if stored is None and (count := solr.count()):
-        reason = f"none of the {count:,} documents of {solr.core!r} has fields to compare"
-        raise SettingsError(reason, f"add them first: neardup annotate {solr.core}")
-    return stored
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
