@@ -6,7 +6,8 @@ The collection has a schema of its own (stored, indexed-only, docValues-only, co
 nested fields) and is filled by plain pysolr, the texts being those of corpus.py. Then, in turn:
 
 1. `index` of the same texts into a collection of ours, and `annotate`, on that collection and on a
-   plain one without children and copies, each in a fresh process: documents a second.
+   plain one without children and copies, each in a fresh process: documents a second. Beside them,
+   what Solr takes of the same documents posted whole.
 2. every field of every document and a number of searches, before and after; then `strip`, and the
    same again.
 3. `annotate` killed (SIGKILL) at random moments and started again until it ends, while somebody
@@ -28,10 +29,14 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pysolr
+import requests
 import results
 from corpus import corpus
 from indexing import _solr as embedded
@@ -44,9 +49,11 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure import signing
 from neardup_solr.pure.names import PLAIN, Names
+from neardup_solr.verbs.rewriting import DEFAULT_PACE
 from tests.solr import theirs
 
 PAGE = 1_000
+WHOLE = 50_000  # documents that are posted whole
 ENDED_WITHIN = 3_600  # seconds
 
 
@@ -91,7 +98,29 @@ def _speed(base: str, solr: Solr) -> dict[str, float]:
             written, seconds = pool.apply(perform, [work, solr.url, solr.names, own.url])
         admin.drop(own)
         taken[work] = written / seconds
-    return taken
+    return taken | {"whole": _whole(solr)}
+
+
+def _whole(solr: Solr) -> float:
+    """Documents a second that Solr takes whole into their schema, ready-made, with our fields.
+
+    What an update costs Solr at least: it, too, writes the whole document anew.
+    """
+    copied = {"_version_", "shown"}
+    found = islice(theirs.selected(solr, "*:* -_nest_path_:*", fl="*"), WHOLE)
+    made = [{name: one[name] for name in one.keys() - copied} for one in found]
+    bodies = [orjson.dumps(made[at : at + PAGE]) for at in range(0, len(made), PAGE)]
+    with theirs.collection() as other, ThreadPoolExecutor(DEFAULT_PACE.threads) as pool:
+
+        def send(body: bytes) -> None:
+            headers = {"Content-Type": "application/json"}
+            sent = requests.post(f"{other.url}/update", data=body, headers=headers, timeout=600)
+            sent.raise_for_status()
+
+        started = time.perf_counter()
+        list(pool.map(send, bodies))
+        other.commit()
+        return len(made) / (time.perf_counter() - started)
 
 
 def perform(work: str, url: str, names: Names, own_url: str) -> tuple[int, float]:
@@ -216,11 +245,11 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     speed, same, killed = found["speed"], found["same"], found["killed"]
     heads = [
         "documents", "index, documents/s", "annotate, their schema", "ratio",
-        "annotate, plain schema", "ratio", "strip, their schema",
+        "annotate, plain schema", "ratio", "posted whole, their schema", "strip, their schema",
     ]  # fmt: skip
     one, theirs_speed, plain = speed["index"], speed["annotate"], speed["annotate plain"]
     row = [found["documents"], one, theirs_speed, theirs_speed / one, plain, plain / one,
-           same["stripped_per_second"]]  # fmt: skip
+           speed["whole"], same["stripped_per_second"]]  # fmt: skip
     yield "Speed", results.table(heads, [row])
     heads = ["documents compared, children included", "as before after annotate", "after strip"]
     row = [same["documents"], same["after_annotate"], same["after_strip"]]

@@ -21,6 +21,7 @@ from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.names import OWN, Names
 
 TIMEOUT = 60
+PAGE = 10_000
 NAMES = Names(id="key", text=("title", "body"), prefix="nd_")
 STAMPING = """<processor class="solr.TimestampUpdateProcessorFactory">
       <str name="fieldName">stamped</str>
@@ -160,20 +161,30 @@ def add(solr: Solr, made: Sequence[dict[str, Any]]) -> None:
 
 def everything(solr: Solr) -> dict[str, Any]:
     """Every field of every document but ours and the version, and what all searches find."""
-    found: dict[str, Any] = {one["key"]: one for one in select(solr, "*:*", fl="*")}
-    for one in found.values():
+    found: dict[str, Any] = {}
+    for one in selected(solr, "*:*", fl="*"):
         for name in [name for name in one if name.startswith(NAMES.prefix) or name == "_version_"]:
             del one[name]
+        found[one["key"]] = one
     return found | {q: [one["key"] for one in select(solr, q, fl="key")] for q in SEARCHES}
 
 
 def select(solr: Solr, query: str, **params: Any) -> list[dict[str, Any]]:
     """All documents that a query finds."""
-    data = {"q": query, "rows": 1_000_000, "sort": "key asc", **params}
-    answer = requests.post(f"{solr.url}/select", data=data, timeout=TIMEOUT)
-    assert answer.status_code == 200, answer.text
-    docs: list[dict[str, Any]] = answer.json()["response"]["docs"]
-    return docs
+    return list(selected(solr, query, **params))
+
+
+def selected(solr: Solr, query: str, **params: Any) -> Iterator[dict[str, Any]]:
+    """As `select`, page by page."""
+    data = {"q": query, "rows": PAGE, "sort": "key asc", **params}
+    before, mark = "", "*"
+    while mark != before:
+        asked = {**data, "cursorMark": mark}
+        answer = requests.post(f"{solr.url}/select", data=asked, timeout=TIMEOUT)
+        assert answer.status_code == 200, answer.text
+        found = answer.json()
+        yield from found["response"]["docs"]
+        before, mark = mark, found["nextCursorMark"]
 
 
 def ours(solr: Solr) -> dict[str, Any]:
