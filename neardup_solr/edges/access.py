@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -83,8 +84,12 @@ def located(url: str, core: str, *, is_core: bool) -> tuple[str, str]:
 def past_proxies(url: str) -> dict[str, str]:
     """This machine itself is never reached through a proxy of the environment."""
     host = urlsplit(url).hostname or ""
+    return {"no_proxy": host} if _is_loopback(host) else {}
+
+
+@lru_cache(maxsize=64)  # asked before every request
+def _is_loopback(host: str) -> bool:
     try:
-        loopback = host == "localhost" or ip_address(host).is_loopback
+        return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
-        loopback = False
-    return {"no_proxy": host} if loopback else {}
+        return False

@@ -15,9 +15,9 @@ from typing import Any
 
 import orjson
 
+from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import EXACT, Solr
 from neardup_solr.edges.refusals import TOO_LARGE, Refusal, refused_by
-from neardup_solr.edges.session import answer
 from neardup_solr.pure import query
 from neardup_solr.pure.atomic import Order
 from neardup_solr.pure.errors import SolrAnswerError

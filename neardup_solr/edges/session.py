@@ -12,33 +12,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Protocol
-from urllib.parse import SplitResult, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
-import orjson
 import requests
 
+from neardup_solr.edges import answers
 from neardup_solr.edges.access import Access, past_proxies
-from neardup_solr.edges.causes import PROXY_NEXT, PROXY_REFUSES, cause, next_step
+from neardup_solr.edges.causes import cause, next_step
 from neardup_solr.edges.prepared import Prepared
 from neardup_solr.edges.retry import Retry, passes, retrying
 from neardup_solr.pure.errors import (
-    CoreMissing,
     SolrAnswerError,
     SolrError,
-    SolrUnauthorized,
     SolrUnreachable,
 )
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 PIECE = 1 << 20  # bytes of a large answer
-NOT_SOLR = "check that this is the address of a Solr"
-_LOG = "look into Solr's log for the cause"
 _AGAIN = "see that it runs, then run the same command again"
 _EMBEDDED = "run the same command again, it starts Solr anew (neardup solr logs says why it ended)"
-_UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
-# What to do next, by the last part of the path and the HTTP status.
-_NEXT = {("select", 400): "check the query (--fq, --query)"}
 
 
 class CheckedSession(requests.Session):
@@ -66,7 +59,7 @@ class CheckedSession(requests.Session):
         sent = kwargs | self._ruled(str(url))
 
         def send() -> requests.Response:
-            return self._answered(redacted(str(url)), method, url, *args, **sent)
+            return self._answered(answers.redacted(str(url)), method, url, *args, **sent)
 
         return retrying(send, retry=self.retry, passes=self._passes)
 
@@ -83,7 +76,7 @@ class CheckedSession(requests.Session):
         sent = {"params": params, "stream": True, **self._ruled(url)}
 
         def send() -> requests.Response:
-            shown = redacted(url)
+            shown = answers.redacted(url)
             response = self._received(shown, "GET", url, **sent)
             if response.status_code != 200:
                 self._checked(response, shown)
@@ -94,7 +87,7 @@ class CheckedSession(requests.Session):
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
                 reason = f"the answer broke off: {_cause(error)}"
-                raise SolrAnswerError(redacted(url), 200, reason, _LOG) from None
+                raise SolrAnswerError(answers.redacted(url), 200, reason, answers.LOG) from None
 
     def _ruled(self, url: str) -> dict[str, Any]:
         """What every request is sent with, whoever asks for it."""
@@ -120,7 +113,7 @@ class CheckedSession(requests.Session):
         except requests.exceptions.ContentDecodingError:
             self.reached = True
             reason = "the answer is damaged: it cannot be unpacked"
-            raise SolrAnswerError(shown, 200, reason, NOT_SOLR) from None
+            raise SolrAnswerError(shown, 200, reason, answers.NOT_SOLR) from None
         except requests.exceptions.RequestException as error:
             # A hook of a carrier may raise for what is an answer all the same.
             if error.response is None:
@@ -131,7 +124,7 @@ class CheckedSession(requests.Session):
 
     def _checked(self, response: requests.Response, shown: str) -> requests.Response:
         try:
-            _check(response, shown, embedded=self.embedded)
+            answers.check(response, shown, embedded=self.embedded)
         except SolrAnswerError as error:
             error.retry_after = _seconds(response.headers.get("Retry-After", ""))
             raise
@@ -186,7 +179,7 @@ def open_session(
         session.auth = address.auth or carrier.auth
     if session.auth is None and parts.username is not None:
         session.auth = (unquote(parts.username), unquote(parts.password or ""))
-    return session, redacted(url).rstrip("/")
+    return session, answers.redacted(url).rstrip("/")
 
 
 def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:
@@ -195,29 +188,6 @@ def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:
         session.verify = authority
     if access.proxy is not None:
         session.proxies = {"http": access.proxy, "https": access.proxy}
-
-
-def redacted(address: str) -> str:
-    """An address without user, password, query and fragment."""
-    parts = urlsplit(address)
-    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
-
-
-def answer(response: requests.Response, needed: Mapping[str, type] | None = None) -> dict[str, Any]:
-    """The JSON object of a response that a `CheckedSession` let through.
-
-    `needed` are the types of the parts that it must have, by paths such as "response.docs".
-    Raises SolrAnswerError where one is missing.
-    """
-    decoded: dict[str, Any] = orjson.loads(response.content)
-    for path, kind in (needed or {}).items():
-        part: Any = decoded
-        for name in path.split("."):
-            part = part.get(name) if isinstance(part, dict) else None
-        if not isinstance(part, kind):
-            url = redacted(str(response.url))
-            raise SolrAnswerError(url, response.status_code, f"the answer has no {path}", NOT_SOLR)
-    return decoded
 
 
 def _split(address: str) -> SplitResult:
@@ -242,58 +212,3 @@ def _split(address: str) -> SplitResult:
 
 def _cause(error: requests.exceptions.RequestException) -> str:
     return "no answer in time" if isinstance(error, requests.exceptions.Timeout) else cause(error)
-
-
-def _check(response: requests.Response, url: str, *, embedded: bool) -> None:
-    status = response.status_code
-    if status in (401, 403):
-        raise SolrUnauthorized(url, status)
-    if status == 407:
-        raise SolrAnswerError(url, status, PROXY_REFUSES, PROXY_NEXT)
-    if 300 <= status < 400:
-        target = redacted(response.headers.get("Location", "nowhere"))
-        reason = f"it redirects to {target}"
-        raise SolrAnswerError(url, status, reason, "give that address if it is your Solr")
-    decoded = _json(response)
-    if not isinstance(decoded, dict) or (status == 404 and "error" not in decoded):
-        raise _nobody(response, url, embedded=embedded)
-    error = decoded.get("error")
-    header = decoded.get("responseHeader")
-    if status != 200 or error is not None:
-        next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), _LOG)
-        raise SolrAnswerError(url, status, f"Solr says: {_message(error, status)}", next_step)
-    if not isinstance(header, dict) or header.get("status") != 0:
-        reason = "the answer has no responseHeader with status 0"
-        raise SolrAnswerError(url, status, reason, NOT_SOLR)
-
-
-def _json(response: requests.Response) -> Any:
-    try:
-        return orjson.loads(response.content)
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrError:
-    """The error for an answer that no core gave: there is no such core, or no Solr."""
-    status = response.status_code
-    base, slash, name = url.partition("/solr/")
-    if status == 404 and name and not name.startswith("admin/"):
-        return CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
-    reason = f"{_came_back(response)} (HTTP {status})"
-    return SolrAnswerError(url, status, reason, NOT_SOLR if slash else _UNFINISHED)
-
-
-def _came_back(response: requests.Response) -> str:
-    if not response.content:
-        return "an empty answer came back"
-    kind = response.headers.get("Content-Type", "something else").partition(";")[0]
-    if "json" not in kind:
-        return f"no JSON came back but {kind}"
-    return "the JSON that came back is damaged, or none of Solr's"
-
-
-def _message(error: Any, status: int) -> str:
-    message = error.get("msg") if isinstance(error, dict) else error
-    first_line = str(message or f"HTTP {status}").strip().partition("\n")[0]
-    return first_line[:500]

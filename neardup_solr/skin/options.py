@@ -28,11 +28,11 @@ IdFieldOption = Annotated[str, typer.Option(help="Column that holds the id.")]
 TextFieldOption = Annotated[str, typer.Option(help="Column that holds the text.")]
 LossyOption = Annotated[bool, typer.Option(help="Replace invalid UTF-8, not refuse it.")]
 KindOption = Annotated[
-    str | None, typer.Option(help="Shingles of words, chars, stops or stems [words].")
+    str | None, typer.Option(help="Shingles of words, chars, stops or stems; words by default.")
 ]
 ShingleSizeOption = Annotated[int | None, typer.Option(help="Pieces in a shingle [3].")]
-LanguageOption = Annotated[str | None, typer.Option(help="Language of the stems [english].")]
-FamilyOption = Annotated[str | None, typer.Option(help="Hash family: affine or xor [affine].")]
+LanguageOption = Annotated[str | None, typer.Option(help="Language of the stems; english by default.")]
+FamilyOption = Annotated[str | None, typer.Option(help="Hash family: affine or xor; affine by default.")]
 HashesOption = Annotated[int | None, typer.Option(help="Hashes in a signature [128].")]
 BandsOption = Annotated[int | None, typer.Option(help="LSH bands [42].")]
 BandRowsOption = Annotated[int | None, typer.Option(help="Rows of a band [3].")]

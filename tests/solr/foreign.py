@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from neardup_solr.edges import admin, client
+from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.server import lifecycle
 from neardup_solr.edges.server.layout import layout
-from neardup_solr.edges.session import answer
 
 # The defaults of /select are those of a shop: another parser, and all words are needed.
 CONFIG = """<config>

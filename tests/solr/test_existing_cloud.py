@@ -9,9 +9,9 @@ from dataclasses import replace
 import pytest
 
 from neardup_solr.edges import admin, client, schema
+from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
-from neardup_solr.edges.session import answer
-from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.errors import SettingsError, SolrAnswerError
 from neardup_solr.pure.names import Names
 from neardup_solr.verbs.annotating_into import annotate_into
 from neardup_solr.verbs.connecting import connect
@@ -92,6 +92,8 @@ def test_aliases_and_read_only_collections(shop: Solr) -> None:
     collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
     assert dangers(client.connect(shop.base, TOYS)) == {"readOnly": "read-only"}
     assert dangers(client.connect(shop.base, "one")) == {"readOnly": "read-only"}
+    with pytest.raises(SolrAnswerError, match=r"read-only.*; make the collection writable"):
+        client.connect(shop.base, TOYS).commit()
     collections(shop, action="CREATEALIAS", name="other", collections="one")
     assert dangers(client.connect(shop.base, "other")) == {"readOnly": "read-only"}
     assert admin.exists(client.connect(shop.base, "other"))

@@ -11,8 +11,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.edges import schema
+from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
-from neardup_solr.edges.session import answer
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.names import OWN, PLAIN, Names
 from neardup_solr.verbs.connecting import connect, init

@@ -1,0 +1,117 @@
+"""What an answer of Solr has to be to count: everything else becomes one error of ours, here.
+
+It has to be JSON with a `responseHeader` whose status is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import orjson
+import requests
+
+from neardup_solr.edges.causes import PROXY_NEXT, PROXY_REFUSES
+from neardup_solr.pure.errors import (
+    CoreMissing,
+    SolrAnswerError,
+    SolrError,
+    SolrUnauthorized,
+)
+
+NOT_SOLR = "check that this is the address of a Solr"
+LOG = "look into Solr's log for the cause"
+_READ_ONLY = "read-only"
+_WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
+_UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
+# What to do next, by the last part of the path and the HTTP status.
+_NEXT = {("select", 400): "check the query (--fq, --query)"}
+
+
+def redacted(address: str) -> str:
+    """An address without user, password, query and fragment."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def check(response: requests.Response, url: str, *, embedded: bool) -> None:
+    """Raise the error of ours for a response that is not a plain success of a Solr."""
+    status = response.status_code
+    if status in (401, 403):
+        raise _refused(response, url)
+    if status == 407:
+        raise SolrAnswerError(url, status, PROXY_REFUSES, PROXY_NEXT)
+    if 300 <= status < 400:
+        target = redacted(response.headers.get("Location", "nowhere"))
+        reason = f"it redirects to {target}"
+        raise SolrAnswerError(url, status, reason, "give that address if it is your Solr")
+    decoded = _json(response)
+    if not isinstance(decoded, dict) or (status == 404 and "error" not in decoded):
+        raise _nobody(response, url, embedded=embedded)
+    error = decoded.get("error")
+    header = decoded.get("responseHeader")
+    if status != 200 or error is not None:
+        next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
+        raise SolrAnswerError(url, status, f"Solr says: {_message(error, status)}", next_step)
+    if not isinstance(header, dict) or header.get("status") != 0:
+        reason = "the answer has no responseHeader with status 0"
+        raise SolrAnswerError(url, status, reason, NOT_SOLR)
+
+
+def _refused(response: requests.Response, url: str) -> SolrError:
+    """The error for what these credentials, or nobody, may do."""
+    decoded = _json(response)
+    said = _message(decoded.get("error"), 403) if isinstance(decoded, dict) else ""
+    if _READ_ONLY in said:
+        return SolrAnswerError(url, response.status_code, f"Solr says: {said}", _WRITABLE)
+    return SolrUnauthorized(url, response.status_code)
+
+
+def _json(response: requests.Response) -> Any:
+    try:
+        return orjson.loads(response.content)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrError:
+    """The error for an answer that no core gave: there is no such core, or no Solr."""
+    status = response.status_code
+    base, slash, name = url.partition("/solr/")
+    if status == 404 and name and not name.startswith("admin/"):
+        return CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
+    reason = f"{_came_back(response)} (HTTP {status})"
+    return SolrAnswerError(url, status, reason, NOT_SOLR if slash else _UNFINISHED)
+
+
+def _came_back(response: requests.Response) -> str:
+    if not response.content:
+        return "an empty answer came back"
+    kind = response.headers.get("Content-Type", "something else").partition(";")[0]
+    if "json" not in kind:
+        return f"no JSON came back but {kind}"
+    return "the JSON that came back is damaged, or none of Solr's"
+
+
+def _message(error: Any, status: int) -> str:
+    message = error.get("msg") if isinstance(error, dict) else error
+    first_line = str(message or f"HTTP {status}").strip().partition("\n")[0]
+    return first_line[:500]
+
+
+def answer(response: requests.Response, needed: Mapping[str, type] | None = None) -> dict[str, Any]:
+    """The JSON object of a response that a `CheckedSession` let through.
+
+    `needed` are the types of the parts that it must have, by paths such as "response.docs".
+    Raises SolrAnswerError where one is missing.
+    """
+    decoded: dict[str, Any] = orjson.loads(response.content)
+    for path, kind in (needed or {}).items():
+        part: Any = decoded
+        for name in path.split("."):
+            part = part.get(name) if isinstance(part, dict) else None
+        if not isinstance(part, kind):
+            url = redacted(str(response.url))
+            raise SolrAnswerError(url, response.status_code, f"the answer has no {path}", NOT_SOLR)
+    return decoded
