@@ -47,8 +47,8 @@ import neardup_solr as nd
 from neardup_solr.edges import admin, client, schema
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure import signing
-from neardup_solr.pure.names import PLAIN, Names
+from neardup_solr.pure.signatures import signing
+from neardup_solr.pure.solr.names import PLAIN, Names
 from neardup_solr.verbs.rewriting import DEFAULT_PACE
 from tests.solr import theirs
 

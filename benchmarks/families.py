@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.kernel.hashes import _fold_affine  # only to time it alone
-from neardup_solr.pure.signature import coefficients
-from neardup_solr.pure.signing import sign
+from neardup_solr.pure.signatures.signature import coefficients
+from neardup_solr.pure.signatures.signing import sign
 
 HASHES = 128
 SIZES, SIMILARITIES, TRIALS = (10, 50, 200, 1_000), (0.2, 0.5, 0.8), 4_000

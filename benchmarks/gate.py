@@ -34,8 +34,10 @@ import neardup_solr as nd
 from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure import normalize, signature, similarity
+from neardup_solr.pure.comparing import similarity
 from neardup_solr.pure.config import Settings, choose_fields
+from neardup_solr.pure.signatures import signature
+from neardup_solr.pure.text import normalize
 from neardup_solr.verbs.reporting import PAGE, THREADS, _Reporting
 from neardup_solr.verbs.searching import measuring, searchable
 

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 
 import neardup_solr
 from neardup_solr import Document
-from neardup_solr.pure import linkage
-from neardup_solr.pure.candidates import CAP, Pairs, components
-from neardup_solr.pure.similarity import Limits
+from neardup_solr.pure.comparing.similarity import Limits
+from neardup_solr.pure.grouping import linkage
+from neardup_solr.pure.grouping.candidates import CAP, Pairs, components
 from neardup_solr.verbs.duplicating import Duplicates, Grouping, Verifying
 
 LEAST = 0.8

@@ -37,8 +37,8 @@ from neardup_solr.edges.server import jars, lifecycle
 from neardup_solr.edges.server.layout import layout
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.config import Settings, choose_fields
-from neardup_solr.pure.encoding import encoded
 from neardup_solr.pure.model import Document
+from neardup_solr.pure.signatures.encoding import encoded
 from neardup_solr.verbs.indexing import DEFAULT_SENDING
 
 BANDS_ONLY = "content_bands,signature,content"

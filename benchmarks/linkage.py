@@ -26,15 +26,15 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 from records import SETS, Linkage
 
-from neardup_solr.pure import alignment
-from neardup_solr.pure.alignment import (
+from neardup_solr.pure.comparing import alignment
+from neardup_solr.pure.comparing.alignment import (
     ALIGNED_SIMILARITY,
     Frequencies,
     aligned,
     frequencies,
     mutual_best,
 )
-from neardup_solr.pure.blocking import word_candidates
+from neardup_solr.pure.grouping.blocking import word_candidates
 
 THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85)
 THREADS = os.cpu_count() or 1

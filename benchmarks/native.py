@@ -34,8 +34,9 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.edges.server import lifecycle
 from neardup_solr.edges.server.layout import layout
 from neardup_solr.edges.session import answer
-from neardup_solr.pure import query, signature
 from neardup_solr.pure.config import Settings, choose_fields
+from neardup_solr.pure.signatures import signature
+from neardup_solr.pure.solr import query
 from neardup_solr.testing import private_home
 
 BUCKETS = (0.3, 0.5, 0.7, 0.9, 1.01)  # of the exact similarity

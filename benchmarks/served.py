@@ -24,8 +24,8 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.edges.sources import Reading
 from neardup_solr.edges.spill import Spill
-from neardup_solr.pure.candidates import Candidates, Pairs
 from neardup_solr.pure.config import Settings
+from neardup_solr.pure.grouping.candidates import Candidates, Pairs
 from neardup_solr.verbs.duplicating import Verifying, Working, candidates
 from neardup_solr.verbs.duplicating.comparing import Comparison, measuring
 from neardup_solr.verbs.duplicating.gathering import Gathered, Gathering, gather

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 
 import neardup_solr
 from neardup_solr.edges.spill import Spill
-from neardup_solr.pure import verification
-from neardup_solr.pure.candidates import Joining, Pairs, band_candidates, components
+from neardup_solr.pure.comparing import verification
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.signing import sign
+from neardup_solr.pure.grouping.candidates import Joining, Pairs, band_candidates, components
+from neardup_solr.pure.signatures.signing import sign
 from neardup_solr.verbs.duplicating import Working
 
 LEAST = 0.5

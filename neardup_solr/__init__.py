@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from neardup_solr.edges.pairs import read_pairs
     from neardup_solr.edges.report import write_pairs
     from neardup_solr.edges.sources import Reading, read
-    from neardup_solr.pure.bands import probability
+    from neardup_solr.pure.comparing.similarity import Limits
     from neardup_solr.pure.config import Settings
     from neardup_solr.pure.errors import (
         CoreMissing,
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
         SolrUnreachable,
         SourceError,
     )
-    from neardup_solr.pure.estimate import Estimate, containment, jaccard
-    from neardup_solr.pure.evaluate import Evaluation
-    from neardup_solr.pure.explanation import Explanation
-    from neardup_solr.pure.findings import Finding
+    from neardup_solr.pure.explaining.explanation import Explanation
+    from neardup_solr.pure.grouping.evaluate import Evaluation
     from neardup_solr.pure.model import Cluster, Document, Duplicate, Entry, Match, Member, Pair
-    from neardup_solr.pure.names import Names
     from neardup_solr.pure.policy import Decision, Policy
-    from neardup_solr.pure.signature import decode
-    from neardup_solr.pure.similarity import Limits
-    from neardup_solr.pure.tuning import Demand, Plan, Tuning, solve
+    from neardup_solr.pure.signatures.bands import probability
+    from neardup_solr.pure.signatures.estimate import Estimate, containment, jaccard
+    from neardup_solr.pure.signatures.signature import decode
+    from neardup_solr.pure.signatures.tuning import Demand, Plan, Tuning, solve
+    from neardup_solr.pure.solr.findings import Finding
+    from neardup_solr.pure.solr.names import Names
     from neardup_solr.verbs.annotating import AnnotateSummary, annotate
     from neardup_solr.verbs.annotating_into import annotate_into
     from neardup_solr.verbs.connecting import connect, init
@@ -79,7 +79,7 @@ _PLACES = {
     "edges.pairs": ("read_pairs",),
     "edges.report": ("write_pairs",),
     "edges.sources": ("Reading", "read"),
-    "pure.bands": ("probability",),
+    "pure.signatures.bands": ("probability",),
     "pure.config": ("Settings",),
     "pure.errors": (
         "CoreMissing",
@@ -95,16 +95,16 @@ _PLACES = {
         "SolrUnreachable",
         "SourceError",
     ),
-    "pure.estimate": ("Estimate", "containment", "jaccard"),
-    "pure.evaluate": ("Evaluation",),
-    "pure.explanation": ("Explanation",),
-    "pure.findings": ("Finding",),
+    "pure.signatures.estimate": ("Estimate", "containment", "jaccard"),
+    "pure.grouping.evaluate": ("Evaluation",),
+    "pure.explaining.explanation": ("Explanation",),
+    "pure.solr.findings": ("Finding",),
     "pure.model": ("Cluster", "Document", "Duplicate", "Entry", "Match", "Member", "Pair"),
-    "pure.signature": ("decode",),
-    "pure.names": ("Names",),
+    "pure.signatures.signature": ("decode",),
+    "pure.solr.names": ("Names",),
     "pure.policy": ("Decision", "Policy"),
-    "pure.similarity": ("Limits",),
-    "pure.tuning": ("Demand", "Plan", "Tuning", "solve"),
+    "pure.comparing.similarity": ("Limits",),
+    "pure.signatures.tuning": ("Demand", "Plan", "Tuning", "solve"),
     "verbs.annotating": ("AnnotateSummary", "annotate"),
     "verbs.annotating_into": ("annotate_into",),
     "verbs.connecting": ("connect", "init"),

@@ -18,9 +18,9 @@ import orjson
 from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import EXACT, Solr
 from neardup_solr.edges.refusals import TOO_LARGE, Refusal, refused_by
-from neardup_solr.pure import query
-from neardup_solr.pure.atomic import Order
 from neardup_solr.pure.errors import SolrAnswerError
+from neardup_solr.pure.solr import query
+from neardup_solr.pure.solr.atomic import Order
 
 _JSON = {"Content-Type": "application/json"}
 _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}

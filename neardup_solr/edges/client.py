@@ -20,10 +20,10 @@ from neardup_solr.edges.access import Access, located
 from neardup_solr.edges.answers import answer
 from neardup_solr.edges.refusals import Refusal, refused_by, too_large
 from neardup_solr.edges.session import CheckedSession, Connection, open_session
-from neardup_solr.pure import query
 from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Hit
-from neardup_solr.pure.names import PLAIN, TEXT, Names
+from neardup_solr.pure.solr import query
+from neardup_solr.pure.solr.names import PLAIN, TEXT, Names
 
 PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer

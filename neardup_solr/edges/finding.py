@@ -10,8 +10,8 @@ import orjson
 
 from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import EXACT, Solr
-from neardup_solr.pure import query
 from neardup_solr.pure.model import NOTHING
+from neardup_solr.pure.solr import query
 
 _JSON = {"Content-Type": "application/json"}
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure.names import TEXT
+from neardup_solr.pure.solr.names import TEXT
 
 FIELD = "content_native"
 # A property of the core: the configset's copyField reads its source from it.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup_solr.pure.errors import SettingsError, SourceError
-from neardup_solr.pure.estimate import histogram
-from neardup_solr.pure.tuning import Tuning, curve, percent
+from neardup_solr.pure.signatures.estimate import histogram
+from neardup_solr.pure.signatures.tuning import Tuning, curve, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,7 +15,7 @@ import orjson
 from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.errors import SolrAnswerError, SolrError, SolrUnreachable
-from neardup_solr.pure.query import CLAUSES
+from neardup_solr.pure.solr.query import CLAUSES
 
 Told = dict[str, Any]
 

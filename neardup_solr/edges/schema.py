@@ -17,8 +17,8 @@ from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.errors import CoreMissing, SettingsError, SolrAnswerError
-from neardup_solr.pure.names import OWN, PLAIN, Names
-from neardup_solr.pure.schema import Field, Schema
+from neardup_solr.pure.solr.names import OWN, PLAIN, Names
+from neardup_solr.pure.solr.schema import Field, Schema
 
 NOTE = "neardup_names"  # the field that holds the names; it never has a prefix, so it is found
 NOTE_TYPE = "neardup_note"

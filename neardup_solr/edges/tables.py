@@ -10,7 +10,7 @@ from typing import Any
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SourceError
 from neardup_solr.pure.model import Duplicate
-from neardup_solr.pure.signing import Signed
+from neardup_solr.pure.signatures.signing import Signed
 
 METADATA_KEY = "neardup_settings"
 _ROWS = 100_000  # of a row group of pairs

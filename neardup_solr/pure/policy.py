@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-from neardup_solr.pure import verification
+from neardup_solr.pure.comparing import verification
+from neardup_solr.pure.comparing.similarity import Limits
+from neardup_solr.pure.comparing.verification import MEASURES
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import Document, Match
-from neardup_solr.pure.similarity import Limits
-from neardup_solr.pure.verification import MEASURES
 
 ALLOW, TAG, HOLD, REJECT = ACTIONS = ("allow", "tag", "hold", "reject")
 ADMITTED = frozenset({ALLOW, TAG})

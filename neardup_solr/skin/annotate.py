@@ -60,7 +60,7 @@ def annotate(
 ) -> None:
     """Add our fields to the documents of a collection that is there, and change nothing else."""
     from neardup_solr.pure.config import choose_fields
-    from neardup_solr.pure.shingles import stemmed
+    from neardup_solr.pure.text.shingles import stemmed
     from neardup_solr.verbs import annotating, annotating_into
     from neardup_solr.verbs.rewriting import Pace
 
@@ -144,7 +144,7 @@ def _named(solr: Solr, text: Sequence[str], prefix: str | None, *, in_place: boo
 def _beside(solr: Solr, name: str) -> Solr:
     """Another collection of the same server, created where it is missing."""
     from neardup_solr.edges import admin, client, schema
-    from neardup_solr.pure.names import PLAIN
+    from neardup_solr.pure.solr.names import PLAIN
     from neardup_solr.verbs import connecting
 
     client.require_name(name)

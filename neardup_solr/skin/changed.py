@@ -10,8 +10,8 @@ from rich.text import Text
 from neardup_solr.skin.show import counted, printable
 
 if TYPE_CHECKING:
-    from neardup_solr.pure.diff import Words
-    from neardup_solr.pure.facts import Facts
+    from neardup_solr.pure.explaining.facts import Facts
+    from neardup_solr.pure.text.diff import Words
 
 CONTEXT = 5  # unchanged words beside a change
 LONGEST_RUN = 60  # changed words shown in one place, more are cut in the middle

@@ -13,10 +13,10 @@ from neardup_solr.skin import options, show
 
 if TYPE_CHECKING:
     from neardup_solr.edges.client import Solr
-    from neardup_solr.pure.advice import Advice
+    from neardup_solr.pure.comparing.similarity import Limits
     from neardup_solr.pure.config import Settings
-    from neardup_solr.pure.explanation import Explanation
-    from neardup_solr.pure.similarity import Limits
+    from neardup_solr.pure.explaining.advice import Advice
+    from neardup_solr.pure.explaining.explanation import Explanation
 
 FORMATS = ("table", "json")
 MEANING = frozenset('"$`\\!')  # what means something to a shell between double quotes
@@ -49,8 +49,8 @@ def explain(
 ) -> None:
     """Explain why two documents are found as near-duplicates or not, and what would catch them."""
     from neardup_solr.edges.sources import Reading
+    from neardup_solr.pure.comparing.similarity import Limits
     from neardup_solr.pure.config import Settings
-    from neardup_solr.pure.similarity import Limits
     from neardup_solr.skin import explained
     from neardup_solr.verbs import explaining
 

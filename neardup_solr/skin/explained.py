@@ -9,16 +9,16 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from neardup_solr.pure.advice import is_related
-from neardup_solr.pure.explanation import shape
-from neardup_solr.pure.tuning import percent
+from neardup_solr.pure.explaining.advice import is_related
+from neardup_solr.pure.explaining.explanation import shape
+from neardup_solr.pure.signatures.tuning import percent
 from neardup_solr.skin.changed import texts
 from neardup_solr.skin.show import counted, printable
 
 if TYPE_CHECKING:
-    from neardup_solr.pure.advice import Advice
-    from neardup_solr.pure.explanation import Explanation
-    from neardup_solr.pure.facts import Facts, Measured, Way
+    from neardup_solr.pure.explaining.advice import Advice
+    from neardup_solr.pure.explaining.explanation import Explanation
+    from neardup_solr.pure.explaining.facts import Facts, Measured, Way
 
 LITTLE = 0.00001
 MOST_STAND_INS = 2  # words for words of an alignment

@@ -46,7 +46,7 @@ def index(
     from neardup_solr.edges import sources
     from neardup_solr.edges.sources import Reading
     from neardup_solr.pure.config import choose_fields
-    from neardup_solr.pure.shingles import stemmed
+    from neardup_solr.pure.text.shingles import stemmed
     from neardup_solr.verbs import indexing
 
     reading = Reading(
@@ -113,7 +113,7 @@ def signatures(
     from neardup_solr.edges import sources
     from neardup_solr.edges.sources import Reading
     from neardup_solr.pure.config import Settings
-    from neardup_solr.pure.shingles import stemmed
+    from neardup_solr.pure.text.shingles import stemmed
     from neardup_solr.verbs import exporting
 
     if language is not None:

@@ -11,7 +11,7 @@ from neardup_solr.skin import options, show
 
 if TYPE_CHECKING:
     from neardup_solr.edges.client import Solr
-    from neardup_solr.pure.similarity import Limits
+    from neardup_solr.pure.comparing.similarity import Limits
     from neardup_solr.verbs.reporting import Chosen, Report
     from neardup_solr.verbs.searching import Criteria
 
@@ -194,7 +194,7 @@ def _criteria(
 
 
 def _limits(max_distance: int | None, min_similarity: float | None) -> Limits:
-    from neardup_solr.pure.similarity import Limits
+    from neardup_solr.pure.comparing.similarity import Limits
 
     return Limits(max_distance=max_distance, min_similarity=min_similarity)
 

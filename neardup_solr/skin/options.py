@@ -31,8 +31,12 @@ KindOption = Annotated[
     str | None, typer.Option(help="Shingles of words, chars, stops or stems; words by default.")
 ]
 ShingleSizeOption = Annotated[int | None, typer.Option(help="Pieces in a shingle [3].")]
-LanguageOption = Annotated[str | None, typer.Option(help="Language of the stems; english by default.")]
-FamilyOption = Annotated[str | None, typer.Option(help="Hash family: affine or xor; affine by default.")]
+LanguageOption = Annotated[
+    str | None, typer.Option(help="Language of the stems; english by default.")
+]
+FamilyOption = Annotated[
+    str | None, typer.Option(help="Hash family: affine or xor; affine by default.")
+]
 HashesOption = Annotated[int | None, typer.Option(help="Hashes in a signature [128].")]
 BandsOption = Annotated[int | None, typer.Option(help="LSH bands [42].")]
 BandRowsOption = Annotated[int | None, typer.Option(help="Rows of a band [3].")]

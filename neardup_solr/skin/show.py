@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from neardup_solr.pure.evaluate import Evaluation
+    from neardup_solr.pure.grouping.evaluate import Evaluation
     from neardup_solr.pure.model import Match, Pair
     from neardup_solr.verbs.indexing import IndexSummary, Watching
     from neardup_solr.verbs.reporting import Report
@@ -39,7 +39,7 @@ def compile_kernel() -> None:
     """Have the kernel compiled before it is needed, and say so where it takes its time."""
     from pathlib import Path
 
-    from neardup_solr.pure import signing
+    from neardup_solr.pure.signatures import signing
 
     if signing.is_compiled():
         from neardup_solr.pure import kernel

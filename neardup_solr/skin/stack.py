@@ -11,7 +11,7 @@ import typer
 from neardup_solr.skin import find, options, show
 
 if TYPE_CHECKING:
-    from neardup_solr.pure.findings import Finding
+    from neardup_solr.pure.solr.findings import Finding
     from neardup_solr.verbs.preparing import Preparation
 
 DANGEROUS = 3  # the exit code of lint

@@ -13,7 +13,7 @@ import typer
 from neardup_solr.skin import options, show
 
 if TYPE_CHECKING:
-    from neardup_solr.pure.tuning import Choice, Tuning
+    from neardup_solr.pure.signatures.tuning import Choice, Tuning
 
 FORMATS = ("table", "json")
 BAR = 25  # characters of the longest
@@ -54,7 +54,7 @@ def tune(
     from neardup_solr.edges import plots
     from neardup_solr.edges.sources import Reading
     from neardup_solr.pure.config import Settings
-    from neardup_solr.pure.tuning import Demand
+    from neardup_solr.pure.signatures.tuning import Demand
     from neardup_solr.verbs import tuning
     from neardup_solr.verbs.sampling import Sampling
 
@@ -122,8 +122,8 @@ def _head(found: Tuning) -> Iterator[str]:
 
 def _histogram(found: Tuning) -> Iterator[str]:
     """Bars on a logarithmic scale, and beside them the curve of the recommended bands."""
-    from neardup_solr.pure.estimate import histogram
-    from neardup_solr.pure.tuning import curve
+    from neardup_solr.pure.signatures.estimate import histogram
+    from neardup_solr.pure.signatures.tuning import curve
 
     pairs, plan = histogram(found.agreements), found.choice.plan
     known = [f"{count:,}" if count else "" for count in histogram(found.known or found.agreements)]
@@ -157,7 +157,7 @@ def _marks(found: Tuning, low: float, high: float) -> str:
 
 def _choices(found: Tuning) -> Iterator[str]:
     """The choices under each other, the recommended one marked."""
-    from neardup_solr.pure.tuning import percent
+    from neardup_solr.pure.signatures.tuning import percent
 
     def cells(name: str, choice: Choice) -> list[str]:
         plan = choice.plan
@@ -183,7 +183,7 @@ def _number(value: float) -> str:
 
 
 def _advice(found: Tuning, is_stored: bool) -> Iterator[str]:
-    from neardup_solr.pure.tuning import percent
+    from neardup_solr.pure.signatures.tuning import percent
 
     plan, demand = found.choice.plan, found.demand
     yield (

@@ -113,8 +113,8 @@ def duplicates(
 ) -> None:
     """Find all near-duplicate pairs of a collection, or of a file, and their clusters."""
     from neardup_solr.edges.sources import Reading
-    from neardup_solr.pure.canonical import rule
-    from neardup_solr.pure.similarity import Limits
+    from neardup_solr.pure.comparing.similarity import Limits
+    from neardup_solr.pure.grouping.canonical import rule
     from neardup_solr.verbs import duplicating
 
     marks.check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
@@ -181,7 +181,7 @@ def _side(against: str, solr: str | None, core: str) -> str | Solr:
 
 def _kept(needs: tuple[str, ...]) -> tuple[str, ...]:
     """The columns of a file that a canonical rule reads; the others are counted, not read."""
-    from neardup_solr.pure.canonical import ARRIVAL, LENGTH
+    from neardup_solr.pure.grouping.canonical import ARRIVAL, LENGTH
 
     return tuple(name for name in needs if name not in (LENGTH, ARRIVAL))
 

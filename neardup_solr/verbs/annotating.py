@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import normalize
-from neardup_solr.pure.atomic import SETTINGS, VERSION, Order, orders, removal
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.names import OWN, TEXT
+from neardup_solr.pure.solr.atomic import SETTINGS, VERSION, Order, orders, removal
+from neardup_solr.pure.solr.names import OWN, TEXT
+from neardup_solr.pure.text import normalize
 from neardup_solr.verbs import guarding
 from neardup_solr.verbs.rewriting import (
     DEFAULT_PACE,

@@ -10,10 +10,10 @@ from typing import Any
 
 from neardup_solr.edges import schema
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure.atomic import SETTINGS
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.names import TEXT
+from neardup_solr.pure.solr.atomic import SETTINGS
+from neardup_solr.pure.solr.names import TEXT
 from neardup_solr.verbs import guarding, indexing
 from neardup_solr.verbs.annotating import MD5, AnnotateSummary, is_current, settled_for
 from neardup_solr.verbs.indexing import Sending

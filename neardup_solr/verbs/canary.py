@@ -14,8 +14,8 @@ import orjson
 from neardup_solr.edges import atomic
 from neardup_solr.edges.atomic import Sent
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure.atomic import VERSION, Order
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.solr.atomic import VERSION, Order
 
 _INSTEAD = (
     "write a side collection with --into OTHER, or update through a chain that leaves it alone"

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from neardup_solr.demo import listings, pairs
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
-from neardup_solr.pure.evaluate import Evaluation
-from neardup_solr.pure.similarity import Limits
+from neardup_solr.pure.comparing.similarity import Limits
+from neardup_solr.pure.grouping.evaluate import Evaluation
 from neardup_solr.verbs.evaluating import evaluate
 from neardup_solr.verbs.indexing import IndexSummary, index
 from neardup_solr.verbs.reporting import Chosen, Report, report

@@ -11,13 +11,13 @@ import mmh3
 from neardup_solr.edges import schema
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.health import health
-from neardup_solr.pure.atomic import SETTINGS
 from neardup_solr.pure.config import Settings
-from neardup_solr.pure.diagnosis import Counted, Sampled, findings
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.findings import NOTE, Finding
-from neardup_solr.pure.names import OWN, TEXT
-from neardup_solr.pure.schema import Schema
+from neardup_solr.pure.solr.atomic import SETTINGS
+from neardup_solr.pure.solr.diagnosis import Counted, Sampled, findings
+from neardup_solr.pure.solr.findings import NOTE, Finding
+from neardup_solr.pure.solr.names import OWN, TEXT
+from neardup_solr.pure.solr.schema import Schema
 from neardup_solr.verbs import guarding
 
 SAMPLE = 1_000

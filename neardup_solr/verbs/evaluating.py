@@ -7,7 +7,7 @@ from pathlib import Path
 
 from neardup_solr.edges.pairs import read_pairs
 from neardup_solr.pure.errors import SourceError
-from neardup_solr.pure.evaluate import Evaluation, evaluate_pairs
+from neardup_solr.pure.grouping.evaluate import Evaluation, evaluate_pairs
 from neardup_solr.pure.model import Pair
 
 

@@ -9,13 +9,14 @@ from typing import Any
 from neardup_solr.edges import sources
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
-from neardup_solr.pure import facts, signature
+from neardup_solr.pure.comparing.similarity import Limits
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import DocumentNotFound, RecordError, SettingsError, SourceError
-from neardup_solr.pure.explanation import Explanation, explained
+from neardup_solr.pure.explaining import facts
+from neardup_solr.pure.explaining.explanation import Explanation, explained
+from neardup_solr.pure.explaining.subject import STORED, Subject, subject
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.similarity import Limits
-from neardup_solr.pure.subject import STORED, Subject, subject
+from neardup_solr.pure.signatures import signature
 from neardup_solr.verbs import weighing
 from neardup_solr.verbs.settings import needed_settings
 

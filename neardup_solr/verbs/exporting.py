@@ -11,11 +11,11 @@ from pathlib import Path
 from neardup_solr.edges import sources
 from neardup_solr.edges.sources import Reading
 from neardup_solr.edges.tables import write_signatures
-from neardup_solr.pure import signature, signing
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SourceError
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.signing import Signed
+from neardup_solr.pure.signatures import signature, signing
+from neardup_solr.pure.signatures.signing import Signed
 
 ROWS = 20_000  # of a row group
 DEFAULT_SETTINGS = Settings()

@@ -10,10 +10,10 @@ from typing import Any
 from neardup_solr.edges import atomic, probing, schema
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.native import FIELD as NATIVE
-from neardup_solr.pure import hazards
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.names import ID, OWN, TEXT
-from neardup_solr.pure.schema import INTERNAL, Schema
+from neardup_solr.pure.solr import hazards
+from neardup_solr.pure.solr.names import ID, OWN, TEXT
+from neardup_solr.pure.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs import linting
 
 PATH = "_nest_path_"

@@ -15,10 +15,10 @@ from neardup_solr.edges import sources
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.refusals import Refusal
 from neardup_solr.edges.sources import Reading
-from neardup_solr.pure import encoding, signature
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document
+from neardup_solr.pure.signatures import encoding, signature
 from neardup_solr.verbs.settings import settle
 
 

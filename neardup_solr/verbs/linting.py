@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 
 from neardup_solr.edges import probing, schema
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import solrconfig
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.findings import DANGER, Facts, Finding
-from neardup_solr.pure.lint import findings
-from neardup_solr.pure.names import Names
+from neardup_solr.pure.solr import solrconfig
+from neardup_solr.pure.solr.findings import DANGER, Facts, Finding
+from neardup_solr.pure.solr.lint import findings
+from neardup_solr.pure.solr.names import Names
 
 PLACED = "_nest_path_:*"
 

@@ -11,7 +11,7 @@ import orjson
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.errors import SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Cluster
-from neardup_solr.pure.names import MARKS
+from neardup_solr.pure.solr.names import MARKS
 
 FIELDS = MARKS
 BATCH = 1_000

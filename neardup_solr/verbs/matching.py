@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import bands, signature, signing, verification
+from neardup_solr.pure.comparing import verification
+from neardup_solr.pure.comparing.verification import MEASURES, NO_DISTANCE, Comparing
 from neardup_solr.pure.model import Document, Match
-from neardup_solr.pure.verification import MEASURES, NO_DISTANCE, Comparing
+from neardup_solr.pure.signatures import bands, signature, signing
 from neardup_solr.verbs import sharing
 from neardup_solr.verbs.sharing import Asking, Candidate, Candidates
 

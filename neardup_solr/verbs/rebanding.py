@@ -9,9 +9,9 @@ from itertools import islice
 import orjson
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import bands, signature
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError, SolrAnswerError
+from neardup_solr.pure.signatures import bands, signature
 from neardup_solr.verbs.settings import FIELD
 from neardup_solr.verbs.tuning import require_stored
 

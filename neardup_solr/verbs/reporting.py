@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from itertools import islice
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import entries, pairs
+from neardup_solr.pure.comparing.verification import Comparing
+from neardup_solr.pure.grouping import pairs
 from neardup_solr.pure.ids import natural, ordered
 from neardup_solr.pure.model import Document, Match, Pair
-from neardup_solr.pure.verification import Comparing
+from neardup_solr.pure.signatures import entries
 from neardup_solr.verbs import matching
 from neardup_solr.verbs.searching import (
     DEFAULT,

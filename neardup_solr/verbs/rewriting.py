@@ -17,8 +17,8 @@ from neardup_solr.edges import atomic
 from neardup_solr.edges.atomic import Sent
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.refusals import Refusal
-from neardup_solr.pure.atomic import Order
 from neardup_solr.pure.errors import RecordError, SettingsError, SolrAnswerError
+from neardup_solr.pure.solr.atomic import Order
 from neardup_solr.verbs.canary import Canary
 
 T = TypeVar("T")

@@ -13,11 +13,11 @@ import numpy as np
 from neardup_solr.edges import sources
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
-from neardup_solr.pure import signature, signing
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.signature import Signature
+from neardup_solr.pure.signatures import signature, signing
+from neardup_solr.pure.signatures.signature import Signature
 
 T = TypeVar("T")
 

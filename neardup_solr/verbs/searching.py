@@ -9,12 +9,14 @@ from itertools import islice
 
 from neardup_solr.edges import finding, native
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import entries, query, reranking, verification
+from neardup_solr.pure.comparing import reranking, verification
+from neardup_solr.pure.comparing.similarity import Limits
+from neardup_solr.pure.comparing.verification import MEASURES, Comparing
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import Document, Entry, Hit, Match
-from neardup_solr.pure.similarity import Limits
-from neardup_solr.pure.verification import MEASURES, Comparing
+from neardup_solr.pure.signatures import entries
+from neardup_solr.pure.solr import query
 from neardup_solr.verbs import weighing
 from neardup_solr.verbs.settings import FIELD, needed_settings, stored_settings
 from neardup_solr.verbs.sharing import Candidate, shared_out

@@ -9,7 +9,7 @@ from typing import Any
 
 from neardup_solr.edges import finding
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import query
+from neardup_solr.pure.solr import query
 
 MOST = 5_000  # documents that are fetched for one batch; bounds an answer to some ten megabytes
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from neardup_solr.edges import schema
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure.atomic import VERSION, Order, removal
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.names import OWN
+from neardup_solr.pure.solr.atomic import VERSION, Order, removal
+from neardup_solr.pure.solr.names import OWN
 from neardup_solr.verbs import guarding
 from neardup_solr.verbs.rewriting import (
     DEFAULT_PACE,

@@ -10,14 +10,14 @@ from pathlib import Path
 import numpy as np
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import estimate, tuning
-from neardup_solr.pure.bands import hash_bands
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.ids import ordered
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.signature import Signature
-from neardup_solr.pure.tuning import Choice, Demand, Plan, Tuning
+from neardup_solr.pure.signatures import estimate, tuning
+from neardup_solr.pure.signatures.bands import hash_bands
+from neardup_solr.pure.signatures.signature import Signature
+from neardup_solr.pure.signatures.tuning import Choice, Demand, Plan, Tuning
 from neardup_solr.verbs.evaluating import known_pairs
 from neardup_solr.verbs.sampling import Sample, Sampling, from_solr, from_source
 from neardup_solr.verbs.settings import stored_settings

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import alignment, normalize
-from neardup_solr.pure.alignment import Frequencies
+from neardup_solr.pure.comparing import alignment
+from neardup_solr.pure.comparing.alignment import Frequencies
+from neardup_solr.pure.text import normalize
 
 SAMPLE = 1_000  # documents whose words are counted, to tell rare words from usual ones
 SAMPLED = 2_000  # characters of each of them

@@ -10,9 +10,10 @@ from itertools import combinations, pairwise
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.edges.page import Page
-from neardup_solr.pure import diff, similarity
+from neardup_solr.pure.comparing import similarity
 from neardup_solr.pure.ids import natural
 from neardup_solr.pure.model import Cluster, Duplicate, Member
+from neardup_solr.pure.text import diff
 
 BANDS, ROWS = 42, 3
 SYLLABLES = ("ka", "lo", "mi", "ter", "san", "vel", "dor", "en", "us", "pri", "qua", "th")

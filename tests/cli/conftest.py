@@ -11,7 +11,7 @@ from typing import Protocol
 import pytest
 
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import signing
+from neardup_solr.pure.signatures import signing
 
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 

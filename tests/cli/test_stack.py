@@ -10,7 +10,7 @@ import pytest
 
 from neardup_solr.edges import schema
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure.names import OWN, PLAIN
+from neardup_solr.pure.solr.names import OWN, PLAIN
 from tests.cli.conftest import Run
 from tests.solr.foreign import MANAGED, collection
 

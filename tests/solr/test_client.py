@@ -7,9 +7,9 @@ import pytest
 
 from neardup_solr.edges import client
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import query
 from neardup_solr.pure.errors import DocumentNotFound, SolrAnswerError
-from neardup_solr.pure.query import Terms
+from neardup_solr.pure.solr import query
+from neardup_solr.pure.solr.query import Terms
 
 HOSTILE = [
     "plain", "two words", " leading", "trailing ", "a,b", "a\tb", "a\nb", "a\rb", 'a"b', "a'b",

@@ -7,10 +7,11 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import normalize, signature
+from neardup_solr.pure.comparing.similarity import similarity, word_distance
 from neardup_solr.pure.config import DEFAULT_FIELDS
 from neardup_solr.pure.ids import natural
-from neardup_solr.pure.similarity import similarity, word_distance
+from neardup_solr.pure.signatures import signature
+from neardup_solr.pure.text import normalize
 
 TEXTS = {
     "9": "one two three four five six seven eight nine ten",

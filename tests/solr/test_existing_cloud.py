@@ -12,7 +12,7 @@ from neardup_solr.edges import admin, client, schema
 from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.errors import SettingsError, SolrAnswerError
-from neardup_solr.pure.names import Names
+from neardup_solr.pure.solr.names import Names
 from neardup_solr.verbs.annotating_into import annotate_into
 from neardup_solr.verbs.connecting import connect
 from neardup_solr.verbs.linting import lint

@@ -15,8 +15,8 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.edges import client
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import signature
 from neardup_solr.pure.ids import natural
+from neardup_solr.pure.signatures import signature
 from neardup_solr.verbs import sharing
 from tests.solr import theirs
 

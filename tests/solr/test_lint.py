@@ -12,8 +12,8 @@ import pytest
 from neardup_solr.edges import client, schema
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.errors import CoreMissing, SettingsError
-from neardup_solr.pure.findings import Finding
-from neardup_solr.pure.names import Names
+from neardup_solr.pure.solr.findings import Finding
+from neardup_solr.pure.solr.names import Names
 from neardup_solr.verbs.linting import Lint, lint, require_safe
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
 

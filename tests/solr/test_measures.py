@@ -12,9 +12,9 @@ from neardup_solr import demo
 from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.pure.comparing.verification import MEASURES
 from neardup_solr.pure.config import DEFAULT_FIELDS
 from neardup_solr.pure.ids import natural, ordered
-from neardup_solr.pure.verification import MEASURES
 from neardup_solr.verbs import weighing
 
 Rows = dict[tuple[str, str], tuple[int | None, float]]

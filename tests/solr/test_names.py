@@ -11,7 +11,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.errors import SchemaError
-from neardup_solr.pure.names import MARKS, OWN, Names
+from neardup_solr.pure.solr.names import MARKS, OWN, Names
 from tests.solr.foreign import collection
 
 TEXTS = {

@@ -14,7 +14,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.edges import admin, client, native
-from neardup_solr.pure import query
+from neardup_solr.pure.solr import query
 
 WORDS = [f"word{number}" for number in range(400)]
 LONG = " ".join(random.Random(7).choices(WORDS, k=200))

@@ -14,7 +14,7 @@ from neardup_solr.edges import schema
 from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.names import OWN, PLAIN, Names
+from neardup_solr.pure.solr.names import OWN, PLAIN, Names
 from neardup_solr.verbs.connecting import connect, init
 from neardup_solr.verbs.linting import lint
 from neardup_solr.verbs.preparing import prepare, unprepare

@@ -8,7 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import pairs
+from neardup_solr.pure.grouping import pairs
 from neardup_solr.pure.model import Pair
 from neardup_solr.verbs import reporting
 from neardup_solr.verbs.searching import measuring, searchable

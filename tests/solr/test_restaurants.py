@@ -10,7 +10,7 @@ import neardup_solr as nd
 from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure import normalize
+from neardup_solr.pure.text import normalize
 from tests.unit.test_similarity import slow_distance
 
 pytestmark = pytest.mark.data

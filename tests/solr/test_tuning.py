@@ -7,10 +7,10 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.edges.client import Solr
-from neardup_solr.pure import bands, signature
 from neardup_solr.pure.config import OPTIONAL_FIELDS, Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import Document
+from neardup_solr.pure.signatures import bands, signature
 from neardup_solr.verbs.rebanding import BATCH, reband
 from neardup_solr.verbs.sampling import Sampling
 from neardup_solr.verbs.tuning import tune

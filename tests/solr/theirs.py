@@ -18,7 +18,7 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.edges.server import lifecycle
 from neardup_solr.edges.server.layout import layout
 from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.names import OWN, Names
+from neardup_solr.pure.solr.names import OWN, Names
 
 TIMEOUT = 60
 PAGE = 10_000

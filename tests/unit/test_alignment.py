@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from neardup_solr import demo
-from neardup_solr.pure import alignment
-from neardup_solr.pure.alignment import (
+from neardup_solr.pure.comparing import alignment
+from neardup_solr.pure.comparing.alignment import (
     ABBREVIATED,
     ALIGNED_SIMILARITY,
     INITIAL,
@@ -25,9 +25,9 @@ from neardup_solr.pure.alignment import (
     mutual_best,
     word_similarity,
 )
-from neardup_solr.pure.blocking import all_candidates, word_candidates
-from neardup_solr.pure.candidates import Candidates, Pairs
-from neardup_solr.pure.normalize import normalize
+from neardup_solr.pure.grouping.blocking import all_candidates, word_candidates
+from neardup_solr.pure.grouping.candidates import Candidates, Pairs
+from neardup_solr.pure.text.normalize import normalize
 
 WORDS = st.one_of(
     st.sampled_from(["avenue", "ave", "a", "boulevard", "blvd", "3rd", "third", "ab"]),

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure import arrivals, bands
-from neardup_solr.pure.arrivals import Arrivals
 from neardup_solr.pure.config import Settings
+from neardup_solr.pure.grouping import arrivals
+from neardup_solr.pure.grouping.arrivals import Arrivals
+from neardup_solr.pure.signatures import bands
 
 BANDS = 3
 rows = st.lists(st.integers(0, 4), min_size=BANDS, max_size=BANDS)

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure import blocking
-from neardup_solr.pure.alignment import aligned_words
-from neardup_solr.pure.blocking import all_candidates, word_candidates
-from neardup_solr.pure.candidates import Pairs
+from neardup_solr.pure.comparing.alignment import aligned_words
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.grouping import blocking
+from neardup_solr.pure.grouping.blocking import all_candidates, word_candidates
+from neardup_solr.pure.grouping.candidates import Pairs
 
 WORDS = st.sampled_from(["mill", "lane", "old-mill", "3rd", "third", "heron"])
 FORMS = st.lists(st.lists(WORDS, max_size=5).map(" ".join), max_size=14)

@@ -6,8 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.pure import bands, candidates
-from neardup_solr.pure.candidates import (
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.grouping import candidates
+from neardup_solr.pure.grouping.candidates import (
     ONE_SIDE,
     Candidates,
     Joining,
@@ -15,8 +17,7 @@ from neardup_solr.pure.candidates import (
     components,
     key_candidates,
 )
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.signatures import bands
 
 KEYS = st.integers(0, 30).flatmap(
     lambda rows: st.lists(

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.pure import clusters as module
-from neardup_solr.pure.candidates import Pairs
-from neardup_solr.pure.canonical import canonicals, rule
-from neardup_solr.pure.clusters import bridges, clusters, diameters, missing
-from neardup_solr.pure.linkage import LINKAGES, complete, linked, single
+from neardup_solr.pure.grouping import clusters as module
+from neardup_solr.pure.grouping.candidates import Pairs
+from neardup_solr.pure.grouping.canonical import canonicals, rule
+from neardup_solr.pure.grouping.clusters import bridges, clusters, diameters, missing
+from neardup_solr.pure.grouping.linkage import LINKAGES, complete, linked, single
 from neardup_solr.pure.model import Cluster, Member
 
 T = TypeVar("T")

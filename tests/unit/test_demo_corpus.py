@@ -6,10 +6,10 @@ from itertools import combinations
 
 from neardup_solr import demo
 from neardup_solr.edges.sources import Reading, read
-from neardup_solr.pure.evaluate import evaluate_pairs
-from neardup_solr.pure.normalize import normalize, words
-from neardup_solr.pure.shingles import word_shingles
-from neardup_solr.pure.similarity import word_distance
+from neardup_solr.pure.comparing.similarity import word_distance
+from neardup_solr.pure.grouping.evaluate import evaluate_pairs
+from neardup_solr.pure.text.normalize import normalize, words
+from neardup_solr.pure.text.shingles import word_shingles
 
 KEEPING = Reading(keep=("city", "kind"))
 DOCUMENTS = {found.id: found for found in read(demo.listings(), reading=KEEPING)}

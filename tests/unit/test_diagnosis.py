@@ -8,9 +8,9 @@ from hypothesis import settings as tried
 from hypothesis import strategies as st
 
 from neardup_solr.pure.config import DEFAULT_FIELDS, Settings
-from neardup_solr.pure.diagnosis import Counted, Sampled, findings
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.signature import entry
+from neardup_solr.pure.signatures.signature import entry
+from neardup_solr.pure.solr.diagnosis import Counted, Sampled, findings
 
 SETTINGS = Settings()
 NO_MD5 = Settings(fields=frozenset(DEFAULT_FIELDS) - {"md5_hash"})

@@ -6,9 +6,9 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure import encoding, signature
 from neardup_solr.pure.config import OPTIONAL_FIELDS, Settings
 from neardup_solr.pure.model import Document, Entry
+from neardup_solr.pure.signatures import encoding, signature
 
 
 def as_fields(entry: Entry, settings: Settings) -> dict[str, Any]:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.pure import bands, estimate, signature, tuning
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.signatures import bands, estimate, signature, tuning
 
 SETTINGS = Settings()
 EMPTY = np.empty(0, dtype=np.uint32)

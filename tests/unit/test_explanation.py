@@ -12,18 +12,19 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.pure import advice, facts, signature
-from neardup_solr.pure.alignment import aligned, frequencies
-from neardup_solr.pure.bands import probability
+from neardup_solr.pure.comparing.alignment import aligned, frequencies
+from neardup_solr.pure.comparing.similarity import Limits
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.explanation import Explanation, explained
-from neardup_solr.pure.facts import Facts
+from neardup_solr.pure.explaining import advice, facts
+from neardup_solr.pure.explaining.explanation import Explanation, explained
+from neardup_solr.pure.explaining.facts import Facts
+from neardup_solr.pure.explaining.subject import subject
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.normalize import normalize
-from neardup_solr.pure.shingles import shingles
-from neardup_solr.pure.similarity import Limits
-from neardup_solr.pure.subject import subject
+from neardup_solr.pure.signatures import signature
+from neardup_solr.pure.signatures.bands import probability
+from neardup_solr.pure.text.normalize import normalize
+from neardup_solr.pure.text.shingles import shingles
 
 SETTINGS = Settings()
 WORDS = [f"{head}{tail}" for head in ("mill", "lane", "boat", "lamp") for tail in "abcdefghij"]

@@ -9,9 +9,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from neardup_solr.pure import encoding, signature, unicode
 from neardup_solr.pure.config import FAMILIES, KINDS, Settings, choose_fields
 from neardup_solr.pure.model import Document
+from neardup_solr.pure.signatures import encoding, signature
+from neardup_solr.pure.text import unicode
 from tests.unit.test_encoding import as_fields
 
 GOLDEN = Path(__file__).with_name("golden.jsonl")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.pure.findings import DANGER, NOTE, WARNING, Facts
-from neardup_solr.pure.lint import findings
-from neardup_solr.pure.names import Names
-from neardup_solr.pure.schema import Field, Schema
-from neardup_solr.pure.solrconfig import handler_parameters, update_chain
+from neardup_solr.pure.solr.findings import DANGER, NOTE, WARNING, Facts
+from neardup_solr.pure.solr.lint import findings
+from neardup_solr.pure.solr.names import Names
+from neardup_solr.pure.solr.schema import Field, Schema
+from neardup_solr.pure.solr.solrconfig import handler_parameters, update_chain
 
 
 def made(name: str, **changes: Any) -> Field:

@@ -1,6 +1,7 @@
 """Natural order of ids, and pairs that appear once."""
 
-from neardup_solr.pure import ids, pairs
+from neardup_solr.pure import ids
+from neardup_solr.pure.grouping import pairs
 from neardup_solr.pure.model import Pair
 
 

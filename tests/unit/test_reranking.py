@@ -5,13 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure import normalize, reranking, signature, similarity, verification
-from neardup_solr.pure.alignment import Frequencies, frequencies
+from neardup_solr.pure.comparing import reranking, similarity, verification
+from neardup_solr.pure.comparing.alignment import Frequencies, frequencies
+from neardup_solr.pure.comparing.similarity import Limits
+from neardup_solr.pure.comparing.verification import MEASURES, Comparing
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import Document, Entry, Hit, Match
-from neardup_solr.pure.similarity import Limits
-from neardup_solr.pure.verification import MEASURES, Comparing
+from neardup_solr.pure.signatures import signature
+from neardup_solr.pure.text import normalize
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 TEXTS = st.lists(st.sampled_from(["a", "ab", "abbey", "Street", "st", "ü"]), max_size=8).map(

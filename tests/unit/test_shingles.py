@@ -4,7 +4,7 @@ import pytest
 
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.shingles import shingles
+from neardup_solr.pure.text.shingles import shingles
 
 
 @pytest.mark.parametrize(

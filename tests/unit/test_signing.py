@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure import bands, entries, normalize, shingles, signature, signing
 from neardup_solr.pure.config import KINDS, Settings
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.signing import Signed
+from neardup_solr.pure.signatures import bands, entries, signature, signing
+from neardup_solr.pure.signatures.signing import Signed
+from neardup_solr.pure.text import normalize, shingles
 
 SMALL = Settings(hashes=10, bands=3, rows=3, signatures=2)
 PATHS = [signing._sign_compiled, signing._sign_by_numpy]

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure import similarity
+from neardup_solr.pure.comparing import similarity
+from neardup_solr.pure.comparing.similarity import Limits
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.similarity import Limits
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure import normalize, shingles, spelling
 from neardup_solr.pure.config import KINDS, Settings
+from neardup_solr.pure.signatures import spelling
+from neardup_solr.pure.text import normalize, shingles
 from tests.unit.test_signing import TEXT
 
 

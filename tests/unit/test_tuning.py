@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from neardup_solr.edges import plots
-from neardup_solr.pure import bands, estimate, tuning
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import NeardupError, RecordError, SettingsError, SourceError
 from neardup_solr.pure.model import Document
-from neardup_solr.pure.tuning import Demand, Plan
+from neardup_solr.pure.signatures import bands, estimate, tuning
+from neardup_solr.pure.signatures.tuning import Demand, Plan
 from neardup_solr.skin.tune import _table
 from neardup_solr.skin.tune import tune as tune_command
 from neardup_solr.verbs.sampling import Sampling, _reservoir

@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure import similarity, verification
-from neardup_solr.pure.alignment import ALIGNED_SIMILARITY
-from neardup_solr.pure.candidates import Pairs
+from neardup_solr.pure.comparing import similarity, verification
+from neardup_solr.pure.comparing.alignment import ALIGNED_SIMILARITY
+from neardup_solr.pure.comparing.similarity import Limits
+from neardup_solr.pure.comparing.verification import Distances, Kept, Similarities
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.similarity import Limits
-from neardup_solr.pure.verification import Distances, Kept, Similarities
+from neardup_solr.pure.grouping.candidates import Pairs
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü"]), max_size=8).map(" ".join), min_size=2,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from neardup_solr.pure import wording
-from neardup_solr.pure.wording import FIRST_SLOTS, Vocabulary, characters, may_be_near
+from neardup_solr.pure.comparing import wording
+from neardup_solr.pure.comparing.wording import FIRST_SLOTS, Vocabulary, characters, may_be_near
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü", "漢字", "-"]), max_size=7).map(" ".join),

@@ -11,10 +11,10 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from neardup_solr.pure import diff
-from neardup_solr.pure.diff import Words
 from neardup_solr.pure.ids import natural
 from neardup_solr.pure.model import Cluster, Duplicate
+from neardup_solr.pure.text import diff
+from neardup_solr.pure.text.diff import Words
 
 _DIGITS = 4  # of a similarity
 _INNER, _JOINED = "\u00a0", "\u2009"

@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.pure.bands import probability
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.signatures.bands import probability
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@
 A shingle of a normalised text is a contiguous slice of its UTF-8 bytes, which murmur3 hashes where
 it lies. Everything releases the GIL. Indices are unsigned: numba checks signed ones for wrapping
 at each access. Compiled on first use and cached on the disk; where numba is absent,
-`neardup_solr.pure.signing` has equal results from numpy.
+`neardup_solr.pure.signatures.signing` has equal results from numpy.
 """
 
 from __future__ import annotations

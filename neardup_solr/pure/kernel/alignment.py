@@ -1,4 +1,4 @@
-"""Soft alignment of the words of short records in compiled code; equal to pure/alignment.py.
+"""Soft alignment of the words of short records in compiled code; as in pure/comparing/alignment.py.
 
 Words are numbers in the order of the vocabulary, so that records compare as their lists of words
 do. Nothing is computed ahead: the similarity of two words takes nanoseconds where their letters

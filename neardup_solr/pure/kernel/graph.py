@@ -1,7 +1,8 @@
 """Missing pairs, diameters and bridges of a graph of documents, in compiled code.
 
 Everything is a loop over arrays, without recursion: a chain of a million documents is only a long
-one. `neardup_solr.pure.clusters` documents what is computed and has equal results without numba.
+one. `neardup_solr.pure.grouping.clusters` documents what is computed and has equal results without
+numba.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from neardup_solr.pure.unicode import CONTEXT, DROPPED, KEPT, MARK, SPACE
+from neardup_solr.pure.text.unicode import CONTEXT, DROPPED, KEPT, MARK, SPACE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N6 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6)

@@ -1,4 +1,4 @@
-"""How far one word stands for another in compiled code; equal to pure/alignment.py."""
+"""How far one word stands for another in compiled code; equal to pure/comparing/alignment.py."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Vocabulary(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The constants of pure/alignment.py; acronyms have `fewest` to `most` letters."""
+    """The constants of pure/comparing/alignment.py; acronyms have `fewest` to `most` letters."""
 
     abbreviated: float
     initial: float

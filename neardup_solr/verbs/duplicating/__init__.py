@@ -13,10 +13,10 @@ from neardup_solr.edges.checkpoint import Checkpoint
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.sources import Reading
 from neardup_solr.edges.spill import Spill
-from neardup_solr.pure.alignment import mutual_best
-from neardup_solr.pure.candidates import Candidates
+from neardup_solr.pure.comparing.alignment import mutual_best
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.grouping.candidates import Candidates
 from neardup_solr.pure.model import Cluster, Duplicate
 from neardup_solr.verbs.duplicating.comparing import (
     Comparison,

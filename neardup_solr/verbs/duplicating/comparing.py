@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.edges.checkpoint import Checkpoint
-from neardup_solr.pure import alignment, signing, verification
-from neardup_solr.pure.candidates import (
+from neardup_solr.pure.comparing import alignment, verification
+from neardup_solr.pure.comparing.similarity import Limits
+from neardup_solr.pure.comparing.verification import MEASURES, Comparing, Prepared, Verifier
+from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.grouping.candidates import (
     Pairs,
     components,
 )
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.similarity import Limits
-from neardup_solr.pure.verification import MEASURES, Comparing, Prepared, Verifier
+from neardup_solr.pure.signatures import signing
 from neardup_solr.verbs.duplicating.gathering import Gathered, Working, threads
 
 COMPARING = "comparing"

@@ -8,8 +8,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.pure.blocking import WORD_CAP, all_candidates, word_candidates
-from neardup_solr.pure.candidates import CAP, ONE_SIDE, Candidates, Joining, band_candidates
+from neardup_solr.pure.grouping.blocking import WORD_CAP, all_candidates, word_candidates
+from neardup_solr.pure.grouping.candidates import (
+    CAP,
+    ONE_SIDE,
+    Candidates,
+    Joining,
+    band_candidates,
+)
 from neardup_solr.verbs.duplicating.comparing import Verifying
 from neardup_solr.verbs.duplicating.gathering import Gathered, Working, threads
 

@@ -17,11 +17,12 @@ from neardup_solr.edges import sources
 from neardup_solr.edges.client import Solr, State
 from neardup_solr.edges.sources import Reading
 from neardup_solr.edges.spill import Rows, Spill, Strings
-from neardup_solr.pure import normalize, signature, signing
-from neardup_solr.pure.canonical import ARRIVAL, LENGTH
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import RecordError, SettingsError
+from neardup_solr.pure.grouping.canonical import ARRIVAL, LENGTH
 from neardup_solr.pure.model import Document
+from neardup_solr.pure.signatures import signature, signing
+from neardup_solr.pure.text import normalize
 from neardup_solr.verbs.settings import FIELD as SETTINGS_FIELD
 from neardup_solr.verbs.settings import needed_settings
 

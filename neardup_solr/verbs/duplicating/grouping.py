@@ -8,12 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.pure import canonical, clusters, linkage, verification
-from neardup_solr.pure.candidates import Pairs, components
-from neardup_solr.pure.canonical import LENGTH
+from neardup_solr.pure.comparing import verification
 from neardup_solr.pure.errors import SettingsError
+from neardup_solr.pure.grouping import canonical, clusters, linkage
+from neardup_solr.pure.grouping.candidates import Pairs, components
+from neardup_solr.pure.grouping.canonical import LENGTH
+from neardup_solr.pure.grouping.linkage import LINKAGES
 from neardup_solr.pure.ids import natural
-from neardup_solr.pure.linkage import LINKAGES
 from neardup_solr.pure.model import Cluster, Duplicate
 from neardup_solr.verbs.duplicating.comparing import Comparison, Verified
 

@@ -9,13 +9,13 @@ from itertools import islice
 
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.spill import Spill
-from neardup_solr.pure import encoding, signature
+from neardup_solr.pure.comparing.verification import MEASURES, Comparing
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.ids import natural
 from neardup_solr.pure.model import Document, Match
 from neardup_solr.pure.policy import REJECT, Decision, Policy
-from neardup_solr.pure.verification import MEASURES, Comparing
+from neardup_solr.pure.signatures import encoding, signature
 from neardup_solr.verbs import matching, weighing
 from neardup_solr.verbs.gating.meeting import Admitted, Matched, Meeting
 from neardup_solr.verbs.matching import BANDS, Batch, Met, Near

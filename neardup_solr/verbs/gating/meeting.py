@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.spill import Spill, Strings
-from neardup_solr.pure import arrivals
-from neardup_solr.pure.arrivals import Arrivals
+from neardup_solr.pure.comparing.verification import Comparing
+from neardup_solr.pure.grouping import arrivals
+from neardup_solr.pure.grouping.arrivals import Arrivals
 from neardup_solr.pure.policy import TAG_FIELD
-from neardup_solr.pure.verification import Comparing
 from neardup_solr.verbs import matching
 from neardup_solr.verbs.matching import Batch, Met, Near
 from neardup_solr.verbs.sharing import Candidate

@@ -1,0 +1,1 @@
+"""How similar two texts are, by each of the measures."""

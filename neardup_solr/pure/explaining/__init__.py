@@ -1,0 +1,1 @@
+"""Why two documents are found or missed."""

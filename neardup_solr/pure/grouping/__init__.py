@@ -1,0 +1,1 @@
+"""Whole collections: candidate pairs, clusters, the document of a cluster to keep."""

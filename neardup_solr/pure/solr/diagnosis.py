@@ -1,0 +1,141 @@
+"""What doctor makes of what it counted: findings, each with its remedy."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from neardup_solr.pure.config import Settings
+from neardup_solr.pure.model import NOTHING, Document
+from neardup_solr.pure.signatures.encoding import encoded
+from neardup_solr.pure.solr.findings import DANGER, NOTE, WARNING, Finding
+from neardup_solr.pure.solr.names import ID, OWN, TEXT
+
+HTML = re.compile(r"</?(?:p|br|div|span|a|b|i|li|ul|td|tr|table|h[1-6])(?:\s[^<>]*)?/?>", re.I)
+FULL_HEAP, LITTLE_DISK, MANY_DELETED = 0.95, 1 << 30, 0.5
+SOME_HTML = 0.05  # share of the sample
+
+
+@dataclass(slots=True, kw_only=True)
+class Sampled:
+    """Documents that were computed anew: all of them, and those that are not as they should be.
+
+    `stale` have another text than was annotated, `damaged` the same text and other fields than it
+    gives, `html` texts with tags. Each is a list of ids.
+    """
+
+    documents: int = 0
+    stale: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    html: list[str] = field(default_factory=list)
+
+    def add(self, stored: Mapping[str, Any], settings: Settings) -> None:
+        """Compute the fields of a stored document anew, and compare."""
+        self.documents += 1
+        id, text = str(stored[ID]), str(stored.get(TEXT, ""))
+        ((json, _),) = encoded([Document(id=id, text=text)], settings)
+        made = orjson.loads(json)
+        # Marks are not made of the text alone.
+        differing = {n for n in OWN if n in settings.fields and _differ(stored.get(n), made.get(n))}
+        if "md5_hash" in differing or (differing and "md5_hash" not in settings.fields):
+            self.stale.append(id)
+        elif differing:
+            self.damaged.append(id)
+        if HTML.search(text):
+            self.html.append(id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What is known of a collection: documents by settings fingerprint, `missing` ones, a sample.
+
+    `without_text` have nothing in the `text` fields; None where that cannot be searched. The rest
+    is what its server tells of itself, as in `edges.health`; None where it does not.
+    """
+
+    name: str
+    settings: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    text: Sequence[str] = (TEXT,)
+    documents: int = 0
+    missing: int = 0
+    without_text: int | None = 0
+    sampled: Sampled = field(default_factory=Sampled)
+    heap: float | None = None
+    disk: int | None = None
+    deleted: float | None = None
+    replaying: bool | None = None
+    inactive: tuple[str, ...] = ()
+
+
+def findings(counted: Counted) -> list[Finding]:
+    """All findings, the gravest first."""
+    found = [*_documents(counted), *_server(counted)]
+    return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
+
+
+def _documents(counted: Counted) -> Iterator[Finding]:
+    again = f"neardup annotate {counted.name}"
+    sampled = counted.sampled
+    if len(counted.settings) > 1:
+        kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counted.settings.items())
+        yield _finding(DANGER, "mixed", "signature_settings", f"documents differ: {kinds}",
+                       f"neardup strip {counted.name}, then {again}; or end a reband")  # fmt: skip
+    if counted.missing:
+        has = "they have text" if counted.without_text is not None else "they may have text"
+        yield _finding(WARNING, "missing", f"{counted.missing:,} documents",
+                       f"{has}, and none of our fields", again)  # fmt: skip
+    if counted.without_text:
+        share = f"{counted.without_text:,} of {counted.documents:,} documents"
+        yield _finding(NOTE, "no-text", share,
+                       f"they have no text in {', '.join(counted.text)}: annotate passes over them",
+                       "if they should, name the right field: neardup init"
+                       f" {counted.name} --text-field FIELD")  # fmt: skip
+    if sampled.stale:
+        yield _finding(WARNING, "stale", _of(sampled.stale, sampled.documents),
+                       "their text has changed since", again)  # fmt: skip
+    if sampled.damaged:
+        yield _finding(DANGER, "damaged", _of(sampled.damaged, sampled.documents),
+                       "fields of ours are not those of the text", f"{again} --all")  # fmt: skip
+    if len(sampled.html) > SOME_HTML * sampled.documents:
+        yield _finding(NOTE, "html", _of(sampled.html, sampled.documents),
+                       "their text holds HTML: names of tags count as words",
+                       "index the bare text into a field of its own (HTMLStripFieldUpdate"
+                       "ProcessorFactory) and name that one")  # fmt: skip
+
+
+def _server(counted: Counted) -> Iterator[Finding]:
+    if counted.inactive:
+        yield _finding(DANGER, "replicas", ", ".join(counted.inactive),
+                       "replicas do not serve", "see their node's log")  # fmt: skip
+    if counted.replaying:
+        yield _finding(DANGER, "replaying", "update log", "what a crash left is being replayed",
+                       "wait until that is done; a commit before does nothing")  # fmt: skip
+    if counted.disk is not None and counted.disk < LITTLE_DISK:
+        yield _finding(DANGER, "disk", f"{counted.disk / 2**20:,.0f} MB free",
+                       "a full disk closes the index until Solr restarts", "make room")  # fmt: skip
+    if counted.heap is not None and counted.heap > FULL_HEAP:
+        yield _finding(WARNING, "heap", f"{counted.heap:.0%} of Java's memory",
+                       "little is left at this moment", "if it stays so, give it more")  # fmt: skip
+    if counted.deleted is not None and counted.deleted > MANY_DELETED:
+        yield _finding(NOTE, "deleted", f"{counted.deleted:.0%} of the index",
+                       "deleted and rewritten documents still take room",
+                       "it goes with merges; /update?commit=true&expungeDeletes=true")  # fmt: skip
+
+
+def _of(ids: list[str], documents: int) -> str:
+    return f"{len(ids):,} of {documents:,} sampled documents, such as {ids[0]!r}"
+
+
+def _finding(level: str, rule: str, about: str, reason: str, remedy: str) -> Finding:
+    return Finding(level=level, rule=rule, about=about, reason=reason, remedy=remedy)
+
+
+def _differ(stored: Any, made: Any) -> bool:
+    """Whether two values differ; lists as sets, as docValues give them back; nothing is empty."""
+    if isinstance(stored, list) or isinstance(made, list):
+        return set(stored or ()) != set(made or ())
+    return (stored or None) != (made or None)

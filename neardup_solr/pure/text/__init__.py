@@ -1,0 +1,1 @@
+"""A text: its normal form, its words, the pieces that are compared."""

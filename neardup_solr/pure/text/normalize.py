@@ -1,0 +1,103 @@
+"""Normal form of a text, its words and its terms.
+
+The restaurant example lower-cases, turns punctuation other than "-" into spaces and collapses
+spaces. Normalization 1 is that rule over Unicode: NFKC, full case folding, NFKC again (so that
+composed and decomposed, full-width and upper-case spellings agree); letters, marks, numbers and
+"-" stay, invisible format characters (soft hyphen, zero-width joiner, byte-order mark) vanish,
+everything else is a space. The result is frozen with the signatures that are made from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+from functools import cache
+
+import numpy as np
+
+from neardup_solr.pure.text.unicode import DROPPED, SPACE, UNASSIGNED, table
+
+# Lucene refuses longer terms ("immense term"); UTF-8 bytes.
+MAX_TERM_BYTES = 32_766
+_FROZEN = unicodedata.unidata_version == "14.0.0"
+
+
+class _Translation(dict[int, str]):
+    """What each folded code point becomes, looked up when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = becomes = table().character(code)
+        return becomes
+
+
+_TRANSLATION = _Translation()
+
+
+def normalize(text: str) -> str:
+    """The normal form of a text: words of folded letters, numbers and "-", one space between.
+
+    Lone surrogates become spaces. Equal for NFC and NFD of the same text, and idempotent; the same
+    in every version of Python. Unicode Standard Annex 15 (NFKC) and section 5.18 (case folding).
+    """
+    if text.isascii():
+        return " ".join(text.lower().translate(_TRANSLATION).split())
+    if _FROZEN:
+        return " ".join(_folded(text).split())
+    # Between the code points that Unicode 14.0 did not know: those stay as they are.
+    parts = _later_code_points().split(text)
+    return " ".join("".join(map(_unless_later, parts)).split())
+
+
+def _folded(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    kept = _translated(unicodedata.normalize("NFKC", folded))
+    # Where an invisible character vanished, its neighbours may now compose.
+    return unicodedata.normalize("NFKC", kept)
+
+
+def _translated(folded: str) -> str:
+    """As by `_TRANSLATION`, which takes a character at a time where one becomes several or none."""
+    codes = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    becomes = table().becomes[codes]
+    if becomes.max(initial=0) > 0 or DROPPED in becomes:
+        return folded.translate(_TRANSLATION)
+    return np.where(becomes == SPACE, ord(" "), codes).astype("<u4").tobytes().decode("utf-32-le")
+
+
+def _unless_later(part: str) -> str:
+    return part if _later_code_points().fullmatch(part) else _folded(part)
+
+
+@cache
+def _later_code_points() -> re.Pattern[str]:
+    """One code point that is not assigned in Unicode 14.0, as a group for `split`."""
+    codes = np.flatnonzero(table().becomes == UNASSIGNED)
+    runs = np.split(codes, np.flatnonzero(np.diff(codes) != 1) + 1)
+    ranges = (f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
+    return re.compile(f"([{''.join(ranges)}])")
+
+
+def words(normal: str) -> list[str]:
+    """The words of a normalised text, in order."""
+    return normal.split()
+
+
+def first_word(normal: str) -> str:
+    """The first word of a normalised text as it can be indexed; "" where there is none."""
+    return indexable(normal.partition(" ")[0])
+
+
+def indexable(term: str) -> str:
+    """A term as it can be indexed: itself, or "md5:" and its MD5 where it exceeds Lucene's limit.
+
+    A normalised term has no colon, so the two never meet. The limit is 32,766 bytes of UTF-8.
+    """
+    if len(term) * 4 <= MAX_TERM_BYTES or len(term.encode()) <= MAX_TERM_BYTES:
+        return term
+    return f"md5:{md5(term)}"
+
+
+def md5(normal: str) -> str:
+    """MD5 of a normalised text as 32 hexadecimal digits (RFC 1321), over its UTF-8 bytes."""
+    return hashlib.md5(normal.encode(), usedforsecurity=False).hexdigest()
