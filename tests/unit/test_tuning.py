@@ -26,7 +26,7 @@ from neardup_solr.skin.tune import tune as tune_command
 from neardup_solr.verbs.sampling import Sampling, _reservoir
 from neardup_solr.verbs.tuning import tune
 
-DEMO = Path(tuning.__file__).parents[1] / "demo"
+DEMO = Path(tuning.__file__).parents[2] / "demo"
 LISTINGS, PAIRS = DEMO / "listings.tsv", DEMO / "pairs.tsv"
 
 
