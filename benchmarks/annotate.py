@@ -44,12 +44,13 @@ from indexing import _solr as embedded
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client, schema
+from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import schema
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.signatures import signing
 from neardup_solr.pure.solr.names import PLAIN, Names
-from neardup_solr.verbs.rewriting import DEFAULT_PACE
+from neardup_solr.verbs.existing.rewriting import DEFAULT_PACE
 from tests.solr import theirs
 
 PAGE = 1_000

@@ -31,9 +31,9 @@ import results
 import neardup_solr as nd
 from neardup_solr.edges import admin, client, native
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.http.session import answer
 from neardup_solr.edges.server import lifecycle
 from neardup_solr.edges.server.layout import layout
-from neardup_solr.edges.session import answer
 from neardup_solr.pure.config import Settings, choose_fields
 from neardup_solr.pure.signatures import signature
 from neardup_solr.pure.solr import query

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from neardup_solr.edges.access import Access
     from neardup_solr.edges.client import Solr
+    from neardup_solr.edges.http.access import Access
     from neardup_solr.edges.pairs import read_pairs
     from neardup_solr.edges.report import write_pairs
     from neardup_solr.edges.sources import Reading, read
@@ -44,11 +44,8 @@ if TYPE_CHECKING:
     from neardup_solr.pure.signatures.tuning import Demand, Plan, Tuning, solve
     from neardup_solr.pure.solr.findings import Finding
     from neardup_solr.pure.solr.names import Names
-    from neardup_solr.verbs.annotating import AnnotateSummary, annotate
-    from neardup_solr.verbs.annotating_into import annotate_into
     from neardup_solr.verbs.connecting import connect, init
     from neardup_solr.verbs.deleting import delete
-    from neardup_solr.verbs.doctoring import Diagnosis, doctor
     from neardup_solr.verbs.duplicating import (
         Duplicates,
         Grouping,
@@ -58,23 +55,26 @@ if TYPE_CHECKING:
         write_duplicates,
     )
     from neardup_solr.verbs.evaluating import evaluate
+    from neardup_solr.verbs.existing.annotating import AnnotateSummary, annotate
+    from neardup_solr.verbs.existing.annotating_into import annotate_into
+    from neardup_solr.verbs.existing.doctoring import Diagnosis, doctor
+    from neardup_solr.verbs.existing.linting import Lint, lint
+    from neardup_solr.verbs.existing.preparing import Preparation, prepare, unprepare
+    from neardup_solr.verbs.existing.rewriting import Pace
+    from neardup_solr.verbs.existing.stripping import StripSummary, strip
     from neardup_solr.verbs.explaining import explain
     from neardup_solr.verbs.exporting import SignaturesSummary, signatures
     from neardup_solr.verbs.gating import Gating, gate
     from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
-    from neardup_solr.verbs.linting import Lint, lint
     from neardup_solr.verbs.marking import Marks, mark, unmark
-    from neardup_solr.verbs.preparing import Preparation, prepare, unprepare
     from neardup_solr.verbs.rebanding import reband
     from neardup_solr.verbs.reporting import Chosen, Report, report
-    from neardup_solr.verbs.rewriting import Pace
     from neardup_solr.verbs.sampling import Sampling
     from neardup_solr.verbs.searching import Criteria, search
-    from neardup_solr.verbs.stripping import StripSummary, strip
     from neardup_solr.verbs.tuning import tune
 
 _PLACES = {
-    "edges.access": ("Access",),
+    "edges.http.access": ("Access",),
     "edges.client": ("Solr",),
     "edges.pairs": ("read_pairs",),
     "edges.report": ("write_pairs",),
@@ -105,11 +105,11 @@ _PLACES = {
     "pure.policy": ("Decision", "Policy"),
     "pure.comparing.similarity": ("Limits",),
     "pure.signatures.tuning": ("Demand", "Plan", "Tuning", "solve"),
-    "verbs.annotating": ("AnnotateSummary", "annotate"),
-    "verbs.annotating_into": ("annotate_into",),
+    "verbs.existing.annotating": ("AnnotateSummary", "annotate"),
+    "verbs.existing.annotating_into": ("annotate_into",),
     "verbs.connecting": ("connect", "init"),
     "verbs.deleting": ("delete",),
-    "verbs.doctoring": ("Diagnosis", "doctor"),
+    "verbs.existing.doctoring": ("Diagnosis", "doctor"),
     "verbs.duplicating": (
         "Duplicates",
         "Grouping",
@@ -123,15 +123,15 @@ _PLACES = {
     "verbs.exporting": ("SignaturesSummary", "signatures"),
     "verbs.gating": ("Gating", "gate"),
     "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
-    "verbs.linting": ("Lint", "lint"),
+    "verbs.existing.linting": ("Lint", "lint"),
     "verbs.marking": ("Marks", "mark", "unmark"),
-    "verbs.preparing": ("Preparation", "prepare", "unprepare"),
+    "verbs.existing.preparing": ("Preparation", "prepare", "unprepare"),
     "verbs.rebanding": ("reband",),
     "verbs.reporting": ("Chosen", "Report", "report"),
-    "verbs.rewriting": ("Pace",),
+    "verbs.existing.rewriting": ("Pace",),
     "verbs.sampling": ("Sampling",),
     "verbs.searching": ("Criteria", "search"),
-    "verbs.stripping": ("StripSummary", "strip"),
+    "verbs.existing.stripping": ("StripSummary", "strip"),
     "verbs.tuning": ("tune",),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}

@@ -11,7 +11,7 @@ RINGS = ("pure", "edges", "verbs", "skin")
 FOREIGN = {
     "pysolr": {"edges/client.py"},
     # Only the first of them sends anything.
-    "requests": {"edges/session.py", "edges/prepared.py", "edges/answers.py"},
+    "requests": {"edges/http/session.py", "edges/http/prepared.py", "edges/http/answers.py"},
 }
 
 

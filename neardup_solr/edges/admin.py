@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.pure.errors import CoreMissing, SolrAnswerError, SolrError
 from neardup_solr.pure.model import NOTHING
 

@@ -16,10 +16,10 @@ import orjson
 import pysolr
 
 from neardup_solr.edges import export
-from neardup_solr.edges.access import Access, located
-from neardup_solr.edges.answers import answer
+from neardup_solr.edges.http.access import Access, located
+from neardup_solr.edges.http.answers import answer
+from neardup_solr.edges.http.session import CheckedSession, Connection, open_session
 from neardup_solr.edges.refusals import Refusal, refused_by, too_large
-from neardup_solr.edges.session import CheckedSession, Connection, open_session
 from neardup_solr.pure.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Hit
 from neardup_solr.pure.solr import query

@@ -14,8 +14,8 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.edges.answers import NOT_SOLR
-from neardup_solr.edges.session import CheckedSession
+from neardup_solr.edges.http.answers import NOT_SOLR
+from neardup_solr.edges.http.session import CheckedSession
 from neardup_solr.pure.errors import SolrAnswerError
 
 Block = list[dict[str, Any]]

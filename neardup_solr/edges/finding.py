@@ -8,8 +8,8 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import EXACT, Solr
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.pure.model import NOTHING
 from neardup_solr.pure.solr import query
 

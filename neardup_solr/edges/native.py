@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.pure.solr.names import TEXT
 
 FIELD = "content_native"

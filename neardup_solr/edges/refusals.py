@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.edges.answers import NOT_SOLR
+from neardup_solr.edges.http.answers import NOT_SOLR
 from neardup_solr.pure.errors import SolrAnswerError
 
 TOO_LARGE = "too large for this server (HTTP 413)"

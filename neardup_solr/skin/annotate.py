@@ -14,8 +14,8 @@ from neardup_solr.skin.stack import NameArgument, PrefixOption, TextFieldsOption
 
 if TYPE_CHECKING:
     from neardup_solr.edges.client import Solr
-    from neardup_solr.verbs.annotating import AnnotateSummary
-    from neardup_solr.verbs.rewriting import Watching
+    from neardup_solr.verbs.existing.annotating import AnnotateSummary
+    from neardup_solr.verbs.existing.rewriting import Watching
 
 QueryOption = Annotated[
     list[str] | None,
@@ -61,8 +61,8 @@ def annotate(
     """Add our fields to the documents of a collection that is there, and change nothing else."""
     from neardup_solr.pure.config import choose_fields
     from neardup_solr.pure.text.shingles import stemmed
-    from neardup_solr.verbs import annotating, annotating_into
-    from neardup_solr.verbs.rewriting import Pace
+    from neardup_solr.verbs.existing import annotating, annotating_into
+    from neardup_solr.verbs.existing.rewriting import Pace
 
     if missing + all + (into is not None) > 1:
         raise typer.BadParameter("give one of --missing, --all and --into")
@@ -102,8 +102,8 @@ def strip(
     batch: BatchOption = 1000,
 ) -> None:
     """Take our fields, marks included, out of all documents again, and change nothing else."""
-    from neardup_solr.verbs import stripping
-    from neardup_solr.verbs.rewriting import Pace
+    from neardup_solr.verbs.existing import stripping
+    from neardup_solr.verbs.existing.rewriting import Pace
 
     target = _connect(solr, name)
     pace = Pace(rate=rate, threads=threads, batch=batch)
@@ -125,9 +125,9 @@ def _connect(address: str | None, name: str) -> Solr:
 
 def _named(solr: Solr, text: Sequence[str], prefix: str | None, *, in_place: bool) -> Solr:
     """The collection with the names that the options give; in place those that it has are kept."""
-    from neardup_solr.edges import schema
+    from neardup_solr.edges.existing import schema
     from neardup_solr.pure.errors import SettingsError
-    from neardup_solr.verbs import linting
+    from neardup_solr.verbs.existing import linting
 
     if not (text or prefix is not None) and in_place:
         return solr
@@ -143,7 +143,8 @@ def _named(solr: Solr, text: Sequence[str], prefix: str | None, *, in_place: boo
 
 def _beside(solr: Solr, name: str) -> Solr:
     """Another collection of the same server, created where it is missing."""
-    from neardup_solr.edges import admin, client, schema
+    from neardup_solr.edges import admin, client
+    from neardup_solr.edges.existing import schema
     from neardup_solr.pure.solr.names import PLAIN
     from neardup_solr.verbs import connecting
 
@@ -158,7 +159,7 @@ def _beside(solr: Solr, name: str) -> Solr:
 def _watching(what: str) -> Iterator[Watching]:
     from rich.console import Console
 
-    from neardup_solr.verbs.rewriting import Watching
+    from neardup_solr.verbs.existing.rewriting import Watching
 
     errors = show.first_errors(Console(stderr=True, highlight=False))
     with show.counting(what) as on_progress:
@@ -205,7 +206,7 @@ def doctor(
 
     from neardup_solr.edges import report
     from neardup_solr.skin import find
-    from neardup_solr.verbs import doctoring
+    from neardup_solr.verbs.existing import doctoring
 
     as_rows = find.rows_format(format)
     found = doctoring.doctor(_connect(solr, name), sample=sample)

@@ -29,7 +29,7 @@ from neardup_solr.skin import (
 )
 
 INTERRUPTED = 130
-CA = "REQUESTS_CA_BUNDLE"  # the variable that `edges.access` looks at first
+CA = "REQUESTS_CA_BUNDLE"  # the variable that `edges.http.access` looks at first
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 app = typer.Typer(

@@ -12,7 +12,7 @@ from neardup_solr.skin import find, options, show
 
 if TYPE_CHECKING:
     from neardup_solr.pure.solr.findings import Finding
-    from neardup_solr.verbs.preparing import Preparation
+    from neardup_solr.verbs.existing.preparing import Preparation
 
 DANGEROUS = 3  # the exit code of lint
 COLUMNS = ("level", "rule", "about", "reason", "remedy")
@@ -45,7 +45,8 @@ def init(
 ) -> None:
     """Create a core or collection with all fields, or add what is missing to one that is there."""
     from neardup_solr.edges import admin
-    from neardup_solr.verbs import connecting, preparing
+    from neardup_solr.verbs import connecting
+    from neardup_solr.verbs.existing import preparing
 
     target = options.connect(solr, name)
     connecting.require_named(target, name)
@@ -75,7 +76,8 @@ def lint(
     The exit code is 3 where documents would lose something or cannot be written.
     """
     from neardup_solr.edges import report
-    from neardup_solr.verbs import connecting, linting
+    from neardup_solr.verbs import connecting
+    from neardup_solr.verbs.existing import linting
 
     as_rows = find.rows_format(format)
     target = options.connect(solr, name)

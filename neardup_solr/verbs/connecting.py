@@ -6,16 +6,17 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from neardup_solr.edges import admin, client, schema, server
-from neardup_solr.edges.access import Access, from_environment
+from neardup_solr.edges import admin, client, server
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import schema
+from neardup_solr.edges.http.access import Access, from_environment
+from neardup_solr.edges.http.session import Connection
 from neardup_solr.edges.native import PROPERTIES, is_filled
-from neardup_solr.edges.session import Connection
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.config import ALL_FIELDS
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.model import NOTHING
-from neardup_solr.verbs.preparing import prepare
+from neardup_solr.verbs.existing.preparing import prepare
 
 ADDRESS = "NEARDUP_SOLR_URL"
 CORE = "neardup"

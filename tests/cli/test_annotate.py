@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.edges import admin, client, schema
+from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import schema
 from tests.cli.conftest import NEARDUP
 from tests.solr import theirs
 

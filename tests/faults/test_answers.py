@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 import pytest
 
-from neardup_solr.edges import admin, client, session
-from neardup_solr.edges.retry import Retry
+from neardup_solr.edges import admin, client
+from neardup_solr.edges.http import session
+from neardup_solr.edges.http.retry import Retry
 from neardup_solr.pure import errors as e
 from tests.faults.scripted import Answer, answering
 
@@ -83,7 +84,7 @@ def test_passing_faults_are_repeated(status: int) -> None:
 def test_retry_after_is_honoured(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that asks for three seconds gets them; a date counts as none."""
     waits: list[float] = []
-    monkeypatch.setattr("neardup_solr.edges.retry.time.sleep", waits.append)
+    monkeypatch.setattr("neardup_solr.edges.http.retry.time.sleep", waits.append)
     busy = [Answer(status=429, retry_after="3"), Answer(status=503, retry_after="a date"), FINE]
     with answering(*busy) as (address, asked):
         assert solr(address).add([{"id": "1"}]) == ()

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from neardup_solr.edges import admin, client
-from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.edges.server import lifecycle
 from neardup_solr.edges.server.layout import layout
 

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 import requests
 
-from neardup_solr.edges import atomic
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import atomic
 from neardup_solr.pure.config import DEFAULT_FIELDS, Settings
 from neardup_solr.pure.errors import SettingsError, SolrAnswerError
 from neardup_solr.pure.model import Document
 from neardup_solr.pure.signatures.signature import entry
 from neardup_solr.pure.solr.atomic import VERSION, Order
-from neardup_solr.verbs import guarding
-from neardup_solr.verbs.annotating import annotate
-from neardup_solr.verbs.rewriting import Found, Pace, Rewriting, Task, Watching
-from neardup_solr.verbs.stripping import strip
+from neardup_solr.verbs.existing import guarding
+from neardup_solr.verbs.existing.annotating import annotate
+from neardup_solr.verbs.existing.rewriting import Found, Pace, Rewriting, Task, Watching
+from neardup_solr.verbs.existing.stripping import strip
 from tests.solr import theirs
 
 COUNT = 2_000

@@ -12,7 +12,7 @@ from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.errors import SettingsError
-from neardup_solr.verbs.rewriting import Watching
+from neardup_solr.verbs.existing.rewriting import Watching
 
 COUNT = 300
 

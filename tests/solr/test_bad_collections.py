@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges import atomic
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import atomic
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.solr.names import Names
-from neardup_solr.verbs.rewriting import Watching
+from neardup_solr.verbs.existing.rewriting import Watching
 from tests.solr.foreign import KEY, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")

@@ -8,15 +8,16 @@ from dataclasses import replace
 
 import pytest
 
-from neardup_solr.edges import admin, client, schema
-from neardup_solr.edges.answers import answer
+from neardup_solr.edges import admin, client
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import schema
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.pure.errors import SettingsError, SolrAnswerError
 from neardup_solr.pure.solr.names import Names
-from neardup_solr.verbs.annotating_into import annotate_into
 from neardup_solr.verbs.connecting import connect
-from neardup_solr.verbs.linting import lint
-from neardup_solr.verbs.preparing import prepare, unprepare
+from neardup_solr.verbs.existing.annotating_into import annotate_into
+from neardup_solr.verbs.existing.linting import lint
+from neardup_solr.verbs.existing.preparing import prepare, unprepare
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 
 BOOKS, TOYS = "books", "toys"

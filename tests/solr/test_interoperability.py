@@ -14,7 +14,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.edges import client
-from neardup_solr.edges.access import AUTHORITIES, HEADERS, Access
+from neardup_solr.edges.http.access import AUTHORITIES, HEADERS, Access
 from tests.faults.scripted import Answer, answering
 from tests.solr.front import Certified, Door, certify, front
 from tests.solr.test_interoperability_docs import ACCESS

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.edges import client, schema
+from neardup_solr.edges import client
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import schema
 from neardup_solr.pure.errors import CoreMissing, SettingsError
 from neardup_solr.pure.solr.findings import Finding
 from neardup_solr.pure.solr.names import Names
-from neardup_solr.verbs.linting import Lint, lint, require_safe
+from neardup_solr.verbs.existing.linting import Lint, lint, require_safe
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")

@@ -54,7 +54,7 @@ class Counted:
     """What is known of a collection: documents by settings fingerprint, `missing` ones, a sample.
 
     `without_text` have nothing in the `text` fields; None where that cannot be searched. The rest
-    is what its server tells of itself, as in `edges.health`; None where it does not.
+    is what its server tells of itself, as in `edges.existing.health`; None where it does not.
     """
 
     name: str

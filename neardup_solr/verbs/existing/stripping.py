@@ -6,13 +6,13 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neardup_solr.edges import schema
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import schema
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.solr.atomic import VERSION, Order, removal
 from neardup_solr.pure.solr.names import OWN
-from neardup_solr.verbs import guarding
-from neardup_solr.verbs.rewriting import (
+from neardup_solr.verbs.existing import guarding
+from neardup_solr.verbs.existing.rewriting import (
     DEFAULT_PACE,
     SILENT,
     Found,

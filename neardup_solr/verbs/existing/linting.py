@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from neardup_solr.edges import probing, schema
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import probing, schema
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.solr import solrconfig
 from neardup_solr.pure.solr.findings import DANGER, Facts, Finding

@@ -11,9 +11,9 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.edges import atomic
-from neardup_solr.edges.atomic import Sent
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import atomic
+from neardup_solr.edges.existing.atomic import Sent
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.solr.atomic import VERSION, Order
 

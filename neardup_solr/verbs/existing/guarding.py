@@ -7,14 +7,14 @@ from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
 
-from neardup_solr.edges import atomic, probing, schema
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import atomic, probing, schema
 from neardup_solr.edges.native import FIELD as NATIVE
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.solr import hazards
 from neardup_solr.pure.solr.names import ID, OWN, TEXT
 from neardup_solr.pure.solr.schema import INTERNAL, Schema
-from neardup_solr.verbs import linting
+from neardup_solr.verbs.existing import linting
 
 PATH = "_nest_path_"
 SAMPLE = 500  # documents whose copied fields are compared with what they were copied from

@@ -8,16 +8,17 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from neardup_solr.edges import schema
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import schema
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.model import Document
 from neardup_solr.pure.solr.atomic import SETTINGS
 from neardup_solr.pure.solr.names import TEXT
-from neardup_solr.verbs import guarding, indexing
-from neardup_solr.verbs.annotating import MD5, AnnotateSummary, is_current, settled_for
+from neardup_solr.verbs import indexing
+from neardup_solr.verbs.existing import guarding
+from neardup_solr.verbs.existing.annotating import MD5, AnnotateSummary, is_current, settled_for
+from neardup_solr.verbs.existing.rewriting import DEFAULT_PACE, SILENT, Pace, Watching
 from neardup_solr.verbs.indexing import Sending
-from neardup_solr.verbs.rewriting import DEFAULT_PACE, SILENT, Pace, Watching
 
 
 def annotate_into(

@@ -13,13 +13,13 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, TypeVar
 
-from neardup_solr.edges import atomic
-from neardup_solr.edges.atomic import Sent
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import atomic
+from neardup_solr.edges.existing.atomic import Sent
 from neardup_solr.edges.refusals import Refusal
 from neardup_solr.pure.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.pure.solr.atomic import Order
-from neardup_solr.verbs.canary import Canary
+from neardup_solr.verbs.existing.canary import Canary
 
 T = TypeVar("T")
 Found = dict[str, Any]

@@ -13,8 +13,8 @@ from xml.etree import ElementTree
 
 import orjson
 
-from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.edges.solr_config import solr_config
 from neardup_solr.pure.errors import CoreMissing, SettingsError, SolrAnswerError
 from neardup_solr.pure.solr.names import OWN, PLAIN, Names

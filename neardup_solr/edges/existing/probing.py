@@ -12,8 +12,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.pure.errors import SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.pure.solr.query import CLAUSES
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit, urlunsplit
 import orjson
 import requests
 
-from neardup_solr.edges.causes import PROXY_NEXT, PROXY_REFUSES
+from neardup_solr.edges.http.causes import PROXY_NEXT, PROXY_REFUSES
 from neardup_solr.pure.errors import (
     CoreMissing,
     SolrAnswerError,

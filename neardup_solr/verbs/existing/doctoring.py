@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import mmh3
 
-from neardup_solr.edges import schema
 from neardup_solr.edges.client import Solr
-from neardup_solr.edges.health import health
+from neardup_solr.edges.existing import schema
+from neardup_solr.edges.existing.health import health
 from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.solr.atomic import SETTINGS
@@ -18,7 +18,7 @@ from neardup_solr.pure.solr.diagnosis import Counted, Sampled, findings
 from neardup_solr.pure.solr.findings import NOTE, Finding
 from neardup_solr.pure.solr.names import OWN, TEXT
 from neardup_solr.pure.solr.schema import Schema
-from neardup_solr.verbs import guarding
+from neardup_solr.verbs.existing import guarding
 
 SAMPLE = 1_000
 

@@ -16,11 +16,11 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 import requests
 
-from neardup_solr.edges import answers
-from neardup_solr.edges.access import Access, past_proxies
-from neardup_solr.edges.causes import cause, next_step
-from neardup_solr.edges.prepared import Prepared
-from neardup_solr.edges.retry import Retry, passes, retrying
+from neardup_solr.edges.http import answers
+from neardup_solr.edges.http.access import Access, past_proxies
+from neardup_solr.edges.http.causes import cause, next_step
+from neardup_solr.edges.http.prepared import Prepared
+from neardup_solr.edges.http.retry import Retry, passes, retrying
 from neardup_solr.pure.errors import (
     SolrAnswerError,
     SolrError,

@@ -14,8 +14,8 @@ from neardup_solr.pure.model import Document
 from neardup_solr.pure.solr.atomic import SETTINGS, VERSION, Order, orders, removal
 from neardup_solr.pure.solr.names import OWN, TEXT
 from neardup_solr.pure.text import normalize
-from neardup_solr.verbs import guarding
-from neardup_solr.verbs.rewriting import (
+from neardup_solr.verbs.existing import guarding
+from neardup_solr.verbs.existing.rewriting import (
     DEFAULT_PACE,
     SILENT,
     Found,

@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neardup_solr.edges import probing, schema
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import probing, schema
 from neardup_solr.pure.errors import SettingsError, SolrAnswerError
 from neardup_solr.pure.solr import hazards
 from neardup_solr.pure.solr.findings import clash
 from neardup_solr.pure.solr.names import Names
 from neardup_solr.pure.solr.schema import Schema
-from neardup_solr.verbs.linting import chosen
+from neardup_solr.verbs.existing.linting import chosen
 
 ATTEMPTS = 3  # where somebody else changes the schema at the same time
 

@@ -15,8 +15,8 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import EXACT, Solr
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.edges.refusals import TOO_LARGE, Refusal, refused_by
 from neardup_solr.pure.errors import SolrAnswerError
 from neardup_solr.pure.solr import query

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from neardup_solr.edges import probing
-from neardup_solr.edges.answers import answer
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.existing import probing
+from neardup_solr.edges.http.answers import answer
 from neardup_solr.pure.errors import SolrError, SolrUnreachable
 
 _HEAP, _DISK = "solr.jvm:memory.heap.usage", "solr.node:CONTAINER.fs.usableSpace"

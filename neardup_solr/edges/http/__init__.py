@@ -1,0 +1,1 @@
+"""Requests to a Solr, and answers that count."""

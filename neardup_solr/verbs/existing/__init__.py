@@ -1,0 +1,1 @@
+"""Collections that were there before: linted, prepared, annotated, checked, stripped."""
