@@ -38,6 +38,7 @@ from neardup_solr.pure.comparing import similarity
 from neardup_solr.pure.config import Settings, choose_fields
 from neardup_solr.pure.signatures import signature
 from neardup_solr.pure.text import normalize
+from neardup_solr.verbs.matching import Seeking
 from neardup_solr.verbs.reporting import PAGE, THREADS, _Reporting
 from neardup_solr.verbs.searching import measuring, searchable
 
@@ -177,9 +178,9 @@ def _queries(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
 
 def _reports(solr: Solr, ids: Sequence[str]) -> dict[str, Any]:
     """Documents a second of both ways, by as many threads; the median of three rounds."""
-    settings, criteria = searchable(solr, nd.Criteria(by="bands", rows=1_000))
-    comparing = measuring(solr, settings, criteria)
-    work = _Reporting(solr=solr, criteria=criteria, comparing=comparing, later_only=False)
+    settings, criteria = searchable(solr, BY_BANDS)
+    seeking = Seeking(comparing=measuring(solr, settings, criteria))
+    work = _Reporting(solr=solr, criteria=criteria, seeking=seeking, later_only=False)
     pages = [list(ids[at : at + PAGE]) for at in range(0, len(ids), PAGE)]
 
     def alone(pool: ThreadPoolExecutor) -> list[Any]:

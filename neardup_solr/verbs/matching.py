@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from neardup_solr.pure.comparing.verification import MEASURES, NO_DISTANCE, Comp
 from neardup_solr.pure.model import Document, Match
 from neardup_solr.pure.signatures import bands, signature, signing
 from neardup_solr.verbs import sharing
-from neardup_solr.verbs.sharing import Asking, Candidate, Candidates
+from neardup_solr.verbs.sharing import Asking, Candidate, Candidates, Hot
 
 BANDS = "content_bands"
 _ROUNDING = 1e-9
@@ -31,6 +31,11 @@ class Batch:
     words: NDArray[np.int64]
     keys: NDArray[np.uint64]
     known: list[str]
+
+    def terms(self) -> list[tuple[str, ...]]:
+        """The bands of each document; none of one without words."""
+        named = bands.terms(self.keys)
+        return [own if words else () for own, words in zip(named, self.words, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,26 +71,42 @@ def signed(documents: Sequence[Document], comparing: Comparing) -> Batch:
     return Batch(documents=documents, words=made.words, keys=made.keys, known=known)
 
 
-def candidates(
-    solr: Solr,
-    batch: Batch,
-    comparing: Comparing,
-    *,
-    filters: Sequence[str] = (),
-    fields: Sequence[str] = (),
-) -> list[Candidates]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seeking:
+    """How candidates are found in a collection: those that `filters` let through.
+
+    `hot` are the bands that were met so far which too many documents share. They have these further
+    `fields`.
+    """
+
+    comparing: Comparing
+    filters: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
+    hot: Hot = field(default_factory=Hot)
+
+    def asking(self) -> Asking:
+        """What is asked of Solr."""
+        asked = (_compared_field(self.comparing), "num_words", *self.fields)
+        return Asking(field=BANDS, fields=asked, filters=self.filters)
+
+
+def candidates(solr: Solr, batch: Batch, seeking: Seeking) -> list[Candidates]:
     """Who in a collection shares a band with each document of a batch; nobody with one of no words.
 
-    They have these further `fields`.
+    Of those that share only hot bands with a document, which `is_cut` then, some may be missing.
     """
-    terms = [
-        own if words else []
-        for own, words in zip(bands.terms(batch.keys), batch.words.tolist(), strict=True)
+    return sharing.candidates(solr, batch.terms(), seeking.asking(), seeking.hot)
+
+
+def with_most_shared(
+    solr: Solr, batch: Batch, found: Sequence[Candidates], seeking: Seeking
+) -> list[Candidates]:
+    """The same candidates; where they are cut, also the documents that share most bands."""
+    asking = seeking.asking()
+    return [
+        sharing.joined(each, sharing.most_shared(solr, own, asking)) if each.is_cut else each
+        for own, each in zip(batch.terms(), found, strict=True)
     ]
-    asked = (_compared_field(comparing), "num_words", *fields)
-    return sharing.candidates(
-        solr, terms, Asking(field=BANDS, fields=asked, filters=tuple(filters))
-    )
 
 
 def met(

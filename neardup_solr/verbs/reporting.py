@@ -14,6 +14,7 @@ from neardup_solr.pure.ids import natural, ordered
 from neardup_solr.pure.model import Document, Match, Pair
 from neardup_solr.pure.signatures import entries
 from neardup_solr.verbs import matching
+from neardup_solr.verbs.matching import Seeking
 from neardup_solr.verbs.searching import (
     DEFAULT,
     Criteria,
@@ -76,11 +77,9 @@ def report(
     """
     settings, criteria = searchable(solr, criteria)
     ids = _chosen_ids(solr, chosen)
-    comparing = measuring(solr, settings, criteria)
+    seeking = Seeking(comparing=measuring(solr, settings, criteria), filters=criteria.filters)
     is_together = criteria.by == "bands" and not criteria.same
-    work = _Reporting(
-        solr=solr, criteria=criteria, comparing=comparing, later_only=chosen.later_only
-    )
+    work = _Reporting(solr=solr, criteria=criteria, seeking=seeking, later_only=chosen.later_only)
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     found: list[Pair] = []
     cut = done = 0
@@ -110,8 +109,13 @@ class _Reporting:
 
     solr: Solr
     criteria: Criteria
-    comparing: Comparing
+    seeking: Seeking
     later_only: bool
+
+    @property
+    def comparing(self) -> Comparing:
+        """How candidates are compared."""
+        return self.seeking.comparing
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """The documents with these ids that are still there."""
@@ -129,11 +133,11 @@ class _Reporting:
     def together(self, ids: Sequence[str]) -> list[Near]:
         """The pairs of each of some documents, by one search for all their bands.
 
-        A document that shares a band with more of them than are fetched at a time is searched for
-        alone.
+        A document that has hot bands, or more candidates than are fetched at a time, is searched
+        for alone.
         """
         batch = matching.signed(self.documents(ids), self.comparing)
-        found = matching.candidates(self.solr, batch, self.comparing, filters=self.criteria.filters)
+        found = matching.candidates(self.solr, batch, self.seeking)
         best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
         known = list(batch.known)
         met = matching.met(batch, best, known, self.comparing)

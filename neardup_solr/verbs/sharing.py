@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup_solr.edges import finding
 from neardup_solr.edges.client import Solr
+from neardup_solr.pure.grouping.candidates import CAP
 from neardup_solr.pure.solr import query
 
+Found = Mapping[str, Any]
+
+HOT = CAP  # as in reports of whole collections
+SUSPECTS = 64  # terms that are looked at where a batch finds too many
+NEAREST = 1_000  # documents that are compared where hot terms find more
 MOST = 5_000  # documents that are fetched for one batch; bounds an answer to some ten megabytes
 
 
@@ -18,13 +24,17 @@ MOST = 5_000  # documents that are fetched for one batch; bounds an answer to so
 class Asking:
     """What is asked: documents whose `field` has any of the terms, and which of their fields.
 
-    `filters` are Solr filter queries. More than `most` documents are not fetched at a time.
+    `filters` are Solr filter queries.
     """
 
     field: str
     fields: tuple[str, ...]
     filters: tuple[str, ...] = ()
-    most: int = MOST
+
+    @property
+    def names(self) -> list[str]:
+        """All fields that are asked for."""
+        return ["id", self.field, *self.fields]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,32 +57,77 @@ class Candidates:
     is_cut: bool = False
 
 
-def candidates(solr: Solr, terms: Sequence[Sequence[str]], asking: Asking) -> list[Candidates]:
+class Hot:
+    """Terms that more than `HOT` documents have, as they are met: boilerplate, mostly.
+
+    Whole batches would be full of the documents that share nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def without(self, terms: Sequence[str]) -> list[str]:
+        """Those of the terms that are not hot, as far as is known."""
+        return [term for term in terms if term not in self._known]
+
+    def learn(self, solr: Solr, field: str, asked: Set[str], documents: Sequence[Found]) -> bool:
+        """Whether some of the terms that found too many documents, of which these, are hot."""
+        counts = Counter(term for one in documents for term in asked & _values(one, field))
+        most = [term for term, _ in counts.most_common(SUSPECTS)]
+        request, counting = query.each_term(query.Terms(field=field, values=most))
+        found = finding.found(solr, request, fields=["id"], limit=0, counting=counting)
+        hot = {term for term, count in found.counts.items() if count > HOT}
+        self._known |= hot
+        return bool(hot)
+
+
+def candidates(
+    solr: Solr, terms: Sequence[Sequence[str]], asking: Asking, hot: Hot
+) -> list[Candidates]:
     """The candidates of each document, given by its terms; none for one without a term.
 
-    One request asks for all of them; where that finds too many it is asked in halves, and a
-    single document gets those that share most.
+    One request asks for all of them, by the terms that are not hot: what shares only hot ones with
+    a document may be missing, and it `is_cut`. Where too many are found for other reasons, it is
+    asked in halves, and a single document gets those that share most.
     """
-    asked = sorted({term for own in terms for term in own})
+    cold = [hot.without(own) for own in terms]
+    asked = {term for own in cold for term in own}
+    is_cut = [len(own) < len(all_own) for own, all_own in zip(cold, terms, strict=True)]
     if not asked:
-        return [Candidates() for _ in terms]
-    wanted = query.Terms(field=asking.field, values=asked)
-    fields = ["id", asking.field, *asking.fields]
+        return [Candidates(is_cut=one) for one in is_cut]
+    wanted = query.Terms(field=asking.field, values=sorted(asked))
     request = query.any_term(wanted, filters=asking.filters)
-    found = finding.found(solr, request, fields=fields, limit=asking.most)
-    if found.total <= asking.most:
-        return shared_out(terms, found.documents, asking.field)
-    if len(terms) > 1:
-        middle = len(terms) // 2
-        return candidates(solr, terms[:middle], asking) + candidates(solr, terms[middle:], asking)
+    found = finding.found(solr, request, fields=asking.names, limit=MOST)
+    if found.total <= MOST:
+        shared = shared_out(terms, found.documents, asking.field)
+        return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
+    if hot.learn(solr, asking.field, asked, found.documents):
+        return candidates(solr, terms, asking, hot)
+    if len(terms) == 1:
+        return [most_shared(solr, terms[0], asking)]
+    middle = len(terms) // 2
+    first, second = terms[:middle], terms[middle:]
+    return candidates(solr, first, asking, hot) + candidates(solr, second, asking, hot)
+
+
+def most_shared(solr: Solr, terms: Sequence[str], asking: Asking) -> Candidates:
+    """The candidates that share most terms with one document, hot or not: at most `NEAREST`."""
+    wanted = query.Terms(field=asking.field, values=terms)
     request = query.any_of(wanted, filters=asking.filters, params={})
-    found = finding.found(solr, request, fields=fields, limit=asking.most)
-    [one] = shared_out(terms, found.documents, asking.field)
-    return [Candidates(found=one.found, is_cut=True)]
+    found = finding.found(solr, request, fields=asking.names, limit=NEAREST)
+    [one] = shared_out([terms], found.documents, asking.field)
+    return Candidates(found=one.found, is_cut=True)
+
+
+def joined(first: Candidates, second: Candidates) -> Candidates:
+    """The candidates of both, those that share most first, then by id."""
+    found = {one.id: one for one in (*first.found, *second.found)}
+    ordered = sorted(found.values(), key=_order)
+    return Candidates(found=tuple(ordered), is_cut=first.is_cut or second.is_cut)
 
 
 def shared_out(
-    terms: Sequence[Sequence[str]], documents: Sequence[Mapping[str, Any]], field: str
+    terms: Sequence[Sequence[str]], documents: Sequence[Found], field: str
 ) -> list[Candidates]:
     """Each document as a candidate of those whose terms it has in `field`."""
     owners: dict[str, list[int]] = defaultdict(list)
@@ -82,11 +137,18 @@ def shared_out(
     asked = set(owners)
     found: list[list[Candidate]] = [[] for _ in terms]
     for document in documents:
-        value = document.get(field, ())
-        values = (value,) if isinstance(value, str) else value
-        shared = Counter(row for term in asked.intersection(values) for row in owners[term])
+        shared = Counter(row for term in asked & _values(document, field) for row in owners[term])
         for row, count in shared.items():
             found[row].append(Candidate(id=document["id"], shared=count, fields=document))
     for each in found:
-        each.sort(key=lambda one: (-one.shared, one.id))
+        each.sort(key=_order)
     return [Candidates(found=tuple(each)) for each in found]
+
+
+def _values(document: Found, field: str) -> Set[str]:
+    value = document.get(field, ())
+    return {value} if isinstance(value, str) else set(value)
+
+
+def _order(one: Candidate) -> tuple[int, str]:
+    return -one.shared, one.id

@@ -13,11 +13,13 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges import client
+from neardup_solr.edges import client, finding
 from neardup_solr.edges.client import Solr
 from neardup_solr.pure.ids import natural
 from neardup_solr.pure.signatures import signature
+from neardup_solr.pure.solr import query
 from neardup_solr.verbs import sharing
+from neardup_solr.verbs.sharing import Hot
 from tests.solr import theirs
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
@@ -112,14 +114,96 @@ def test_decisions_are_those_of_the_whole_report(solr: Solr, policy: nd.Policy) 
         assert found == expected
 
 
-def test_too_many_candidates_are_asked_in_halves(solr: Solr) -> None:
+def test_too_many_candidates_are_asked_in_halves(
+    solr: Solr, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A batch that finds too many is split; a single document gets the best, and says so."""
+    monkeypatch.setattr(sharing, "NEAREST", 10)
+    monkeypatch.setattr(sharing, "MOST", 10)
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
-    asking = sharing.Asking(field="content_bands", fields=(), most=10)
+    asking = sharing.Asking(field="content_bands", fields=())
     terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
-    found = sharing.candidates(solr, terms, asking)
+    found = sharing.candidates(solr, terms, asking, Hot())
     assert [(len(one.found), one.is_cut) for one in found] == [(10, True), (0, False), (0, False)]
     assert found[0].found[0].id == "old3"
+
+
+BOILERPLATE = " ".join(f"legal{number}" for number in range(40))
+
+
+@pytest.fixture
+def boilerplate(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> list[nd.Document]:
+    """New documents for a collection in which most share a sentence, and where few are fetched."""
+    monkeypatch.setattr(sharing, "HOT", 15)
+    monkeypatch.setattr(sharing, "MOST", 30)
+    monkeypatch.setattr(sharing, "NEAREST", 25)
+    words = random.Random(4)
+
+    def unlike(id: str) -> nd.Document:
+        own = " ".join(f"w{words.randrange(10_000)}" for _ in range(12))
+        return document(id, f"{own} {BOILERPLATE}")
+
+    made = [unlike(f"old{number}") for number in range(60)]
+    family = unlike("family").text
+    near = [document(f"near{number}", f"{family} {number}") for number in range(5)]
+    nd.index([*made, *near], solr)
+    new = [unlike("far"), document("sixth", f"{family} 6"), document("lamp", LAMP)]
+    return [*new, document("same", made[30].text)]
+
+
+def test_bands_that_too_many_share_are_left_to_the_nearest(
+    solr: Solr, boilerplate: list[nd.Document]
+) -> None:
+    """Boilerplate fills no batch: hot bands are learnt, and what is near is found all the same."""
+    hot = Hot()
+    terms = [band_terms(one.text) for one in boilerplate]
+    asking = sharing.Asking(field="content_bands", fields=("content",))
+    found = sharing.candidates(solr, terms, asking, hot)
+    assert [each.is_cut for each in found] == [True, True, False, True]
+    assert {one.id for one in found[1].found} >= {f"near{number}" for number in range(5)}
+    for own, each in zip(terms, found, strict=True):
+        cold = set(hot.without(own))
+        assert len(cold) < len(own) or not each.is_cut
+        everyone = solr_sharing(solr, cold)
+        assert {one.id for one in each.found} >= everyone
+    decided = list(nd.gate(solr, boilerplate, policy=nd.Policy(reject=0.95)))
+    assert [one.action for one in decided] == ["allow", "reject", "allow", "reject"]
+    assert decided[3].matches[0].id == "old30"
+
+
+def test_reports_of_boilerplate_are_those_of_one_search_each(
+    solr: Solr, boilerplate: list[nd.Document]
+) -> None:
+    """Documents with hot bands are searched for alone; the others find what they found before."""
+    nd.index(boilerplate, solr)
+    criteria = nd.Criteria(by="bands", rows=25)
+    pairs = nd.report(solr, criteria=criteria).pairs
+    searched = {
+        tuple(sorted((id, match.id)))
+        for id in solr.ids()
+        for match in nd.search(solr, id=id, criteria=criteria)
+    }
+    assert {tuple(sorted((pair.id, pair.other_id))) for pair in pairs} == searched != set()
+
+
+def test_a_text_that_is_there_too_often_is_met(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All bands of 40 copies are hot: the next copy meets the nearest of them."""
+    monkeypatch.setattr(sharing, "HOT", 15)
+    monkeypatch.setattr(sharing, "MOST", 30)
+    monkeypatch.setattr(sharing, "NEAREST", 25)
+    nd.index([document(f"old{number}", FOX) for number in range(40)], solr)
+    [copy, lamp] = nd.gate(solr, [document("copy", FOX), document("lamp", LAMP)])
+    assert (copy.action, len(copy.matches)) == ("reject", 25)
+    assert (lamp.action, lamp.matches) == ("allow", ())
+
+
+def solr_sharing(solr: Solr, terms: set[str]) -> set[str]:
+    """The ids of all documents that have one of these bands."""
+    if not terms:
+        return set()
+    request = query.any_term(query.Terms(field="content_bands", values=sorted(terms)), filters=())
+    found = finding.found(solr, request, fields=["id"], limit=1_000)
+    return {one["id"] for one in found.documents}
 
 
 def band_terms(text: str) -> tuple[str, ...]:

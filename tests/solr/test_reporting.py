@@ -11,6 +11,7 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.pure.grouping import pairs
 from neardup_solr.pure.model import Pair
 from neardup_solr.verbs import reporting
+from neardup_solr.verbs.matching import Seeking
 from neardup_solr.verbs.searching import measuring, searchable
 
 
@@ -54,7 +55,7 @@ def test_together_as_one_by_one(solr: Solr, criteria: nd.Criteria, later_only: b
     work = reporting._Reporting(
         solr=solr,
         criteria=settled,
-        comparing=measuring(solr, settings, settled),
+        seeking=Seeking(comparing=measuring(solr, settings, settled), filters=settled.filters),
         later_only=later_only,
     )
     one_by_one: list[Pair] = []

@@ -71,6 +71,15 @@ def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
     return {"query": wanted, "filter": list(filters), "params": params}
 
 
+def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
+    """A request for all documents, and for each of the terms a query to count by, named by it."""
+    named = {f"term{number}": value for number, value in enumerate(terms.values)}
+    queries = {
+        value: f"{{!term f=${_TERMS} cache=false v=${name}}}" for name, value in named.items()
+    }
+    return {"query": "*:*", "params": {**named, _TERMS: terms.field}}, queries
+
+
 def min_hash(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
     """A request for what shares bands of Solr's own MinHashes with a text: the one of the terms.
 

@@ -14,11 +14,11 @@ from neardup_solr.pure.config import Settings
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.ids import natural
 from neardup_solr.pure.model import Document, Match
-from neardup_solr.pure.policy import REJECT, Decision, Policy
+from neardup_solr.pure.policy import REJECT, TAG_FIELD, Decision, Policy
 from neardup_solr.pure.signatures import encoding, signature
 from neardup_solr.verbs import matching, weighing
 from neardup_solr.verbs.gating.meeting import Admitted, Matched, Meeting
-from neardup_solr.verbs.matching import BANDS, Batch, Met, Near
+from neardup_solr.verbs.matching import BANDS, Batch, Met, Near, Seeking
 from neardup_solr.verbs.settings import needed_settings, settle, stored_settings
 
 _NOT_ADMITTED = -1
@@ -77,7 +77,8 @@ def gate(
         settings=settings,
         frequencies=weighing.frequencies(weighing.sampled(solr)) if needed else None,
     )
-    meeting = Meeting(solr=solr, comparing=comparing, filters=gating.filters)
+    seeking = Seeking(comparing=comparing, filters=gating.filters, fields=(TAG_FIELD,))
+    meeting = Meeting(solr=solr, seeking=seeking)
     return _Run(meeting=meeting, policy=policy, gating=gating).decisions(documents)
 
 

@@ -15,7 +15,7 @@ from neardup_solr.pure.grouping import arrivals
 from neardup_solr.pure.grouping.arrivals import Arrivals
 from neardup_solr.pure.policy import TAG_FIELD
 from neardup_solr.verbs import matching
-from neardup_solr.verbs.matching import Batch, Met, Near
+from neardup_solr.verbs.matching import Batch, Met, Near, Seeking
 from neardup_solr.verbs.sharing import Candidate
 
 
@@ -59,17 +59,20 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meeting:
-    """What finds out who is near: by a comparison, in a collection of which `filters` count."""
+    """What finds out who is near, in a collection and among those that come."""
 
     solr: Solr
-    comparing: Comparing
-    filters: tuple[str, ...]
+    seeking: Seeking
+
+    @property
+    def comparing(self) -> Comparing:
+        """How documents are compared."""
+        return self.seeking.comparing
 
     def matched(self, batch: Batch, admitted: Admitted) -> Matched:
         """Whom each document of a batch is near to."""
-        found = matching.candidates(
-            self.solr, batch, self.comparing, filters=self.filters, fields=[TAG_FIELD]
-        )
+        sharing_cold = matching.candidates(self.solr, batch, self.seeking)
+        found = matching.with_most_shared(self.solr, batch, sharing_cold, self.seeking)
         there = [
             [one for one in each.found if _counts(document.id, one)]
             for document, each in zip(batch.documents, found, strict=True)
