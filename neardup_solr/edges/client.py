@@ -107,7 +107,7 @@ class Solr:
         offset, total = 0, 1
         while offset < total:
             found = self._ask(request | wanted | {"offset": offset}, _DOCS)["response"]
-            yield from (_hit(self.names.logical(one, fields)) for one in found["docs"])
+            yield from map(_hit, self.names.logical_all(found["docs"], fields))
             offset, total = offset + page, found["numFound"]
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
@@ -139,7 +139,7 @@ class Solr:
             page = ids[at : at + PAGE]
             request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
             found = self._ask(request, _DOCS)["response"]["docs"]
-            docs += (self.names.logical(one, wanted) for one in found)
+            docs += self.names.logical_all(found, wanted)
         return docs
 
     def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
@@ -169,7 +169,7 @@ class Solr:
         blocks = export.blocks(self.session, self.shards(), params)
         if self.names.is_plain:
             return blocks
-        return ([self.names.logical(one, fields) for one in block] for block in blocks)
+        return (self.names.logical_all(block, fields) for block in blocks)
 
     def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
         """These docValues fields of all documents, by their ids; see `exported`."""

@@ -52,7 +52,7 @@ def found(
     decoded = answer(response, _DOCS)
     counted = decoded.get("facets", {})
     return Found(
-        documents=[solr.names.logical(one, fields) for one in decoded["response"]["docs"]],
+        documents=solr.names.logical_all(decoded["response"]["docs"], fields),
         total=decoded["response"]["numFound"],
         counts={name: int(counted[name]["count"]) for name in counting},
     )

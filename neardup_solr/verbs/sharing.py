@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,9 +70,11 @@ class Hot:
         """Those of the terms that are not hot, as far as is known."""
         return [term for term in terms if term not in self._known]
 
-    def learn(self, solr: Solr, field: str, asked: Set[str], documents: Sequence[Found]) -> bool:
+    def learn(self, solr: Solr, field: str, asked: set[str], documents: Sequence[Found]) -> bool:
         """Whether some of the terms that found too many documents, of which these, are hot."""
-        counts = Counter(term for one in documents for term in asked & _values(one, field))
+        counts = Counter(
+            term for one in documents for term in asked.intersection(_values(one, field))
+        )
         most = [term for term, _ in counts.most_common(SUSPECTS)]
         request, counting = query.each_term(query.Terms(field=field, values=most))
         found = finding.found(solr, request, fields=["id"], limit=0, counting=counting)
@@ -137,7 +139,8 @@ def shared_out(
     asked = set(owners)
     found: list[list[Candidate]] = [[] for _ in terms]
     for document in documents:
-        shared = Counter(row for term in asked & _values(document, field) for row in owners[term])
+        common = asked.intersection(_values(document, field))
+        shared = Counter(row for term in common for row in owners[term])
         for row, count in shared.items():
             found[row].append(Candidate(id=document["id"], shared=count, fields=document))
     for each in found:
@@ -145,9 +148,9 @@ def shared_out(
     return [Candidates(found=tuple(each)) for each in found]
 
 
-def _values(document: Found, field: str) -> Set[str]:
+def _values(document: Found, field: str) -> Sequence[str]:
     value = document.get(field, ())
-    return {value} if isinstance(value, str) else set(value)
+    return (value,) if isinstance(value, str) else value
 
 
 def _order(one: Candidate) -> tuple[int, str]:

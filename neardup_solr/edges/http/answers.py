@@ -22,6 +22,7 @@ from neardup_solr.pure.errors import (
 
 NOT_SOLR = "check that this is the address of a Solr"
 LOG = "look into Solr's log for the cause"
+_DECODED = "decoded"
 _READ_ONLY = "read-only"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
@@ -36,7 +37,10 @@ def redacted(address: str) -> str:
 
 
 def check(response: requests.Response, url: str, *, embedded: bool) -> None:
-    """Raise the error of ours for a response that is not a plain success of a Solr."""
+    """Raise the error of ours for a response that is not a plain success of a Solr.
+
+    What its JSON holds is kept with it for `answer`: large ones take a while to parse.
+    """
     status = response.status_code
     if status in (401, 403):
         raise _refused(response, url)
@@ -57,6 +61,7 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     if not isinstance(header, dict) or header.get("status") != 0:
         reason = "the answer has no responseHeader with status 0"
         raise SolrAnswerError(url, status, reason, NOT_SOLR)
+    vars(response)[_DECODED] = decoded
 
 
 def _refused(response: requests.Response, url: str) -> SolrError:
@@ -106,7 +111,7 @@ def answer(response: requests.Response, needed: Mapping[str, type] | None = None
     `needed` are the types of the parts that it must have, by paths such as "response.docs".
     Raises SolrAnswerError where one is missing.
     """
-    decoded: dict[str, Any] = orjson.loads(response.content)
+    decoded: dict[str, Any] = vars(response)[_DECODED]
     for path, kind in (needed or {}).items():
         part: Any = decoded
         for name in path.split("."):

@@ -79,13 +79,27 @@ class Names:
 
         Where one of them is a pattern ("*"), what it brought keeps the collection's names.
         """
+        return self.logical_all([document], names)[0]
+
+    def logical_all(
+        self, documents: Iterable[Mapping[str, Any]], names: Iterable[str]
+    ) -> list[dict[str, Any]]:
+        """As `logical`, of many documents."""
         names = list(names)
-        found = dict(document) if any("*" in name for name in names) else {}
-        for name in names:
-            value = self._text(document) if name == TEXT else document.get(self.of(name))
-            if value is not None:
-                found[name] = str(value) if name == ID else value
-        return found
+        has_pattern = any("*" in name for name in names)
+        places = [(name, self.of(name)) for name in names if name not in (ID, TEXT)]
+        made = []
+        for document in documents:
+            found = dict(document) if has_pattern else {}
+            found |= {
+                name: document[place] for name, place in places if document.get(place) is not None
+            }
+            if ID in names and document.get(self.id) is not None:
+                found[ID] = str(document[self.id])
+            if TEXT in names and (text := self._text(document)) is not None:
+                found[TEXT] = text
+            made.append(found)
+        return made
 
     def physical(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """A document for Solr of one with logical names."""
@@ -107,6 +121,9 @@ class Names:
         return made
 
     def _text(self, document: Mapping[str, Any]) -> str | None:
+        whole = document.get(self.text[0])
+        if isinstance(whole, str) and len(self.text) == 1:
+            return whole
         parts: list[str] = []
         for value in (document.get(name) for name in self.text):
             if value is not None:
