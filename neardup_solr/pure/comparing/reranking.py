@@ -85,7 +85,7 @@ def _by_words(
     def one(hit: Hit, content: str) -> Found:
         if hit.md5_hash == entry.md5_hash:
             return 0, 1.0
-        words = normalize.words(normalize.normalize(content))
+        words = normalize.words_of(content)
         longest = max(len(own), len(words))
         most = comparing.limits.allowed(longest)
         distance = similarity.word_distance(own, words, at_most=most)

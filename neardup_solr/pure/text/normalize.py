@@ -40,13 +40,18 @@ def normalize(text: str) -> str:
     Lone surrogates become spaces. Equal for NFC and NFD of the same text, and idempotent; the same
     in every version of Python. Unicode Standard Annex 15 (NFKC) and section 5.18 (case folding).
     """
+    return " ".join(words_of(text))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text's normal form, in order."""
     if text.isascii():
-        return " ".join(text.lower().translate(_TRANSLATION).split())
+        return text.lower().translate(_TRANSLATION).split()
     if _FROZEN:
-        return " ".join(_folded(text).split())
+        return _folded(text).split()
     # Between the code points that Unicode 14.0 did not know: those stay as they are.
     parts = _later_code_points().split(text)
-    return " ".join("".join(map(_unless_later, parts)).split())
+    return "".join(map(_unless_later, parts)).split()
 
 
 def _folded(text: str) -> str:
