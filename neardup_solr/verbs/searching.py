@@ -19,7 +19,7 @@ from neardup_solr.pure.signatures import entries
 from neardup_solr.pure.solr import query
 from neardup_solr.verbs import weighing
 from neardup_solr.verbs.settings import FIELD, needed_settings, stored_settings
-from neardup_solr.verbs.sharing import Candidate, shared_out
+from neardup_solr.verbs.sharing import Candidate, counted
 
 # What candidates are found by: the field that is asked, and where an entry holds its terms.
 WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
@@ -133,9 +133,9 @@ def _by_bands(
     )
     if found.total > limit or not found.counts["these"] == found.counts["any"] > 0:
         return None
-    [shared] = shared_out([entry.bands], found.documents, "content_bands")
-    there = {one.id: one.fields for one in shared.found}
-    hits = islice(filter(wanted, map(_hit, shared.found)), criteria.rows)
+    shared = counted(entry.bands, found.documents, "content_bands")
+    there = {one.id: one.fields for one in shared}
+    hits = islice(filter(wanted, map(_hit, shared)), criteria.rows)
     comparing = measuring(solr, settings, criteria)
     near = [hit for hit in hits if reranking.may_be_near(entry, hit, comparing)]
     known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}

@@ -117,8 +117,7 @@ def most_shared(solr: Solr, terms: Sequence[str], asking: Asking) -> Candidates:
     wanted = query.Terms(field=asking.field, values=terms)
     request = query.any_of(wanted, filters=asking.filters, params={})
     found = finding.found(solr, request, fields=asking.names, limit=NEAREST)
-    [one] = shared_out([terms], found.documents, asking.field)
-    return Candidates(found=one.found, is_cut=True)
+    return Candidates(found=counted(terms, found.documents, asking.field), is_cut=True)
 
 
 def joined(first: Candidates, second: Candidates) -> Candidates:
@@ -126,6 +125,16 @@ def joined(first: Candidates, second: Candidates) -> Candidates:
     found = {one.id: one for one in (*first.found, *second.found)}
     ordered = sorted(found.values(), key=_order)
     return Candidates(found=tuple(ordered), is_cut=first.is_cut or second.is_cut)
+
+
+def counted(terms: Sequence[str], documents: Sequence[Found], field: str) -> tuple[Candidate, ...]:
+    """Documents that share terms with one, as its candidates."""
+    own = set(terms)
+    made = (
+        Candidate(id=one["id"], shared=len(own.intersection(_values(one, field))), fields=one)
+        for one in documents
+    )
+    return tuple(sorted(made, key=_order))
 
 
 def shared_out(
