@@ -72,7 +72,7 @@ class Solr:
         """
         body = b"[" + b",".join(map(self._json_of, documents)) + b"]"
         try:
-            decoded = self._post("update", body)
+            decoded = self.post("update", body)
         except SolrAnswerError as error:
             if error.status != 413:
                 raise
@@ -106,7 +106,7 @@ class Solr:
         wanted = {"fields": fields, "limit": page}
         offset, total = 0, 1
         while offset < total:
-            found = self._ask(request | wanted | {"offset": offset}, _DOCS)["response"]
+            found = self.ask(request | wanted | {"offset": offset}, _DOCS)["response"]
             yield from map(_hit, self.names.logical_all(found["docs"], fields))
             offset, total = offset + page, found["numFound"]
 
@@ -114,7 +114,7 @@ class Solr:
         """How many documents match all filters, of those with these ids or of all."""
         wanted = {"query": "*:*"} if ids is None else query.by_ids(ids)
         request = wanted | {"filter": list(filters), "limit": 0}
-        return int(self._ask(request, _DOCS)["response"]["numFound"])
+        return int(self.ask(request, _DOCS)["response"]["numFound"])
 
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
@@ -122,7 +122,7 @@ class Solr:
         Raises DocumentNotFound where there is none.
         """
         request = query.by_id(id) | {"fields": list(fields), "limit": 1}
-        docs = self._ask(request, _DOCS)["response"]["docs"]
+        docs = self.ask(request, _DOCS)["response"]["docs"]
         if not docs:
             raise DocumentNotFound(self.url, id)
         return self.names.logical(docs[0], fields)
@@ -138,7 +138,7 @@ class Solr:
         for at in range(0, len(ids), PAGE):
             page = ids[at : at + PAGE]
             request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
-            found = self._ask(request, _DOCS)["response"]["docs"]
+            found = self.ask(request, _DOCS)["response"]["docs"]
             docs += self.names.logical_all(found, wanted)
         return docs
 
@@ -179,21 +179,21 @@ class Solr:
     def state(self) -> State:
         """What changes when a document is added, replaced, changed or deleted."""
         request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
-        found = self._ask(request, _DOCS)["response"]
+        found = self.ask(request, _DOCS)["response"]
         newest = found["docs"][0]["_version_"] if found["docs"] else 0
         return State(documents=found["numFound"], version=newest)
 
     def shards(self) -> list[str]:
         """The addresses of the shards; a standalone core is its own."""
         request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
-        shards = self._ask(request, _DOCS).get("shards.info", {})
+        shards = self.ask(request, _DOCS).get("shards.info", {})
         return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
 
     def values(self, name: str) -> dict[str, int]:
         """The values of a docValues field, with the number of documents that have each."""
         facet = {"type": "terms", "field": self.names.of(name), "limit": -1}
         request = {"query": "*:*", "limit": 0, "facet": {"values": facet}}
-        facets = self._ask(request, {"facets.count": int})["facets"]
+        facets = self.ask(request, {"facets.count": int})["facets"]
         buckets = facets.get("values", {}).get("buckets", ())
         return {str(bucket["val"]): int(bucket["count"]) for bucket in buckets}
 
@@ -221,17 +221,21 @@ class Solr:
             if name not in self.names.text or not any(fnmatchcase(name, one) for one in patterns)
         ]
 
-    def _ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
+    def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
+        """What /select answers to a request with logical names; it has the `needed` parts.
+
+        Raises SolrAnswerError where one is missing, or where Solr does not understand the request.
+        """
         body = orjson.dumps(self.names.request(request))
-        return self._post("select", body, needed, params=_SELECT)
+        return self.post("select", body, needed, params=_SELECT)
 
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
         # The tolerant chain answers status 0 to a delete that it refuses.
-        decoded = self._post("update", orjson.dumps(command))
+        decoded = self.post("update", orjson.dumps(command))
         for refused in refused_by(self.url, decoded):
             raise SolrAnswerError(self.url, 200, f"Solr says: {refused.reason}", next_step)
 
-    def _post(
+    def post(
         self,
         path: str,
         body: bytes,
@@ -239,6 +243,7 @@ class Solr:
         *,
         params: Mapping[str, str] = EXACT,
     ) -> dict[str, Any]:
+        """What a handler of the core answers to a body of JSON; see `ask` for `needed`."""
         response = self.session.post(f"{self.url}/{path}", data=body, headers=_JSON, params=params)
         return answer(response, needed)
 

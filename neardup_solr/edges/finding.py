@@ -6,15 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
-from neardup_solr.edges.client import EXACT, Solr
-from neardup_solr.edges.http.answers import answer
+from neardup_solr.edges.client import Solr
 from neardup_solr.pure.model import NOTHING
 from neardup_solr.pure.solr import query
 
-_JSON = {"Content-Type": "application/json"}
-_SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _DOCS = {"response.docs": list, "response.numFound": int}
 
 
@@ -47,9 +42,7 @@ def found(
             name: {"type": "query", "q": one, "domain": everywhere}
             for name, one in counting.items()
         }
-    body = orjson.dumps(solr.names.request(request | wanted))
-    response = solr.session.post(f"{solr.url}/select", data=body, headers=_JSON, params=_SELECT)
-    decoded = answer(response, _DOCS)
+    decoded = solr.ask(request | wanted, _DOCS)
     counted = decoded.get("facets", {})
     return Found(
         documents=solr.names.logical_all(decoded["response"]["docs"], fields),

@@ -13,16 +13,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import orjson
-
 from neardup_solr.edges.client import EXACT, Solr
-from neardup_solr.edges.http.answers import answer
 from neardup_solr.edges.refusals import TOO_LARGE, Refusal, refused_by
 from neardup_solr.pure.errors import SolrAnswerError
 from neardup_solr.pure.solr import query
 from neardup_solr.pure.solr.atomic import Order
 
-_JSON = {"Content-Type": "application/json"}
 _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}
 _ONE_BY_ONE = {400: "", 413: TOO_LARGE}  # faults of a document, that halves of a batch may not have
 
@@ -59,9 +55,7 @@ def send(solr: Solr, orders: Sequence[Order]) -> Sent:
         return Sent()
     body = b"[" + b",".join(order.json for order in orders) + b"]"
     try:
-        response = solr.session.post(
-            f"{solr.url}/update", data=body, headers=_JSON, params=_OPTIMISTIC
-        )
+        decoded = solr.post("update", body, params=_OPTIMISTIC)
     except SolrAnswerError as error:
         if error.status not in _ONE_BY_ONE:
             raise
@@ -70,16 +64,13 @@ def send(solr: Solr, orders: Sequence[Order]) -> Sent:
             return Sent(refused=(Refusal(id=orders[0].id, reason=reason),))
         middle = len(orders) // 2
         return send(solr, orders[:middle]) | send(solr, orders[middle:])
-    return _sent(solr.url, orders, answer(response))
+    return _sent(solr.url, orders, decoded)
 
 
 def whole(solr: Solr, ids: Sequence[str]) -> list[dict[str, Any]]:
     """All that Solr gives back of documents, by the collection's own names."""
-    request = solr.names.request(query.by_ids(ids)) | {"fields": ["*"], "limit": len(ids)}
-    request["params"] |= EXACT | {"defType": "lucene", "wt": "json"}
-    url = f"{solr.url}/select"
-    response = solr.session.post(url, data=orjson.dumps(request), headers=_JSON)
-    docs: list[dict[str, Any]] = answer(response, {"response.docs": list})["response"]["docs"]
+    request = query.by_ids(ids) | {"fields": ["*"], "limit": len(ids)}
+    docs: list[dict[str, Any]] = solr.ask(request, {"response.docs": list})["response"]["docs"]
     return docs
 
 
