@@ -75,13 +75,15 @@ def signed(documents: Sequence[Document], comparing: Comparing) -> Batch:
 class Seeking:
     """How candidates are found in a collection: those that `filters` let through.
 
-    `hot` are the bands that were met so far which too many documents share. They have these further
-    `fields`.
+    `hot` are the bands that were met so far which too many documents share; whether those that
+    share only such ones are met as far as they share most, is `with_most_shared`. They have these
+    further `fields`.
     """
 
     comparing: Comparing
     filters: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
+    with_most_shared: bool = False
     hot: Hot = field(default_factory=Hot)
 
     def asking(self) -> Asking:
@@ -95,18 +97,11 @@ def candidates(solr: Solr, batch: Batch, seeking: Seeking) -> list[Candidates]:
 
     Of those that share only hot bands with a document, which `is_cut` then, some may be missing.
     """
-    return sharing.candidates(solr, batch.terms(), seeking.asking(), seeking.hot)
-
-
-def with_most_shared(
-    solr: Solr, batch: Batch, found: Sequence[Candidates], seeking: Seeking
-) -> list[Candidates]:
-    """The same candidates; where they are cut, also the documents that share most bands."""
-    asking = seeking.asking()
-    return [
-        sharing.joined(each, sharing.most_shared(solr, own, asking)) if each.is_cut else each
-        for own, each in zip(batch.terms(), found, strict=True)
-    ]
+    terms, asking = batch.terms(), seeking.asking()
+    found = sharing.candidates(solr, terms, asking, seeking.hot)
+    if not seeking.with_most_shared:
+        return found
+    return sharing.with_most_shared(solr, terms, asking, found)
 
 
 def met(

@@ -12,7 +12,7 @@ from neardup_solr.edges.client import Solr
 from neardup_solr.pure.grouping.candidates import CAP
 from neardup_solr.pure.solr import query
 
-Found = Mapping[str, Any]
+Fields = Mapping[str, Any]
 
 HOT = CAP  # as in reports of whole collections
 SUSPECTS = 64  # terms that are looked at where a batch finds too many
@@ -43,7 +43,7 @@ class Candidate:
 
     id: str
     shared: int
-    fields: Mapping[str, Any]
+    fields: Fields
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +70,7 @@ class Hot:
         """Those of the terms that are not hot, as far as is known."""
         return [term for term in terms if term not in self._known]
 
-    def learn(self, solr: Solr, field: str, asked: set[str], documents: Sequence[Found]) -> bool:
+    def learn(self, solr: Solr, field: str, asked: set[str], documents: Sequence[Fields]) -> bool:
         """Whether some of the terms that found too many documents, of which these, are hot."""
         counts = Counter(
             term for one in documents for term in asked.intersection(_values(one, field))
@@ -90,7 +90,7 @@ def candidates(
 
     One request asks for all of them, by the terms that are not hot: what shares only hot ones with
     a document may be missing, and it `is_cut`. Where too many are found for other reasons, it is
-    asked in halves, and a single document gets those that share most.
+    asked in halves, and a single document `is_cut` without any.
     """
     cold = [hot.without(own) for own in terms]
     asked = {term for own in cold for term in own}
@@ -106,28 +106,36 @@ def candidates(
     if hot.learn(solr, asking.field, asked, found.documents):
         return candidates(solr, terms, asking, hot)
     if len(terms) == 1:
-        return [most_shared(solr, terms[0], asking)]
+        return [Candidates(is_cut=True)]
     middle = len(terms) // 2
     first, second = terms[:middle], terms[middle:]
     return candidates(solr, first, asking, hot) + candidates(solr, second, asking, hot)
 
 
-def most_shared(solr: Solr, terms: Sequence[str], asking: Asking) -> Candidates:
-    """The candidates that share most terms with one document, hot or not: at most `NEAREST`."""
+def with_most_shared(
+    solr: Solr, terms: Sequence[Sequence[str]], asking: Asking, found: Sequence[Candidates]
+) -> list[Candidates]:
+    """The same candidates; where they are cut, also the `NEAREST` that share most terms."""
+    return [
+        _joined(each, _most_shared(solr, own, asking)) if each.is_cut else each
+        for own, each in zip(terms, found, strict=True)
+    ]
+
+
+def _most_shared(solr: Solr, terms: Sequence[str], asking: Asking) -> tuple[Candidate, ...]:
+    """Those that share most terms with one document, hot or not."""
     wanted = query.Terms(field=asking.field, values=terms)
     request = query.any_of(wanted, filters=asking.filters, params={})
     found = finding.found(solr, request, fields=asking.names, limit=NEAREST)
-    return Candidates(found=counted(terms, found.documents, asking.field), is_cut=True)
+    return counted(terms, found.documents, asking.field)
 
 
-def joined(first: Candidates, second: Candidates) -> Candidates:
-    """The candidates of both, those that share most first, then by id."""
-    found = {one.id: one for one in (*first.found, *second.found)}
-    ordered = sorted(found.values(), key=_order)
-    return Candidates(found=tuple(ordered), is_cut=first.is_cut or second.is_cut)
+def _joined(cut: Candidates, others: Sequence[Candidate]) -> Candidates:
+    found = {one.id: one for one in (*cut.found, *others)}
+    return replace(cut, found=tuple(sorted(found.values(), key=_order)))
 
 
-def counted(terms: Sequence[str], documents: Sequence[Found], field: str) -> tuple[Candidate, ...]:
+def counted(terms: Sequence[str], documents: Sequence[Fields], field: str) -> tuple[Candidate, ...]:
     """Documents that share terms with one, as its candidates."""
     own = set(terms)
     made = (
@@ -138,7 +146,7 @@ def counted(terms: Sequence[str], documents: Sequence[Found], field: str) -> tup
 
 
 def shared_out(
-    terms: Sequence[Sequence[str]], documents: Sequence[Found], field: str
+    terms: Sequence[Sequence[str]], documents: Sequence[Fields], field: str
 ) -> list[Candidates]:
     """Each document as a candidate of those whose terms it has in `field`."""
     owners: dict[str, list[int]] = defaultdict(list)
@@ -157,7 +165,7 @@ def shared_out(
     return [Candidates(found=tuple(each)) for each in found]
 
 
-def _values(document: Found, field: str) -> Sequence[str]:
+def _values(document: Fields, field: str) -> Sequence[str]:
     value = document.get(field, ())
     return (value,) if isinstance(value, str) else value
 

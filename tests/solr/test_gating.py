@@ -123,7 +123,8 @@ def test_too_many_candidates_are_asked_in_halves(
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
     asking = sharing.Asking(field="content_bands", fields=())
     terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
-    found = sharing.candidates(solr, terms, asking, Hot())
+    cut = sharing.candidates(solr, terms, asking, Hot())
+    found = sharing.with_most_shared(solr, terms, asking, cut)
     assert [(len(one.found), one.is_cut) for one in found] == [(10, True), (0, False), (0, False)]
     assert found[0].found[0].id == "old3"
 

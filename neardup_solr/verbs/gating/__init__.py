@@ -77,7 +77,9 @@ def gate(
         settings=settings,
         frequencies=weighing.frequencies(weighing.sampled(solr)) if needed else None,
     )
-    seeking = Seeking(comparing=comparing, filters=gating.filters, fields=(TAG_FIELD,))
+    seeking = Seeking(
+        comparing=comparing, filters=gating.filters, fields=(TAG_FIELD,), with_most_shared=True
+    )
     meeting = Meeting(solr=solr, seeking=seeking)
     return _Run(meeting=meeting, policy=policy, gating=gating).decisions(documents)
 

@@ -71,8 +71,7 @@ class Meeting:
 
     def matched(self, batch: Batch, admitted: Admitted) -> Matched:
         """Whom each document of a batch is near to."""
-        sharing_cold = matching.candidates(self.solr, batch, self.seeking)
-        found = matching.with_most_shared(self.solr, batch, sharing_cold, self.seeking)
+        found = matching.candidates(self.solr, batch, self.seeking)
         there = [
             [one for one in each.found if _counts(document.id, one)]
             for document, each in zip(batch.documents, found, strict=True)
