@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -59,21 +59,15 @@ def annotate(
     signatures: Annotated[int | None, typer.Option(help="Terms in content_sg [20].")] = None,
 ) -> None:
     """Add our fields to the documents of a collection that is there, and change nothing else."""
-    from neardup_solr.pure.config import choose_fields
-    from neardup_solr.pure.text.shingles import stemmed
     from neardup_solr.verbs.existing import annotating, annotating_into
     from neardup_solr.verbs.existing.rewriting import Pace
 
     if missing + all + (into is not None) > 1:
         raise typer.BadParameter("give one of --missing, --all and --into")
-    if language is not None:
-        stemmed("", language)  # a language without stemmer is refused before any work
-    given = {
-        "fields": None if fields is None else choose_fields(fields),
-        "kind": kind, "shingle_size": shingle_size, "language": language, "family": family,
-        "hashes": hashes, "bands": bands, "rows": band_rows, "signatures": signatures,
-    }  # fmt: skip
-    asked: dict[str, Any] = {each: value for each, value in given.items() if value is not None}
+    asked = options.settings_given(
+        fields=fields, kind=kind, shingle_size=shingle_size, language=language, family=family,
+        hashes=hashes, bands=bands, rows=band_rows, signatures=signatures,
+    )  # fmt: skip
     target = _named(_connect(solr, name), text_field or (), prefix, in_place=into is None)
     pace, filters = Pace(rate=rate, threads=threads, batch=batch), query or ()
     show.compile_kernel()
@@ -202,21 +196,12 @@ def doctor(
 
     The exit code is 3 where something has to be done.
     """
-    from dataclasses import asdict
-
-    from neardup_solr.edges import report
     from neardup_solr.skin import find
     from neardup_solr.verbs.existing import doctoring
 
     as_rows = find.rows_format(format)
     found = doctoring.doctor(_connect(solr, name), sample=sample)
-    if as_rows is not None:
-        rows = (asdict(finding) for finding in found.findings)
-        show.print_rows(report.format_rows(rows, stack.COLUMNS, as_rows))
-    else:
-        for one in found.findings:
-            print(show.printable(f"{one.level}: {one.about}: {one.reason}"))
-            print(show.printable(f"    {one.remedy}"))
+    stack.print_findings(found.findings, as_rows)
     for fingerprint, count in found.settings.items():
         show.say(f"{show.counted(count, 'document')} with [{fingerprint}].")
     documents = show.counted(found.documents, "document")

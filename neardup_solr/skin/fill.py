@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -45,8 +45,6 @@ def index(
     """Index a file, a folder or standard input into Solr."""
     from neardup_solr.edges import sources
     from neardup_solr.edges.sources import Reading
-    from neardup_solr.pure.config import choose_fields
-    from neardup_solr.pure.text.shingles import stemmed
     from neardup_solr.verbs import indexing
 
     reading = Reading(
@@ -56,9 +54,8 @@ def index(
         keep=tuple(keep or ()),
         lossy=lossy,
     )
-    if language is not None:
-        stemmed("", language)  # a language without stemmer is refused before any work
-    asked = _given(
+    asked = options.settings_given(
+        fields=fields,
         kind=kind,
         shingle_size=shingle_size,
         language=language,
@@ -68,8 +65,6 @@ def index(
         rows=band_rows,
         signatures=signatures,
     )
-    if fields is not None:
-        asked["fields"] = choose_fields(fields)
     _judge(source, reading)
     target = options.connect(solr, core, create=True)
     show.say_if_typed(source, "documents")
@@ -113,12 +108,9 @@ def signatures(
     from neardup_solr.edges import sources
     from neardup_solr.edges.sources import Reading
     from neardup_solr.pure.config import Settings
-    from neardup_solr.pure.text.shingles import stemmed
     from neardup_solr.verbs import exporting
 
-    if language is not None:
-        stemmed("", language)  # a language without stemmer is refused before any work
-    asked = _given(
+    asked = options.settings_given(
         kind=kind,
         shingle_size=shingle_size,
         language=language,
@@ -170,8 +162,3 @@ def _judge(source: str, reading: Reading) -> None:
     documents = sources.read(source, reading=reading, on_error=lambda error: None)
     if sources.size_hint(source) is not None:
         next(documents, None)
-
-
-def _given(**settings: str | int | None) -> dict[str, Any]:
-    """The settings that were asked for, by name; the others are those of the collection."""
-    return {name: value for name, value in settings.items() if value is not None}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -114,3 +114,19 @@ def connect(address: str | None, core: str, *, create: bool = False) -> Solr:
     from neardup_solr.verbs import connecting
 
     return connecting.connect(address, core=core, create=create, on_started=show.say)
+
+
+def settings_given(
+    *, fields: str | None = None, language: str | None = None, **others: str | int | None
+) -> dict[str, Any]:
+    """The settings that options ask for, by name; the others are those of the collection.
+
+    Raises SettingsError where a field is not one, or a language has no stemmer: before any work.
+    """
+    from neardup_solr.pure.config import choose_fields
+    from neardup_solr.pure.text.shingles import stemmed
+
+    if language is not None:
+        stemmed("", language)
+    given = {"fields": None if fields is None else choose_fields(fields), "language": language}
+    return {name: value for name, value in (given | others).items() if value is not None}

@@ -75,7 +75,6 @@ def lint(
 
     The exit code is 3 where documents would lose something or cannot be written.
     """
-    from neardup_solr.edges import report
     from neardup_solr.verbs import connecting
     from neardup_solr.verbs.existing import linting
 
@@ -83,11 +82,7 @@ def lint(
     target = options.connect(solr, name)
     connecting.require_named(target, name)
     found = linting.lint(target, text=text_field or (), prefix=prefix)
-    if as_rows is not None:
-        rows = (asdict(finding) for finding in found.findings)
-        show.print_rows(report.format_rows(rows, COLUMNS, as_rows))
-    elif found.findings:
-        _print_findings(found.findings)
+    print_findings(found.findings, as_rows)
     counts = [
         show.counted(sum(one.level == level for one in found.findings), level)
         for level in ("danger", "warning", "note")
@@ -98,7 +93,14 @@ def lint(
         raise typer.Exit(DANGEROUS)
 
 
-def _print_findings(findings: Sequence[Finding]) -> None:
+def print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
+    """Print findings for people, or as rows in one of the formats."""
+    from neardup_solr.edges import report
+
+    if as_rows is not None:
+        rows = map(asdict, findings)
+        show.print_rows(report.format_rows(rows, COLUMNS, as_rows))
+        return
     for one in findings:
         print(show.printable(f"{one.level}: {one.about}: {one.reason}"))
         print(show.printable(f"    {one.remedy}"))
