@@ -6,13 +6,13 @@ Everything here only reads. Doors that are shut (403, 404) are no errors: the fa
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ipaddress import ip_address
 from typing import Any
 from urllib.parse import urlsplit
 
 import orjson
 
 from neardup_solr.edges.client import Solr
+from neardup_solr.edges.http.access import is_loopback
 from neardup_solr.edges.http.answers import answer
 from neardup_solr.pure.errors import SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.pure.solr.query import CLAUSES
@@ -75,15 +75,14 @@ def cluster(solr: Solr) -> Told:
     return dict(told.get("cluster", {}))
 
 
-def beside(solr: Solr) -> tuple[str, ...]:
+def beside(cluster: Told, name: str) -> tuple[str, ...]:
     """The other collections of a SolrCloud that have the same configset, and so the same schema."""
-    told = cluster(solr)
-    own = described(told, solr.core).get("configName")
-    behind = alias_of(told, solr.core) or (solr.core,)
+    own = described(cluster, name).get("configName")
+    behind = alias_of(cluster, name) or (name,)
     return tuple(
         sorted(
             each
-            for each, one in told.get("collections", {}).items()
+            for each, one in cluster.get("collections", {}).items()
             if own and one.get("configName") == own and each not in behind
         )
     )
@@ -114,11 +113,7 @@ def is_read_only(cluster: Told, name: str) -> bool:
 
 def is_local(solr: Solr) -> bool:
     """Whether the address is one that only this machine reaches."""
-    host = urlsplit(solr.base).hostname or ""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
+    return is_loopback(urlsplit(solr.base).hostname or "")
 
 
 def _answers(solr: Solr, key: str, clauses: int) -> bool:

@@ -84,11 +84,12 @@ def located(url: str, core: str, *, is_core: bool) -> tuple[str, str]:
 def past_proxies(url: str) -> dict[str, str]:
     """This machine itself is never reached through a proxy of the environment."""
     host = urlsplit(url).hostname or ""
-    return {"no_proxy": host} if _is_loopback(host) else {}
+    return {"no_proxy": host} if is_loopback(host) else {}
 
 
 @lru_cache(maxsize=64)  # asked before every request
-def _is_loopback(host: str) -> bool:
+def is_loopback(host: str) -> bool:
+    """Whether a host, by name or address, is this machine itself."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:

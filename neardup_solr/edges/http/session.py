@@ -21,11 +21,7 @@ from neardup_solr.edges.http.access import Access, past_proxies
 from neardup_solr.edges.http.causes import cause, next_step
 from neardup_solr.edges.http.prepared import Prepared
 from neardup_solr.edges.http.retry import Retry, passes, retrying
-from neardup_solr.pure.errors import (
-    SolrAnswerError,
-    SolrError,
-    SolrUnreachable,
-)
+from neardup_solr.pure.errors import SolrAnswerError, SolrError, SolrUnreachable
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
@@ -51,7 +47,8 @@ class CheckedSession(requests.Session):
     ) -> None:
         super().__init__()
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
-        self.reached, self._prepared = False, Prepared()  # whether anything has answered yet
+        self.reached = False  # whether anything has answered yet
+        self._prepared = Prepared()
 
     # The signature is requests' own: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
@@ -12,7 +12,7 @@ from neardup_solr.edges.existing import atomic, probing, schema
 from neardup_solr.edges.native import FIELD as NATIVE
 from neardup_solr.pure.errors import SettingsError
 from neardup_solr.pure.solr import hazards
-from neardup_solr.pure.solr.names import ID, OWN, TEXT
+from neardup_solr.pure.solr.names import ID, OWN, TEXT, Names
 from neardup_solr.pure.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs.existing import linting
 
@@ -45,10 +45,17 @@ def require_safe(solr: Solr) -> Schema:
 
 def require_readable(solr: Solr) -> None:
     """Refuse text fields whose values Solr does not give back, by SettingsError."""
-    found = schema.described(solr)
-    for name in solr.names.text:
+    require_texts(schema.described(solr), solr.names.text, solr.names)
+
+
+def require_texts(found: Schema, fields: Iterable[str], known: Names) -> None:
+    """Refuse fields that no texts can be read from, by SettingsError that names likely ones.
+
+    None of our own is likely, by the names that the collection is known to have.
+    """
+    for name in fields:
         if problem := hazards.no_text(found.field(name)):
-            next_step = hazards.text_field(found, schema.wanted(solr.names))
+            next_step = hazards.text_field(found, schema.wanted(known))
             raise SettingsError(f"the text field {name!r}: {problem}", next_step)
 
 

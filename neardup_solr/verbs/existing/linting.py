@@ -63,7 +63,7 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
         select=solrconfig.handler_parameters(config or {}, "/select"),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
         alias_of=behind,
-        beside=probing.beside(solr),
+        beside=probing.beside(cluster, solr.core),
         is_read_only=probing.is_read_only(cluster, solr.core),
         is_local=probing.is_local(solr),
         is_encrypted=solr.base.startswith("https:"),

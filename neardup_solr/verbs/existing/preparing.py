@@ -9,10 +9,10 @@ from typing import Any
 from neardup_solr.edges.client import Solr
 from neardup_solr.edges.existing import probing, schema
 from neardup_solr.pure.errors import SettingsError, SolrAnswerError
-from neardup_solr.pure.solr import hazards
 from neardup_solr.pure.solr.findings import clash
 from neardup_solr.pure.solr.names import Names
 from neardup_solr.pure.solr.schema import Schema
+from neardup_solr.verbs.existing import guarding
 from neardup_solr.verbs.existing.linting import chosen
 
 ATTEMPTS = 3  # where somebody else changes the schema at the same time
@@ -61,7 +61,7 @@ def prepare(
             is_done=not commands,
             is_mutable=schema.is_mutable(solr),
             xml=schema.xml(commands),
-            beside=probing.beside(solr),
+            beside=probing.beside(probing.cluster(solr), solr.core),
         )
         if dry_run or not commands or not planned.is_mutable:
             return planned
@@ -88,7 +88,7 @@ def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
         fields=tuple(ours),
         is_done=not ours,
         is_mutable=schema.is_mutable(solr),
-        beside=probing.beside(solr),
+        beside=probing.beside(probing.cluster(solr), solr.core),
     )
     if not ours:
         return planned
@@ -122,10 +122,7 @@ def _names(solr: Solr, found: Schema, text: Sequence[str], prefix: str | None) -
     if schema.NOTE in found.fields and names.prefix != known.prefix:
         reason = f"our fields are there already, with the prefix {known.prefix!r}"
         raise SettingsError(reason, f"take them out first: neardup init {solr.core} --remove")
-    for name in names.text:
-        if problem := hazards.no_text(found.field(name)):
-            next_step = hazards.text_field(found, schema.wanted(known))
-            raise SettingsError(f"the text field {name!r}: {problem}", next_step)
+    guarding.require_texts(found, names.text, known)
     return names
 
 
