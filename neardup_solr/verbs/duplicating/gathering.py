@@ -22,7 +22,6 @@ from neardup_solr.pure.errors import RecordError, SettingsError
 from neardup_solr.pure.grouping.canonical import ARRIVAL, LENGTH
 from neardup_solr.pure.model import Document
 from neardup_solr.pure.signatures import signature, signing
-from neardup_solr.pure.text import normalize
 from neardup_solr.verbs.settings import FIELD as SETTINGS_FIELD
 from neardup_solr.verbs.settings import needed_settings
 
@@ -130,7 +129,7 @@ class Gathered:
         """The normal forms of all documents, read once; "" for one that is no longer there."""
         for at in range(len(self._forms), len(self), AT_ONCE):
             texts = self.texts(range(at, min(at + AT_ONCE, len(self))))
-            self._forms.extend(normalize.normalize(text) if text else "" for text in texts)
+            self._forms.extend(signing.normal_forms([text or "" for text in texts]))
         return self._forms
 
     def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
