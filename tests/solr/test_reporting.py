@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 
 import neardup_solr as nd
@@ -13,24 +11,7 @@ from neardup_solr.pure.model import Pair
 from neardup_solr.verbs import reporting
 from neardup_solr.verbs.matching import Seeking
 from neardup_solr.verbs.searching import measuring, searchable
-
-
-def edited(count: int, seed: int) -> list[nd.Document]:
-    """Texts of invented words, most of them edited copies of one another; some have no word."""
-    rng = random.Random(seed)
-    texts: list[list[str]] = [[], []]
-    for _ in range(count):
-        words = [f"w{rng.randrange(4000)}" for _ in range(rng.randrange(10, 40))]
-        if rng.random() < 0.7:
-            words = list(rng.choice(texts)) or words
-            for _ in range(rng.choice((0, 1, 2, 4, 8))):
-                words[rng.randrange(len(words))] = f"w{rng.randrange(4000)}"
-        texts.append(words)
-    return [
-        nd.Document(id=str(number), text=" ".join(words), kept={"half_i": number % 2})
-        for number, words in enumerate(texts)
-    ]
-
+from tests.solr.families import families
 
 CRITERIA = [
     nd.Criteria(by="bands"),
@@ -48,7 +29,7 @@ CRITERIA = [
 @pytest.mark.parametrize("later_only", [False, True])
 def test_together_as_one_by_one(solr: Solr, criteria: nd.Criteria, later_only: bool) -> None:
     """Pairs, their order, their numbers and what was cut are those of one search a document."""
-    documents = edited(150, 5)
+    documents = families(150, 5, copied=0.7, wordless=("", ""))
     nd.index(documents, solr)
     together = nd.report(solr, chosen=nd.Chosen(later_only=later_only), criteria=criteria)
     settings, settled = searchable(solr, criteria)

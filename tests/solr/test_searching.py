@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 
 import pytest
@@ -10,25 +9,9 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.edges.client import Solr
 from neardup_solr.verbs.searching import _by_bands
+from tests.solr.families import families
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill"
-
-
-def families(count: int, seed: int) -> list[nd.Document]:
-    """Texts of invented words, most of them edited copies of one another; two have no word."""
-    rng = random.Random(seed)
-    texts: list[list[str]] = [[], ["…"]]
-    for _ in range(count):
-        words = [f"w{rng.randrange(4000)}" for _ in range(rng.randrange(10, 40))]
-        if rng.random() < 0.8:
-            words = list(rng.choice(texts)) or words
-            for _ in range(rng.choice((0, 1, 2, 4, 8))):
-                words[rng.randrange(len(words))] = f"w{rng.randrange(4000)}"
-        texts.append(words)
-    return [
-        nd.Document(id=str(number), text=" ".join(words), kept={"half_i": number % 2})
-        for number, words in enumerate(texts)
-    ]
 
 
 CRITERIA = [
@@ -47,7 +30,7 @@ CRITERIA = [
 @pytest.mark.parametrize("criteria", CRITERIA, ids=lambda c: f"{c.measure} {c.rows} {c.filters}")
 def test_an_open_collection_answers_the_same(solr: Solr, criteria: nd.Criteria) -> None:
     """A search by one request gives what the first search of a fresh connection gives."""
-    documents = families(80, 11)
+    documents = families(80, 11, copied=0.8, wordless=("", "…"))
     nd.index(documents, solr)
     found = 0
     nd.search(solr, text=FOX, criteria=criteria)
