@@ -44,13 +44,12 @@ from indexing import _solr as embedded
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.existing import schema
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.signatures import signing
-from neardup_solr.pure.solr.names import PLAIN, Names
-from neardup_solr.verbs.existing.rewriting import DEFAULT_PACE
+from neardup_solr.files import solr_config
+from neardup_solr.minhash import sign
+from neardup_solr.solr import admin, collection, schema
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.names import PLAIN, Names
+from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE
 from tests.solr import theirs
 
 PAGE = 1_000
@@ -92,7 +91,7 @@ def _speed(base: str, solr: Solr) -> dict[str, float]:
     Annotated is their collection, and a plain one beside it that has no children and copies
     nothing: what those cost is Solr's own work.
     """
-    own, taken = client.connect(base, f"bench_{time.time_ns()}"), {}
+    own, taken = collection.connect(base, f"bench_{time.time_ns()}"), {}
     for work in ("index", "annotate", "annotate plain"):
         admin.create(own, configset=solr_config() / "conf")
         with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -126,7 +125,7 @@ def _whole(solr: Solr) -> float:
 
 def perform(work: str, url: str, names: Names, own_url: str) -> tuple[int, float]:
     """Documents written by a task, and its seconds."""
-    signing.compile_kernel()
+    sign.compile_kernel()
     solr, own = _connected(url, names), _connected(own_url, PLAIN)
     if work == "annotate":
         done = nd.annotate(solr)
@@ -148,7 +147,7 @@ def _texts(solr: Solr) -> dict[str, str]:
 
 def _connected(url: str, names: Names) -> Solr:
     base, _, core = url.rpartition("/")
-    return client.connect(base, core, names=names)
+    return collection.connect(base, core, names=names)
 
 
 def _same(solr: Solr, before: dict[str, Any]) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from corpus import DATA, Dice, corpus
 from numba import njit
 from numpy.typing import NDArray
 
-from neardup_solr.pure.text.normalize import normalize
-from neardup_solr.pure.text.shingles import word_shingles
+from neardup_solr.text.normalize import normalize
+from neardup_solr.text.shingles import word_shingles
 
 SAMPLED = 300_000  # pairs drawn at random beside the known ones
 

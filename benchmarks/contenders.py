@@ -27,8 +27,8 @@ WARM = 200  # texts of a first, untimed run: imports, compiled code read from it
 
 def kernel(texts: list[str], cores: int) -> Any:
     """This package, compiled: 128 hashes, 42 band keys, normal forms beyond ASCII included."""
-    from neardup_solr.pure.config import Settings
-    from neardup_solr.pure.signatures.signing import sign
+    from neardup_solr.minhash.sign import sign
+    from neardup_solr.settings import Settings
 
     return sign(texts, Settings(), threads=cores)
 

@@ -25,8 +25,8 @@ import numpy as np
 from drafts import CITIES, EDITS, Draft, pick, reference_of, some, title_of
 from numpy.typing import NDArray
 
-from neardup_solr.pure.text.normalize import normalize
-from neardup_solr.pure.text.shingles import word_shingles
+from neardup_solr.text.normalize import normalize
+from neardup_solr.text.shingles import word_shingles
 
 DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 COPIES, SIBLINGS = 0.10, 0.04  # of all documents

@@ -11,10 +11,10 @@ import oneperm
 from numba import njit
 from numpy.typing import NDArray
 
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.kernel.hashes import _fold_affine  # only to time it alone
-from neardup_solr.pure.signatures.signature import coefficients
-from neardup_solr.pure.signatures.signing import sign
+from neardup_solr.kernel.hashes import _fold_affine  # only to time it alone
+from neardup_solr.minhash.sign import sign
+from neardup_solr.minhash.signature import coefficients
+from neardup_solr.settings import Settings
 
 HASHES = 128
 SIZES, SIMILARITIES, TRIALS = (10, 50, 200, 1_000), (0.2, 0.5, 0.8), 4_000

@@ -32,16 +32,15 @@ from corpus import corpus
 from indexing import _solr as running_solr
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.comparing import similarity
-from neardup_solr.pure.config import Settings, choose_fields
-from neardup_solr.pure.signatures import signature
-from neardup_solr.pure.text import normalize
-from neardup_solr.verbs.matching import Seeking
-from neardup_solr.verbs.reporting import PAGE, THREADS, _pair, _Reporting
-from neardup_solr.verbs.searching import measuring, searchable
+from neardup_solr.files import solr_config
+from neardup_solr.minhash import signature
+from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
+from neardup_solr.text import normalize
+from neardup_solr.verbs.batch import Seeking
+from neardup_solr.verbs.report import PAGE, THREADS, _pair, _Reporting
+from neardup_solr.verbs.search import measuring, searchable
 
 FIELDS = Settings(fields=choose_fields("content,content_bands,signature,md5_hash,num_words"))
 POLICY = nd.Policy(reject=0.95, hold=0.8, tag=0.5)
@@ -61,7 +60,7 @@ def main() -> None:
     old, coming = documents[: options.documents], documents[options.documents :]
     new, asked = coming[: options.new], coming[options.new :]
     with running_solr() as base:
-        solr = client.connect(base, "bench")
+        solr = collection.connect(base, "bench")
         admin.create(solr, configset=solr_config() / "conf")
         nd.index(old, solr, settings=FIELDS)
         gc.freeze()  # or Python would look through the corpus again and again while others wait
@@ -151,7 +150,7 @@ def _queries(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
         for found in asked(at, ["id", "content"])["docs"]:
             words = normalize.words(normalize.normalize(found["content"]))
             most = max(len(own), len(words)) // 2
-            distance = similarity.word_distance(own, words, at_most=most)
+            distance = words.word_distance(own, words, at_most=most)
             if distance is not None:
                 near.append((distance, found["id"]))
         return sorted(near)

@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 
 import neardup_solr
 from neardup_solr import Document
-from neardup_solr.pure.comparing.similarity import Limits
-from neardup_solr.pure.grouping import linkage
-from neardup_solr.pure.grouping.candidates import CAP, Pairs, components
-from neardup_solr.verbs.duplicating import Duplicates, Grouping, Verifying
+from neardup_solr.candidates.by_band import CAP, components
+from neardup_solr.clusters import linkage
+from neardup_solr.measures import Pairs
+from neardup_solr.measures.words import Limits
+from neardup_solr.verbs.duplicates import Duplicates, Grouping, Verifying
 
 LEAST = 0.8
 FORMER = 256  # the cap before it was measured

@@ -31,15 +31,15 @@ import results
 from corpus import corpus
 
 import neardup_solr
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.server import jars, lifecycle
-from neardup_solr.edges.server.layout import layout
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.config import Settings, choose_fields
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures.encoding import encoded
-from neardup_solr.verbs.indexing import DEFAULT_SENDING
+from neardup_solr.embedded import jars, lifecycle
+from neardup_solr.embedded.layout import layout
+from neardup_solr.files import solr_config
+from neardup_solr.minhash.encode import encoded
+from neardup_solr.records import Document
+from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs.index import DEFAULT_SENDING
 
 BANDS_ONLY = "content_bands,signature,content"
 FIELDS = {
@@ -95,7 +95,7 @@ def _compare(base: str, fields: str, options: argparse.Namespace) -> dict[str, A
 def _run(base: str, work: str, fields: str, count: int) -> Seconds:
     """One run in a fresh process, into a fresh core that is dropped afterwards."""
     task = Task(work, fields, count, base, f"bench_{time.time_ns()}")
-    solr = client.connect(base, task.core)
+    solr = collection.connect(base, task.core)
     admin.create(solr, configset=solr_config() / "conf")
     try:
         with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -113,7 +113,7 @@ def perform(task: Task) -> Seconds:
     documents = [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
     settings = FIELDS[task.fields]
     encoded(documents[:100], settings)  # compiled code is read from its cache
-    work = _WORK[task.work](documents, settings, client.connect(task.base, task.core))
+    work = _WORK[task.work](documents, settings, collection.connect(task.base, task.core))
     started, busy = time.perf_counter(), time.process_time()
     work()
     return {

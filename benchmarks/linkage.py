@@ -26,15 +26,15 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 from records import SETS, Linkage
 
-from neardup_solr.pure.comparing import alignment
-from neardup_solr.pure.comparing.alignment import (
+from neardup_solr.candidates.by_word import word_candidates
+from neardup_solr.measures.aligned import (
     ALIGNED_SIMILARITY,
     Frequencies,
     aligned,
+    alignment,
     frequencies,
     mutual_best,
 )
-from neardup_solr.pure.grouping.blocking import word_candidates
 
 THRESHOLDS = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85)
 THREADS = os.cpu_count() or 1
@@ -146,14 +146,14 @@ def plain_words(form: str) -> list[str]:
 @contextmanager
 def without(**changes: Any) -> Iterator[None]:
     """The measure with other constants."""
-    kept = {name: getattr(alignment, name) for name in changes}
+    kept = {name: getattr(aligned, name) for name in changes}
     for name, value in changes.items():
-        setattr(alignment, name, value)
+        setattr(aligned, name, value)
     try:
         yield
     finally:
         for name, value in kept.items():
-            setattr(alignment, name, value)
+            setattr(aligned, name, value)
 
 
 NO_ACRONYMS = range(0)
@@ -200,7 +200,7 @@ def combinations_of(of: Linkage) -> dict[str, Quality]:
     known = frequencies(of.forms)
     both, one, other = np.empty((3, len(of.pairs)))
     for at, (first, second) in enumerate(of.pairs.tolist()):
-        rows = alignment.alignment(of.forms[first], of.forms[second], known)
+        rows = alignment(of.forms[first], of.forms[second], known)
         both[at] = sum(row.similarity * row.weight for row in rows)
         one[at] = max(sum(row.first_weight for row in rows), 1e-9)
         other[at] = max(sum(row.second_weight for row in rows), 1e-9)

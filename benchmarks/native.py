@@ -29,14 +29,13 @@ import numpy as np
 import results
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client, native
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.http.session import answer
-from neardup_solr.edges.server import lifecycle
-from neardup_solr.edges.server.layout import layout
-from neardup_solr.pure.config import Settings, choose_fields
-from neardup_solr.pure.signatures import signature
-from neardup_solr.pure.solr import query
+from neardup_solr.embedded import lifecycle
+from neardup_solr.embedded.layout import layout
+from neardup_solr.minhash import signature
+from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.solr import admin, collection, query
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.http.session import answer
 from neardup_solr.testing import private_home
 
 BUCKETS = (0.3, 0.5, 0.7, 0.9, 1.01)  # of the exact similarity
@@ -154,10 +153,10 @@ def _filled(
     base: str, core: str, way: Way | None, texts: Sequence[str]
 ) -> tuple[Solr, dict[str, float]]:
     """A core with these documents: documents a second, and its bytes when merged into one."""
-    solr = client.connect(base, core)
+    solr = collection.connect(base, core)
     params = {"action": "CREATE", "name": core, "configSet": admin.CONFIGSET}
     if way is not None and way.asked:
-        params |= {"configSet": _configset(core, way), **native.PROPERTIES}
+        params |= {"configSet": _configset(core, way), **collection.PROPERTIES}
     answer(solr.session.get(f"{base}/admin/cores", params=params))
     documents = [nd.Document(id=str(at), text=text) for at, text in enumerate(texts)]
     started = time.perf_counter()
@@ -193,7 +192,7 @@ def _asked(way: Way, text: str) -> query.Request:
         entry = signature.entry(nd.Document(id="q", text=text), OURS)
         terms = query.Terms(field="content_bands", values=entry.bands)
         return query.any_of(terms, filters=[], params={})
-    terms = query.Terms(field=native.FIELD, values=[text])
+    terms = query.Terms(field=collection.FIELD, values=[text])
     made = query.min_hash(terms, filters=[], params={})
     assert LIKE_OURS in made["query"]
     return made | {"query": made["query"].replace(LIKE_OURS, way.asked)}

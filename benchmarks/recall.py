@@ -28,9 +28,9 @@ from families import HASHES, TRIALS, Signatures, standard_error
 from numba import njit
 from numpy.typing import NDArray
 
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.signatures import bands
-from neardup_solr.pure.signatures.signing import sign
+from neardup_solr.minhash import bands
+from neardup_solr.minhash.sign import sign
+from neardup_solr.settings import Settings
 
 BANDS, ROWS = 42, 3
 EDGES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)  # the last bucket is 1 itself

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import demo
-from neardup_solr.pure.text.normalize import normalize
+from neardup_solr.text.normalize import normalize
 
 DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 

@@ -19,16 +19,17 @@ from wholes import Peak
 
 import neardup_solr
 from neardup_solr import Document
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.edges.sources import Reading
-from neardup_solr.edges.spill import Spill
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.grouping.candidates import Candidates, Pairs
-from neardup_solr.verbs.duplicating import Verifying, Working, candidates
-from neardup_solr.verbs.duplicating.comparing import Comparison, measuring
-from neardup_solr.verbs.duplicating.gathering import Gathered, Gathering, gather
+from neardup_solr.candidates.by_band import Candidates
+from neardup_solr.files import solr_config
+from neardup_solr.measures import Pairs
+from neardup_solr.settings import Settings
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
+from neardup_solr.sources import Reading
+from neardup_solr.spill import Spill
+from neardup_solr.verbs.duplicates import Verifying, Working, candidates
+from neardup_solr.verbs.duplicates.compare import Comparison, measuring
+from neardup_solr.verbs.duplicates.gather import Gathered, Gathering, gather
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
 Sections = Iterator[tuple[str, str]]
@@ -38,7 +39,7 @@ Sections = Iterator[tuple[str, str]]
 def _collection(count: int) -> Iterator[Solr]:
     """The corpus in a core of its own."""
     with running_solr() as base:
-        solr = client.connect(base, "bench")
+        solr = collection.connect(base, "bench")
         admin.create(solr, configset=solr_config() / "conf")
         texts = corpus(count, 1).documents
         documents = [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]

@@ -22,12 +22,12 @@ from corpus import corpus
 from numpy.typing import NDArray
 
 import neardup_solr
-from neardup_solr.edges.spill import Spill
-from neardup_solr.pure.comparing import verification
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.grouping.candidates import Joining, Pairs, band_candidates, components
-from neardup_solr.pure.signatures.signing import sign
-from neardup_solr.verbs.duplicating import Working
+from neardup_solr.candidates.by_band import Joining, band_candidates, components
+from neardup_solr.measures import Pairs, verification
+from neardup_solr.minhash.sign import sign
+from neardup_solr.settings import Settings
+from neardup_solr.spill import Spill
+from neardup_solr.verbs.duplicates import Working
 
 LEAST = 0.5
 MEGABYTE = 2**20

@@ -13,14 +13,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from neardup_solr.edges.client import Solr
-    from neardup_solr.edges.http.access import Access
-    from neardup_solr.edges.pairs import read_pairs
-    from neardup_solr.edges.report import write_pairs
-    from neardup_solr.edges.sources import Reading, read
-    from neardup_solr.pure.comparing.similarity import Limits
-    from neardup_solr.pure.config import Settings
-    from neardup_solr.pure.errors import (
+    from neardup_solr.errors import (
         CoreMissing,
         DocumentNotFound,
         NeardupError,
@@ -34,19 +27,25 @@ if TYPE_CHECKING:
         SolrUnreachable,
         SourceError,
     )
-    from neardup_solr.pure.explaining.explanation import Explanation
-    from neardup_solr.pure.grouping.evaluate import Evaluation
-    from neardup_solr.pure.model import Cluster, Document, Duplicate, Entry, Match, Member, Pair
-    from neardup_solr.pure.policy import Decision, Policy
-    from neardup_solr.pure.signatures.bands import probability
-    from neardup_solr.pure.signatures.estimate import Estimate, containment, jaccard
-    from neardup_solr.pure.signatures.signature import decode
-    from neardup_solr.pure.signatures.tuning import Demand, Plan, Tuning, solve
-    from neardup_solr.pure.solr.findings import Finding
-    from neardup_solr.pure.solr.names import Names
-    from neardup_solr.verbs.connecting import connect, init
-    from neardup_solr.verbs.deleting import delete
-    from neardup_solr.verbs.duplicating import (
+    from neardup_solr.measures.words import Limits
+    from neardup_solr.minhash.bands import probability
+    from neardup_solr.minhash.plans import Demand, Plan, Tuning, solve
+    from neardup_solr.minhash.signature import decode
+    from neardup_solr.minhash.statistics import Estimate, containment, jaccard
+    from neardup_solr.records import Cluster, Document, Duplicate, Entry, Match, Member, Pair
+    from neardup_solr.reports.rows import write_pairs
+    from neardup_solr.settings import Settings
+    from neardup_solr.solr.collection import Solr
+    from neardup_solr.solr.http.access import Access
+    from neardup_solr.solr.names import Names
+    from neardup_solr.sources import Reading, read
+    from neardup_solr.sources.pairs import read_pairs
+    from neardup_solr.verbs.annotate import AnnotateSummary, annotate, annotate_into
+    from neardup_solr.verbs.annotate.rewrite import Pace
+    from neardup_solr.verbs.connect import connect
+    from neardup_solr.verbs.delete import delete
+    from neardup_solr.verbs.doctor import Diagnosis, doctor
+    from neardup_solr.verbs.duplicates import (
         Duplicates,
         Grouping,
         Verifying,
@@ -54,34 +53,33 @@ if TYPE_CHECKING:
         duplicates,
         write_duplicates,
     )
-    from neardup_solr.verbs.evaluating import evaluate
-    from neardup_solr.verbs.existing.annotating import AnnotateSummary, annotate
-    from neardup_solr.verbs.existing.annotating_into import annotate_into
-    from neardup_solr.verbs.existing.doctoring import Diagnosis, doctor
-    from neardup_solr.verbs.existing.linting import Lint, lint
-    from neardup_solr.verbs.existing.preparing import Preparation, prepare, unprepare
-    from neardup_solr.verbs.existing.rewriting import Pace
-    from neardup_solr.verbs.existing.stripping import StripSummary, strip
-    from neardup_solr.verbs.explaining import explain
-    from neardup_solr.verbs.exporting import SignaturesSummary, signatures
-    from neardup_solr.verbs.gating import Gating, gate
-    from neardup_solr.verbs.indexing import IndexSummary, Progress, Sending, index
-    from neardup_solr.verbs.marking import Marks, mark, unmark
-    from neardup_solr.verbs.rebanding import reband
-    from neardup_solr.verbs.reporting import Chosen, Report, report
-    from neardup_solr.verbs.sampling import Sampling
-    from neardup_solr.verbs.searching import Criteria, search
-    from neardup_solr.verbs.tuning import tune
+    from neardup_solr.verbs.evaluate import Evaluation, evaluate
+    from neardup_solr.verbs.explain import explain
+    from neardup_solr.verbs.explain.verdict import Explanation
+    from neardup_solr.verbs.gate import Gating, gate
+    from neardup_solr.verbs.gate.policy import Decision, Policy
+    from neardup_solr.verbs.index import IndexSummary, Progress, Sending, index
+    from neardup_solr.verbs.init import Preparation, init, prepare, unprepare
+    from neardup_solr.verbs.lint import Lint, lint
+    from neardup_solr.verbs.lint.rules import Finding
+    from neardup_solr.verbs.mark import Marks, mark, unmark
+    from neardup_solr.verbs.reband import reband
+    from neardup_solr.verbs.report import Chosen, Report, report
+    from neardup_solr.verbs.search import Criteria, search
+    from neardup_solr.verbs.signatures import SignaturesSummary, signatures
+    from neardup_solr.verbs.strip import StripSummary, strip
+    from neardup_solr.verbs.tune import tune
+    from neardup_solr.verbs.tune.sample import Sampling
 
 _PLACES = {
-    "edges.http.access": ("Access",),
-    "edges.client": ("Solr",),
-    "edges.pairs": ("read_pairs",),
-    "edges.report": ("write_pairs",),
-    "edges.sources": ("Reading", "read"),
-    "pure.signatures.bands": ("probability",),
-    "pure.config": ("Settings",),
-    "pure.errors": (
+    "solr.http.access": ("Access",),
+    "solr.collection": ("Solr",),
+    "sources.pairs": ("read_pairs",),
+    "reports.rows": ("write_pairs",),
+    "sources": ("Reading", "read"),
+    "minhash.bands": ("probability",),
+    "settings": ("Settings",),
+    "errors": (
         "CoreMissing",
         "DocumentNotFound",
         "NeardupError",
@@ -95,22 +93,21 @@ _PLACES = {
         "SolrUnreachable",
         "SourceError",
     ),
-    "pure.signatures.estimate": ("Estimate", "containment", "jaccard"),
-    "pure.grouping.evaluate": ("Evaluation",),
-    "pure.explaining.explanation": ("Explanation",),
-    "pure.solr.findings": ("Finding",),
-    "pure.model": ("Cluster", "Document", "Duplicate", "Entry", "Match", "Member", "Pair"),
-    "pure.signatures.signature": ("decode",),
-    "pure.solr.names": ("Names",),
-    "pure.policy": ("Decision", "Policy"),
-    "pure.comparing.similarity": ("Limits",),
-    "pure.signatures.tuning": ("Demand", "Plan", "Tuning", "solve"),
-    "verbs.existing.annotating": ("AnnotateSummary", "annotate"),
-    "verbs.existing.annotating_into": ("annotate_into",),
-    "verbs.connecting": ("connect", "init"),
-    "verbs.deleting": ("delete",),
-    "verbs.existing.doctoring": ("Diagnosis", "doctor"),
-    "verbs.duplicating": (
+    "minhash.statistics": ("Estimate", "containment", "jaccard"),
+    "verbs.evaluate": ("Evaluation", "evaluate"),
+    "verbs.explain.verdict": ("Explanation",),
+    "verbs.lint.rules": ("Finding",),
+    "records": ("Cluster", "Document", "Duplicate", "Entry", "Match", "Member", "Pair"),
+    "minhash.signature": ("decode",),
+    "solr.names": ("Names",),
+    "verbs.gate.policy": ("Decision", "Policy"),
+    "measures.words": ("Limits",),
+    "minhash.plans": ("Demand", "Plan", "Tuning", "solve"),
+    "verbs.annotate": ("AnnotateSummary", "annotate", "annotate_into"),
+    "verbs.connect": ("connect",),
+    "verbs.delete": ("delete",),
+    "verbs.doctor": ("Diagnosis", "doctor"),
+    "verbs.duplicates": (
         "Duplicates",
         "Grouping",
         "Verifying",
@@ -118,21 +115,20 @@ _PLACES = {
         "duplicates",
         "write_duplicates",
     ),
-    "verbs.evaluating": ("evaluate",),
-    "verbs.explaining": ("explain",),
-    "verbs.exporting": ("SignaturesSummary", "signatures"),
-    "verbs.gating": ("Gating", "gate"),
-    "verbs.indexing": ("IndexSummary", "Progress", "Sending", "index"),
-    "verbs.existing.linting": ("Lint", "lint"),
-    "verbs.marking": ("Marks", "mark", "unmark"),
-    "verbs.existing.preparing": ("Preparation", "prepare", "unprepare"),
-    "verbs.rebanding": ("reband",),
-    "verbs.reporting": ("Chosen", "Report", "report"),
-    "verbs.existing.rewriting": ("Pace",),
-    "verbs.sampling": ("Sampling",),
-    "verbs.searching": ("Criteria", "search"),
-    "verbs.existing.stripping": ("StripSummary", "strip"),
-    "verbs.tuning": ("tune",),
+    "verbs.explain": ("explain",),
+    "verbs.signatures": ("SignaturesSummary", "signatures"),
+    "verbs.gate": ("Gating", "gate"),
+    "verbs.index": ("IndexSummary", "Progress", "Sending", "index"),
+    "verbs.lint": ("Lint", "lint"),
+    "verbs.mark": ("Marks", "mark", "unmark"),
+    "verbs.init": ("Preparation", "init", "prepare", "unprepare"),
+    "verbs.reband": ("reband",),
+    "verbs.report": ("Chosen", "Report", "report"),
+    "verbs.annotate.rewrite": ("Pace",),
+    "verbs.tune.sample": ("Sampling",),
+    "verbs.search": ("Criteria", "search"),
+    "verbs.strip": ("StripSummary", "strip"),
+    "verbs.tune": ("tune",),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 

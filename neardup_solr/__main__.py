@@ -1,5 +1,5 @@
 """`python -m neardup_solr` is the command `neardup`."""
 
-from neardup_solr.skin.cli import main
+from neardup_solr.cli.main import main
 
 main()

@@ -20,12 +20,12 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.server import jars, lifecycle
-from neardup_solr.edges.server.layout import layout
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.errors import SolrUnreachable
+from neardup_solr.embedded import jars, lifecycle
+from neardup_solr.embedded.layout import layout
+from neardup_solr.errors import SolrUnreachable
+from neardup_solr.files import solr_config
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
 
 # Not $NEARDUP_SOLR_URL: that may name a Solr of production, where no test has business.
 ADDRESS = "NEARDUP_TEST_SOLR_URL"
@@ -51,7 +51,7 @@ def fresh_core(address: str) -> Iterator[Solr]:
     It is deleted with everything in it when the block ends. Raises SolrError where that Solr
     cannot be reached, or has no configset `neardup`.
     """
-    core = client.connect(address, f"test_{uuid.uuid4().hex[:12]}")
+    core = collection.connect(address, f"test_{uuid.uuid4().hex[:12]}")
     admin.create(core, configset=solr_config() / "conf")
     try:
         yield core
@@ -88,7 +88,7 @@ def _named() -> str | None:
     """The address in $NEARDUP_TEST_SOLR_URL, if there is one; a Solr answers there."""
     if address := os.environ.get(ADDRESS):
         try:
-            admin.is_cloud(client.connect(address, "any"))
+            admin.is_cloud(collection.connect(address, "any"))
         except SolrUnreachable as error:
             remedy = f"check ${ADDRESS}, or unset it for an embedded Solr"
             raise SolrUnreachable(error.url, error.reason, remedy) from None

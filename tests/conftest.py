@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.server import lifecycle
+from neardup_solr.embedded import lifecycle
+from neardup_solr.solr.collection import Solr
 from neardup_solr.testing import fresh_core, private_home
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

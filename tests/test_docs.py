@@ -13,10 +13,10 @@ import pytest
 import typer.main
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.config import ALL_FIELDS
-from neardup_solr.skin.cli import app
+from neardup_solr.cli.main import app
+from neardup_solr.settings import ALL_FIELDS
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -132,8 +132,8 @@ def test_links_lead_somewhere() -> None:
 
 def test_the_wheel_would_carry_the_configset() -> None:
     """What an installed package needs is where it looks for it."""
-    from neardup_solr.edges.solr_config import solr_config
+    from neardup_solr.files import solr_config
 
     assert {"conf", "server"} <= {path.name for path in solr_config().iterdir()}
     assert admin.CONFIGSET == "neardup"
-    assert client.PAGE > 0
+    assert collection.PAGE > 0

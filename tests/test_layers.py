@@ -1,4 +1,4 @@
-"""The rings: skin → verbs → edges → pure, never backwards."""
+"""The rooms of the package, and which of them may know which."""
 
 import ast
 from collections.abc import Iterator
@@ -7,17 +7,27 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).parents[1] / "neardup_solr"
-RINGS = ("pure", "edges", "verbs", "skin")
-FOREIGN = {
-    "pysolr": {"edges/client.py"},
-    # Only the first of them sends anything.
-    "requests": {"edges/http/session.py", "edges/http/prepared.py", "edges/http/answers.py"},
-}
+# From the inside outwards: a room imports from itself and from those before it, so there are no
+# circles. A name is that of a folder or of a module.
+ROOMS = (
+    "errors", "records", "settings", "text", "kernel", "minhash", "measures", "candidates",
+    "clusters", "files", "spill", "demo", "solr", "embedded", "sources", "reports", "verbs", "cli",
+)  # fmt: skip
+PURE = ROOMS[: ROOMS.index("files")]
+OUTSIDE = {"os", "io", "pathlib", "sys", "socket", "subprocess", "requests", "pysolr", "rich",
+           "typer"}  # fmt: skip
+OWNERS = {"pysolr": {"solr"}, "requests": {"solr", "embedded"}, "numba": {"kernel"}}
+DOORS = {"__init__.py", "__main__.py", "testing.py"}  # for users; they may know every room
 
 
 def modules() -> list[Path]:
-    """Every module of the four rings."""
-    return [path for ring in RINGS for path in sorted((PACKAGE / ring).rglob("*.py"))]
+    """Every module that is in a room."""
+    return [p for p in sorted(PACKAGE.rglob("*.py")) if str(p.relative_to(PACKAGE)) not in DOORS]
+
+
+def room(path: Path) -> str:
+    """The room of a module: the folder below the package, or its own name."""
+    return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def imports(path: Path) -> Iterator[str]:
@@ -25,36 +35,43 @@ def imports(path: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module == "neardup_solr":
+            yield from (f"neardup_solr.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield node.module
 
 
+def test_every_module_has_a_room() -> None:
+    """No folder or module beside the rooms."""
+    assert {room(path) for path in modules()} == set(ROOMS)
+
+
 @pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
 def test_imports_go_inwards(path: Path) -> None:
-    """A module imports its own ring and those inside it."""
-    own = RINGS.index(path.relative_to(PACKAGE).parts[0])
+    """A module imports from its own room and from those inside it."""
     for name in imports(path):
         parts = name.split(".")
-        if parts[0] == "neardup_solr" and len(parts) > 1 and parts[1] in RINGS:
-            assert RINGS.index(parts[1]) <= own, f"{path.name} imports {name}"
+        if parts[0] == "neardup_solr" and len(parts) > 1 and parts[1] in ROOMS:
+            assert ROOMS.index(parts[1]) <= ROOMS.index(room(path)), f"{path.name} imports {name}"
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_the_pure_ring_touches_nothing(path: Path) -> None:
+@pytest.mark.parametrize(
+    "path", [p for p in modules() if room(p) in PURE], ids=lambda p: str(p.relative_to(PACKAGE))
+)
+def test_pure_rooms_touch_nothing(path: Path) -> None:
     """Pure modules import no library that talks to files, the network or the terminal."""
-    if path.relative_to(PACKAGE).parts[0] == "pure":
-        outside = {"os", "pathlib", "sys", "requests", "pysolr", "rich", "typer", "subprocess"}
-        assert not outside & {name.split(".")[0] for name in imports(path)}
+    assert not OUTSIDE & {name.split(".")[0] for name in imports(path)}
 
 
-@pytest.mark.parametrize(("library", "owners"), FOREIGN.items())
-def test_one_module_owns_the_talk_with_solr(library: str, owners: set[str]) -> None:
-    """Only the client uses pysolr; requests is the session's, and the server's for downloads."""
-    users = {str(path.relative_to(PACKAGE)) for path in modules() if library in set(imports(path))}
-    assert {user for user in users if not user.startswith("edges/server/")} == owners
+@pytest.mark.parametrize(("library", "owners"), OWNERS.items())
+def test_a_library_has_its_owners(library: str, owners: set[str]) -> None:
+    """Only `solr` and `embedded` speak to a server; only the kernel knows what compiles it."""
+    users = {room(p) for p in modules() if library in {n.split(".")[0] for n in imports(p)}}
+    assert users <= owners
 
 
-def test_modules_are_small() -> None:
-    """A module has at most 300 lines."""
-    lengths = {path.name: len(path.read_text().splitlines()) for path in modules()}
-    assert {name: length for name, length in lengths.items() if length > 300} == {}
+def test_no_two_rooms_have_a_module_of_one_name() -> None:
+    """What a thing is called tells where it is: verbs, commands and their tests share a word."""
+    inner = [p for p in modules() if room(p) not in ("verbs", "cli") and p.stem != "__init__"]
+    names = [path.stem for path in inner]
+    assert sorted({name for name in names if names.count(name) > 1}) == []

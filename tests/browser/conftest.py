@@ -13,8 +13,8 @@ from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from neardup_solr.edges.page import Page, page_lines
-from neardup_solr.edges.report import write_atomically
+from neardup_solr.reports.html import Page, page_lines
+from neardup_solr.reports.rows import write_atomically
 
 Chrome = webdriver.Chrome
 OpenPage = Callable[[Page], Chrome]

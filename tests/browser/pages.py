@@ -9,11 +9,10 @@ from itertools import combinations, pairwise
 
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.edges.page import Page
-from neardup_solr.pure.comparing import similarity
-from neardup_solr.pure.ids import natural
-from neardup_solr.pure.model import Cluster, Duplicate, Member
-from neardup_solr.pure.text import diff
+from neardup_solr.measures.words import similarity
+from neardup_solr.records import Cluster, Duplicate, Member, natural
+from neardup_solr.reports.html import Page
+from neardup_solr.text import diff
 
 BANDS, ROWS = 42, 3
 SYLLABLES = ("ka", "lo", "mi", "ter", "san", "vel", "dor", "en", "us", "pri", "qua", "th")
@@ -121,4 +120,4 @@ def _cluster(group: Mapping[str, str]) -> Cluster:
 def _compared(text: str, other: str) -> tuple[int, float]:
     words, others = diff.split(text).forms, diff.split(other).forms
     distance = Levenshtein.distance(words, others)
-    return distance, similarity.similarity(distance, max(len(words), len(others)))
+    return distance, similarity(distance, max(len(words), len(others)))

@@ -10,8 +10,8 @@ from typing import Protocol
 
 import pytest
 
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.signatures import signing
+from neardup_solr.minhash import sign
+from neardup_solr.solr.collection import Solr
 
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 
@@ -28,7 +28,7 @@ class Run(Protocol):
 @pytest.fixture(scope="session", autouse=True)
 def compiled() -> None:
     """Compile the kernel before any command has to say that it does."""
-    signing.compile_kernel()
+    sign.compile_kernel()
 
 
 @pytest.fixture

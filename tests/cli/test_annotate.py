@@ -11,9 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.existing import schema
+from neardup_solr.solr import admin, collection, schema
+from neardup_solr.solr.collection import Solr
 from tests.cli.conftest import NEARDUP
 from tests.solr import theirs
 
@@ -90,11 +89,11 @@ def test_into_another_collection(solr: Solr) -> None:
         assert "= 190 annotated + 10 without text (" in run(solr, *words).stderr
         theirs.update(solr, {"key": "k1", "title": {"set": "another title"}})
         assert "= 1 annotated + 189 unchanged + 10" in run(solr, *words).stderr
-        beside = client.connect(solr.base, other)
+        beside = collection.connect(solr.base, other)
         assert beside.texts(["k1"])["k1"].startswith("another title\n")
         assert run(solr, "doctor", other).returncode == 0
     finally:
-        admin.drop(client.connect(solr.base, other))
+        admin.drop(collection.connect(solr.base, other))
     theirs.update(solr, {"key": "k1", "title": {"set": before["k1"]["title"]}})
     assert theirs.everything(solr) == before
     assert theirs.ours(solr) == {}

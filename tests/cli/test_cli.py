@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.edges.client import Solr
+from neardup_solr.solr.collection import Solr
 from tests.cli.conftest import NEARDUP, Run
 from tests.faults.scripted import Answer, answering
 
@@ -208,9 +208,9 @@ def test_init_creates_and_checks(run: Run, solr: Solr) -> None:
         assert "is created" in run("init", name, "--solr", base).stderr
         assert "is there, with all fields" in run("init", name, "--solr", base).stderr
     finally:
-        from neardup_solr.edges import admin, client
+        from neardup_solr.solr import admin, collection
 
-        admin.drop(client.connect(base, name))
+        admin.drop(collection.connect(base, name))
 
 
 def test_demo_shows_the_main_job(run: Run, solr: Solr) -> None:

@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from neardup_solr import demo
-from neardup_solr.edges.client import Solr
+from neardup_solr.solr.collection import Solr
 from tests.cli.conftest import Run
 from tests.unit.test_explanation import lucky_draws, missed_by_bad_luck
 

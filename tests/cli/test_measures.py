@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.pure.model import Match, Pair
-from neardup_solr.skin import show
-from neardup_solr.verbs.reporting import Report
+from neardup_solr.cli import show
+from neardup_solr.records import Match, Pair
+from neardup_solr.verbs.report import Report
 from tests.cli.conftest import Run
 
 NOBODY = "http://127.0.0.1:9/solr"

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.existing import schema
-from neardup_solr.pure.solr.names import OWN, PLAIN
+from neardup_solr.solr import schema
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.names import OWN, PLAIN
 from tests.cli.conftest import Run
 from tests.solr.foreign import MANAGED, collection
 

@@ -16,11 +16,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.config import ALL_FIELDS
-from neardup_solr.pure.model import Match, Pair
-from neardup_solr.skin import show
-from neardup_solr.verbs.reporting import Report
+from neardup_solr.cli import show
+from neardup_solr.records import Match, Pair
+from neardup_solr.settings import ALL_FIELDS
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs.report import Report
 from tests.cli.conftest import NEARDUP, Run
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"

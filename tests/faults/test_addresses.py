@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from neardup_solr.edges import client
-from neardup_solr.pure import errors as e
+from neardup_solr import errors as e
+from neardup_solr.solr import collection
 from tests.faults.scripted import Answer, answering
 
 FINE = Answer()
 
 
-def solr(address: str) -> client.Solr:
+def solr(address: str) -> collection.Solr:
     """A core at that address."""
-    return client.connect(address, "x")
+    return collection.connect(address, "x")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_host_elsewhere_is_reached_through_the_proxy(monkeypatch: pytest.Monke
 def test_names_that_no_core_can_have(name: str) -> None:
     """Such a name is refused before anything is asked."""
     with pytest.raises(e.SettingsError, match=r"cannot be the name of a core.*choose another name"):
-        client.connect("http://h:8983/solr", name)
+        collection.connect("http://h:8983/solr", name)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_names_that_no_core_can_have(name: str) -> None:
 def test_a_password_that_cuts_the_address(address: str) -> None:
     """A sign that ends the host's part has to be encoded; the password is not shown."""
     with pytest.raises(e.SolrUnreachable, match="write %2F for '/'") as caught:
-        client.connect(address, "x")
+        collection.connect(address, "x")
     assert "secret" not in str(caught.value)
     assert "user:" not in str(caught.value)
 
@@ -106,14 +106,14 @@ def test_a_password_that_cuts_the_address(address: str) -> None:
 )
 def test_addresses(address: str, base: str, core: str) -> None:
     """An address may name the core, and never keeps its password."""
-    found = client.connect(address, "given")
+    found = collection.connect(address, "given")
     assert (found.base, found.core) == (base, core)
     assert "secret" not in repr(found)
 
 
 def test_credentials_are_sent_as_basic_auth() -> None:
     """User and password of the address become the session's, percent-decoded."""
-    assert client.connect("http://us%40er:p%2Fw@h/solr", "x").session.auth == ("us@er", "p/w")
+    assert collection.connect("http://us%40er:p%2Fw@h/solr", "x").session.auth == ("us@er", "p/w")
 
 
 @pytest.mark.parametrize(
@@ -122,4 +122,4 @@ def test_credentials_are_sent_as_basic_auth() -> None:
 def test_what_is_no_address(address: str) -> None:
     """An address without http or a host is refused at once."""
     with pytest.raises(e.SolrUnreachable, match="not an address such as"):
-        client.connect(address, "x")
+        collection.connect(address, "x")

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.edges import client, export
+from neardup_solr.solr import collection, export
 from tests.faults.scripted import Answer, answering
 
 NO_SHARDS = Answer(body=b'{"responseHeader":{"status":0},"response":{"numFound":9,"docs":[]}}')
@@ -55,7 +55,7 @@ def test_an_export_that_is_not_whole_is_refused(answer: Answer, reason: str) -> 
         answering(NO_SHARDS, answer) as (address, _),
         pytest.raises(nd.SolrAnswerError, match=reason),
     ):
-        client.connect(address, "x").export(["id"])
+        collection.connect(address, "x").export(["id"])
 
 
 def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,4 +67,4 @@ def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyP
         answering(NO_SHARDS, cut) as (address, _),
         pytest.raises(nd.SolrAnswerError, match="broke off after"),
     ):
-        client.connect(address, "x").export(["id"])
+        collection.connect(address, "x").export(["id"])

@@ -19,9 +19,9 @@ from threading import Thread
 
 import pytest
 
-from neardup_solr.edges.server import jars as fetching
-from neardup_solr.edges.server.jars import Jar, install, installed
-from neardup_solr.pure.errors import ServerError
+from neardup_solr.embedded import jars as fetching
+from neardup_solr.embedded.jars import Jar, install, installed
+from neardup_solr.errors import ServerError
 
 CONTENT = {f"lib{number}": os.urandom(3000 + number) for number in range(12)}
 JARS = tuple(
@@ -243,8 +243,8 @@ def test_a_disk_that_fills_up_during_the_download_is_one_line(
     """A write that fails half-way leaves no part of a jar."""
     program = (
         "import resource, sys, pathlib\n"
-        "from neardup_solr.edges.server.jars import Jar, install\n"
-        "from neardup_solr.pure.errors import ServerError\n"
+        "from neardup_solr.embedded.jars import Jar, install\n"
+        "from neardup_solr.errors import ServerError\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"
         f"jar = {JARS[0]!r}\n"
         "try:\n"
@@ -257,7 +257,7 @@ def test_a_disk_that_fills_up_during_the_download_is_one_line(
         capture_output=True,
         text=True,
         check=True,
-        cwd=Path(fetching.__file__).parents[3],
+        cwd=Path(fetching.__file__).parents[2],
     )
     assert "cannot write" in done.stdout
     assert "make room" in done.stdout

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import requests
 
-from neardup_solr.edges.server import jars, java, lifecycle, process
-from neardup_solr.edges.server.layout import Layout
-from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.embedded import jars, lifecycle, process
+from neardup_solr.embedded.layout import Layout
+from neardup_solr.files import solr_config
 
 SOLR_XML = """<solr>
   <solrcloud>
@@ -38,7 +38,7 @@ def node(home: Path) -> Iterator[str]:
     )
     port = _free_pair()
     command = process.command(
-        place, port, java=java.find_java(), heap="512m", settings=solr_config() / "server"
+        place, port, java=process.find_java(), heap="512m", settings=solr_config() / "server"
     )
     # Nodes talk HTTP/2 to each other, which this server's Jetty does not offer.
     command[1:1] = ["-DzkRun", "-Dsolr.http1=true"]

@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.http.answers import answer
-from neardup_solr.edges.server import lifecycle
-from neardup_solr.edges.server.layout import layout
+from neardup_solr.embedded import lifecycle
+from neardup_solr.embedded.layout import layout
+from neardup_solr.solr import admin
+from neardup_solr.solr.collection import Solr, connect
+from neardup_solr.solr.http.answers import answer
 
 # The defaults of /select are those of a shop: another parser, and all words are needed.
 CONFIG = """<config>
@@ -77,7 +77,7 @@ def collection(
     )
     file = "schema.xml" if factory == CLASSIC else "managed-schema.xml"
     (configset / "conf" / file).write_text(schema.format(more=more, key=key))
-    solr = client.connect(url, name)
+    solr = connect(url, name)
     params = {"action": "CREATE", "name": name, "configSet": name}
     answer(solr.session.get(f"{url}/admin/cores", params=params))
     try:

@@ -10,17 +10,16 @@ from typing import Any
 import pytest
 import requests
 
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.existing import atomic
-from neardup_solr.pure.config import DEFAULT_FIELDS, Settings
-from neardup_solr.pure.errors import SettingsError, SolrAnswerError
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures.signature import entry
-from neardup_solr.pure.solr.atomic import VERSION, Order
-from neardup_solr.verbs.existing import guarding
-from neardup_solr.verbs.existing.annotating import annotate
-from neardup_solr.verbs.existing.rewriting import Found, Pace, Rewriting, Task, Watching
-from neardup_solr.verbs.existing.stripping import strip
+from neardup_solr.errors import SettingsError, SolrAnswerError
+from neardup_solr.minhash.signature import entry
+from neardup_solr.records import Document
+from neardup_solr.settings import DEFAULT_FIELDS, Settings
+from neardup_solr.solr import update
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.update import VERSION, Order
+from neardup_solr.verbs.annotate import annotate, guard
+from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewriting, Task, Watching
+from neardup_solr.verbs.strip import strip
 from tests.solr import theirs
 
 COUNT = 2_000
@@ -294,7 +293,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: So
             for one in found
         ]
 
-    task = Task(fields=[VERSION], own=guarding.own_fields(filled), orders=orders)
+    task = Task(fields=[VERSION], own=guard.own_fields(filled), orders=orders)
     run = Rewriting(solr=filled, task=task, pace=SMALL, watching=Watching())
     with pytest.raises(
         SettingsError, match=r"'k0' changed other fields: state \(they were put back"
@@ -318,7 +317,7 @@ def test_a_refused_document_is_named_and_the_others_of_its_batch_are_written(
         )
         for at, one in enumerate(found)
     ]
-    sent = atomic.send(filled, made)
+    sent = update.send(filled, made)
     assert [(one.id, "odd" in one.reason) for one in sent.refused] == [(found[7]["key"], True)]
     filled.commit()
     now = {one["key"] for one in theirs.select(filled, "count:77")}

@@ -8,11 +8,11 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.verbs.existing.rewriting import Watching
+from neardup_solr.errors import SettingsError
+from neardup_solr.files import solr_config
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs.annotate.rewrite import Watching
 
 COUNT = 300
 
@@ -20,7 +20,7 @@ COUNT = 300
 @pytest.fixture
 def solr(cloud: str) -> Iterator[Solr]:
     """Two shards with documents that have a text and a kept column, and no field of ours."""
-    made = client.connect(cloud, "sharded")
+    made = collection.connect(cloud, "sharded")
     admin.create(made, configset=solr_config() / "conf", shards=2)
     made.add(
         [{"id": f"d{n}", "content": f"text number {n} of them", "n_i": n} for n in range(COUNT)]
@@ -65,7 +65,7 @@ def test_an_alias_of_one_collection_works_and_a_read_only_one_is_refused(
         {"action": "MODIFYCOLLECTION", "collection": "sharded", "readOnly": "true"},
     ):
         if params["action"] == "MODIFYCOLLECTION":
-            assert nd.annotate(client.connect(cloud, "other")).annotated == COUNT
+            assert nd.annotate(collection.connect(cloud, "other")).annotated == COUNT
         assert requests.get(collections, params=params, timeout=60).status_code == 200
     with pytest.raises(SettingsError, match="read-only"):
         nd.annotate(solr)

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.existing import atomic
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.solr.names import Names
-from neardup_solr.verbs.existing.rewriting import Watching
+from neardup_solr.errors import SettingsError
+from neardup_solr.solr import update
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.names import Names
+from neardup_solr.verbs.annotate.rewrite import Watching
 from tests.solr.foreign import KEY, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -41,7 +41,7 @@ def filled(solr: Solr, *documents: dict[str, Any], text: str = "body") -> Solr:
 
 def whole(solr: Solr) -> list[dict[str, Any]]:
     """All fields of all documents, but their versions."""
-    found = atomic.whole(solr, list(solr.ids()))
+    found = update.whole(solr, list(solr.ids()))
     return sorted(
         ({name: value for name, value in one.items() if name != "_version_"} for one in found),
         key=lambda one: str(one["sku"]),

@@ -5,11 +5,10 @@ from collections.abc import Mapping
 
 import pytest
 
-from neardup_solr.edges import client
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.errors import DocumentNotFound, SolrAnswerError
-from neardup_solr.pure.solr import query
-from neardup_solr.pure.solr.query import Terms
+from neardup_solr.errors import DocumentNotFound, SolrAnswerError
+from neardup_solr.solr import collection, query
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.query import Terms
 
 HOSTILE = [
     "plain", "two words", " leading", "trailing ", "a,b", "a\tb", "a\nb", "a\rb", 'a"b', "a'b",
@@ -118,7 +117,7 @@ def test_hits_are_paged(solr: Solr) -> None:
 
 def test_ids_are_paged(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
     """The cursor gives all ids of the matching documents."""
-    monkeypatch.setattr(client, "IDS_PAGE", 7)
+    monkeypatch.setattr(collection, "IDS_PAGE", 7)
     add(solr, *({"id": f"{n:04}", "content_ng": ["even" if n % 2 else "odd"]} for n in range(25)))
     assert list(solr.ids()) == [f"{n:04}" for n in range(25)]
     assert len(list(solr.ids(["content_ng:odd"]))) == 13

@@ -11,9 +11,9 @@ from threading import Barrier
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.verbs.settings import settle
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.stored import settle
 
 AT_ONCE = 4
 
@@ -23,7 +23,7 @@ def name(solr_url: str) -> Iterator[str]:
     """The name of a core that is not there; taken away where the test creates it."""
     name = f"test_{uuid.uuid4().hex[:12]}"
     yield name
-    made = client.connect(solr_url, name)
+    made = collection.connect(solr_url, name)
     if admin.exists(made):
         admin.drop(made)
 
@@ -59,7 +59,7 @@ def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> N
     ready = Barrier(AT_ONCE)
 
     def init(_: int) -> bool:
-        solr = client.connect(solr_url, name)
+        solr = collection.connect(solr_url, name)
         ready.wait()
         created = nd.init(solr)
         solr.commit()

@@ -6,12 +6,12 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.comparing.similarity import similarity, word_distance
-from neardup_solr.pure.config import DEFAULT_FIELDS
-from neardup_solr.pure.ids import natural
-from neardup_solr.pure.signatures import signature
-from neardup_solr.pure.text import normalize
+from neardup_solr.measures.words import similarity, word_distance
+from neardup_solr.minhash import signature
+from neardup_solr.records import natural
+from neardup_solr.settings import DEFAULT_FIELDS
+from neardup_solr.solr.collection import Solr
+from neardup_solr.text import normalize
 
 TEXTS = {
     "9": "one two three four five six seven eight nine ten",

@@ -8,16 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.existing import schema
-from neardup_solr.edges.http.answers import answer
-from neardup_solr.pure.errors import SettingsError, SolrAnswerError
-from neardup_solr.pure.solr.names import Names
-from neardup_solr.verbs.connecting import connect
-from neardup_solr.verbs.existing.annotating_into import annotate_into
-from neardup_solr.verbs.existing.linting import lint
-from neardup_solr.verbs.existing.preparing import prepare, unprepare
+from neardup_solr.errors import SettingsError, SolrAnswerError
+from neardup_solr.solr import admin, collection, schema
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.http.answers import answer
+from neardup_solr.solr.names import Names
+from neardup_solr.verbs.annotate import annotate_into
+from neardup_solr.verbs.connect import connect
+from neardup_solr.verbs.init import prepare, unprepare
+from neardup_solr.verbs.lint import lint
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 
 BOOKS, TOYS = "books", "toys"
@@ -35,7 +34,7 @@ def shop(cloud: str) -> Solr:
     with zipfile.ZipFile(packed, "w") as archive:
         for name, text in files.items():
             archive.writestr(name, text)
-    solr = client.connect(cloud, BOOKS)
+    solr = collection.connect(cloud, BOOKS)
     solr.session.post(
         f"{cloud}/admin/configs",
         params={"action": "UPLOAD", "name": "shop"},
@@ -88,17 +87,18 @@ def test_aliases_and_read_only_collections(shop: Solr) -> None:
     """An alias of one collection is that collection; of two it cannot be written."""
     collections(shop, action="CREATEALIAS", name="one", collections=TOYS)
     collections(shop, action="CREATEALIAS", name="both", collections=f"{BOOKS},{TOYS}")
-    assert dangers(client.connect(shop.base, "one")) == {}
-    assert dangers(client.connect(shop.base, "both"))[f"{BOOKS}, {TOYS}"] == "alias"
+    assert dangers(collection.connect(shop.base, "one")) == {}
+    assert dangers(collection.connect(shop.base, "both"))[f"{BOOKS}, {TOYS}"] == "alias"
     collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
-    assert dangers(client.connect(shop.base, TOYS)) == {"readOnly": "read-only"}
-    assert dangers(client.connect(shop.base, "one")) == {"readOnly": "read-only"}
+    assert dangers(collection.connect(shop.base, TOYS)) == {"readOnly": "read-only"}
+    assert dangers(collection.connect(shop.base, "one")) == {"readOnly": "read-only"}
     with pytest.raises(SolrAnswerError, match=r"read-only.*; make the collection writable"):
-        client.connect(shop.base, TOYS).commit()
+        collection.connect(shop.base, TOYS).commit()
     collections(shop, action="CREATEALIAS", name="other", collections="one")
-    assert dangers(client.connect(shop.base, "other")) == {"readOnly": "read-only"}
-    assert admin.exists(client.connect(shop.base, "other"))
+    assert dangers(collection.connect(shop.base, "other")) == {"readOnly": "read-only"}
+    assert admin.exists(collection.connect(shop.base, "other"))
     with pytest.raises(SettingsError, match="'one' is read-only; name another collection"):
         annotate_into(
-            replace(shop, names=Names(id="sku", text=("title",))), client.connect(shop.base, "one")
+            replace(shop, names=Names(id="sku", text=("title",))),
+            collection.connect(shop.base, "one"),
         )

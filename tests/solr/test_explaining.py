@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.config import DEFAULT_FIELDS
+from neardup_solr.settings import DEFAULT_FIELDS
+from neardup_solr.solr.collection import Solr
 from tests.unit.test_explanation import lucky_draws, missed_by_bad_luck
 
 NEAR = lucky_draws(40, 2)

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.verbs.duplicating import comparing
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs.duplicates import compare
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
 DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
@@ -101,7 +101,7 @@ def test_an_interrupted_comparison_goes_on(
     solr: Solr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was compared is kept in the checkpoint; the same call goes on and takes it away."""
-    monkeypatch.setattr(comparing, "BLOCK", 8)
+    monkeypatch.setattr(compare, "BLOCK", 8)
     nd.index(DOCUMENTS, solr)
     path = tmp_path / "pairs.tsv.unfinished"
     steps: list[int] = []
@@ -133,7 +133,7 @@ def test_a_checkpoint_of_other_work_is_not_used(
     solr: Solr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the collection has changed, or with other limits, all is compared anew."""
-    monkeypatch.setattr(comparing, "BLOCK", 8)
+    monkeypatch.setattr(compare, "BLOCK", 8)
     nd.index(DOCUMENTS, solr)
     path = tmp_path / "pairs.tsv.unfinished"
 

@@ -13,13 +13,12 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges import client, finding
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.ids import natural
-from neardup_solr.pure.signatures import signature
-from neardup_solr.pure.solr import query
-from neardup_solr.verbs import sharing
-from neardup_solr.verbs.sharing import Hot
+from neardup_solr.minhash import signature
+from neardup_solr.records import natural
+from neardup_solr.solr import collection, query
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs import batch as together
+from neardup_solr.verbs.batch import Asking, Hot, candidates_of_terms, with_most_shared
 from tests.solr import theirs
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
@@ -118,13 +117,13 @@ def test_too_many_candidates_are_asked_in_halves(
     solr: Solr, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that finds too many is split; a single document gets the best, and says so."""
-    monkeypatch.setattr(sharing, "NEAREST", 10)
-    monkeypatch.setattr(sharing, "MOST", 10)
+    monkeypatch.setattr(together, "NEAREST", 10)
+    monkeypatch.setattr(together, "MOST", 10)
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
-    asking = sharing.Asking(field="content_bands", fields=())
+    asking = Asking(field="content_bands", fields=())
     terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
-    cut = sharing.candidates(solr, terms, asking, Hot())
-    found = sharing.with_most_shared(solr, terms, asking, cut)
+    cut = candidates_of_terms(solr, terms, asking, Hot())
+    found = with_most_shared(solr, terms, asking, cut)
     assert [(len(one.found), one.is_cut) for one in found] == [(10, True), (0, False), (0, False)]
     assert found[0].found[0].id == "old3"
 
@@ -135,9 +134,9 @@ BOILERPLATE = " ".join(f"legal{number}" for number in range(40))
 @pytest.fixture
 def boilerplate(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> list[nd.Document]:
     """New documents for a collection in which most share a sentence, and where few are fetched."""
-    monkeypatch.setattr(sharing, "HOT", 15)
-    monkeypatch.setattr(sharing, "MOST", 30)
-    monkeypatch.setattr(sharing, "NEAREST", 25)
+    monkeypatch.setattr(together, "HOT", 15)
+    monkeypatch.setattr(together, "MOST", 30)
+    monkeypatch.setattr(together, "NEAREST", 25)
     words = random.Random(4)
 
     def unlike(id: str) -> nd.Document:
@@ -158,8 +157,8 @@ def test_bands_that_too_many_share_are_left_to_the_nearest(
     """Boilerplate fills no batch: hot bands are learnt, and what is near is found all the same."""
     hot = Hot()
     terms = [band_terms(one.text) for one in boilerplate]
-    asking = sharing.Asking(field="content_bands", fields=("content",))
-    found = sharing.candidates(solr, terms, asking, hot)
+    asking = Asking(field="content_bands", fields=("content",))
+    found = candidates_of_terms(solr, terms, asking, hot)
     assert [each.is_cut for each in found] == [True, True, False, True]
     assert {one.id for one in found[1].found} >= {f"near{number}" for number in range(5)}
     for own, each in zip(terms, found, strict=True):
@@ -189,9 +188,9 @@ def test_reports_of_boilerplate_are_those_of_one_search_each(
 
 def test_a_text_that_is_there_too_often_is_met(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
     """All bands of 40 copies are hot: the next copy meets the nearest of them."""
-    monkeypatch.setattr(sharing, "HOT", 15)
-    monkeypatch.setattr(sharing, "MOST", 30)
-    monkeypatch.setattr(sharing, "NEAREST", 25)
+    monkeypatch.setattr(together, "HOT", 15)
+    monkeypatch.setattr(together, "MOST", 30)
+    monkeypatch.setattr(together, "NEAREST", 25)
     nd.index([document(f"old{number}", FOX) for number in range(40)], solr)
     [copy, lamp] = nd.gate(solr, [document("copy", FOX), document("lamp", LAMP)])
     assert (copy.action, len(copy.matches)) == ("reject", 25)
@@ -203,7 +202,7 @@ def solr_sharing(solr: Solr, terms: set[str]) -> set[str]:
     if not terms:
         return set()
     request = query.any_term(query.Terms(field="content_bands", values=sorted(terms)), filters=())
-    found = finding.found(solr, request, fields=["id"], limit=1_000)
+    found = collection.found(solr, request, fields=["id"], limit=1_000)
     return {one["id"] for one in found.documents}
 
 
@@ -403,7 +402,7 @@ def test_the_example_of_the_page(solr: Solr, tmp_path: Path) -> None:
 
 def test_the_gate_on_two_shards(cloud: str) -> None:
     """On SolrCloud, where Solr's own overwriteDupes refuses, decisions are the same."""
-    solr = client.connect(cloud, "gated")
+    solr = collection.connect(cloud, "gated")
     nd.init(solr, shards=2)
     everything = drawn(200, 3, "c!")
     nd.index(everything[:120], solr)

@@ -3,8 +3,8 @@
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.config import DEFAULT_FIELDS
+from neardup_solr.settings import DEFAULT_FIELDS
+from neardup_solr.solr.collection import Solr
 
 TEXTS = {
     "1": "the cat sat on the mat and the cat ran off the mat with the cat",

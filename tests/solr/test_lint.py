@@ -9,13 +9,12 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.edges import client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.existing import schema
-from neardup_solr.pure.errors import CoreMissing, SettingsError
-from neardup_solr.pure.solr.findings import Finding
-from neardup_solr.pure.solr.names import Names
-from neardup_solr.verbs.existing.linting import Lint, lint, require_safe
+from neardup_solr.errors import CoreMissing, SettingsError
+from neardup_solr.solr import schema
+from neardup_solr.solr.collection import Solr, connect
+from neardup_solr.solr.names import Names
+from neardup_solr.verbs.lint import Lint, lint, require_safe
+from neardup_solr.verbs.lint.rules import Finding
 from tests.solr.foreign import CLASSIC, MANAGED, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -278,7 +277,7 @@ def test_defaults_of_select_do_not_matter_but_appends_do() -> None:
 def test_a_collection_that_is_not_there(solr_url: str) -> None:
     """It is the usual error."""
     with pytest.raises(CoreMissing):
-        lint(client.connect(solr_url, "nowhere"))
+        lint(connect(solr_url, "nowhere"))
 
 
 def test_a_field_that_left_the_schema() -> None:

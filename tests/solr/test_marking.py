@@ -15,13 +15,13 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.edges import client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.config import DEFAULT_FIELDS
-from neardup_solr.pure.model import Cluster, Member
-from neardup_solr.verbs import marking
-from neardup_solr.verbs.marking import FIELDS, Marks, mark, numbers, unmark
+from neardup_solr.files import solr_config
+from neardup_solr.records import Cluster, Member
+from neardup_solr.settings import DEFAULT_FIELDS
+from neardup_solr.solr import collection
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs import mark as marking
+from neardup_solr.verbs.mark import FIELDS, Marks, mark, numbers, unmark
 
 TIMEOUT = 30
 PAGE = (Path(__file__).parents[2] / "docs" / "collapse.md").read_text(encoding="utf-8")
@@ -444,7 +444,7 @@ def collections(cloud: str, **params: str) -> None:
 
 def test_marks_on_two_shards(cloud: str) -> None:
     """In SolrCloud marks are set, cleared and undone across shards; the flag works everywhere."""
-    solr = client.connect(cloud, "sharded")
+    solr = collection.connect(cloud, "sharded")
     nd.init(solr, shards=2)
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     before = documents(solr)
@@ -477,7 +477,7 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
     upload(cloud, "old", without_marks)
     new = {"action": "CREATE", "name": "old", "collection.configName": "old", "numShards": "1"}
     collections(cloud, **new)
-    solr = client.connect(cloud, "old")
+    solr = collection.connect(cloud, "old")
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     before = lucene(solr)
     reason = "the collection 'old' is older than marks, its schema lacks neardup_cluster, "
@@ -487,7 +487,7 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
         ):
             verb(solr)
     with pytest.raises(nd.SettingsError, match="neardup solr stop, then run this again"):
-        mark(client.connect(cloud, "old", embedded=True), BOTH)
+        mark(collection.connect(cloud, "old", embedded=True), BOTH)
     upload(cloud, "old", str)
     collections(cloud, action="RELOAD", name="old")
     assert mark(solr, BOTH) == counts(clusters=2, marked=5)

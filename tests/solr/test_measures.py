@@ -9,13 +9,13 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.comparing.verification import MEASURES
-from neardup_solr.pure.config import DEFAULT_FIELDS
-from neardup_solr.pure.ids import natural, ordered
-from neardup_solr.verbs import weighing
+from neardup_solr.files import solr_config
+from neardup_solr.measures.verification import MEASURES
+from neardup_solr.records import natural, ordered
+from neardup_solr.settings import DEFAULT_FIELDS
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs import search
 
 Rows = dict[tuple[str, str], tuple[int | None, float]]
 
@@ -23,7 +23,7 @@ Rows = dict[tuple[str, str], tuple[int | None, float]]
 @pytest.fixture(scope="module")
 def listings(solr_url: str) -> Iterator[Solr]:
     """A core that holds the demo's listings; nothing here changes it."""
-    core = client.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
+    core = collection.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
     admin.create(core, configset=solr_config() / "conf")
     nd.index(demo.listings(), core)
     yield core
@@ -100,8 +100,8 @@ def test_words_are_counted_once_in_a_report(
         asked.append(solr)
         yield from original(solr)
 
-    original = weighing.sampled
-    monkeypatch.setattr(weighing, "sampled", counting)
+    original = search.sampled
+    monkeypatch.setattr(search, "sampled", counting)
     nd.report(listings, chosen=nd.Chosen(last="lantern-010"), criteria=nd.Criteria())
     assert asked == []
     aligned = nd.Criteria(measure="aligned")

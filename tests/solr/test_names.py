@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.errors import SchemaError
-from neardup_solr.pure.solr.names import MARKS, OWN, Names
+from neardup_solr.errors import SchemaError
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.names import MARKS, OWN, Names
 from tests.solr.foreign import collection
 
 TEXTS = {

@@ -10,14 +10,14 @@ from xml.etree import ElementTree
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.existing import schema
-from neardup_solr.edges.http.answers import answer
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.solr.names import OWN, PLAIN, Names
-from neardup_solr.verbs.connecting import connect, init
-from neardup_solr.verbs.existing.linting import lint
-from neardup_solr.verbs.existing.preparing import prepare, unprepare
+from neardup_solr.errors import SettingsError
+from neardup_solr.solr import schema
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.http.answers import answer
+from neardup_solr.solr.names import OWN, PLAIN, Names
+from neardup_solr.verbs.connect import connect
+from neardup_solr.verbs.init import init, prepare, unprepare
+from neardup_solr.verbs.lint import lint
 from tests.solr.foreign import CLASSIC, KEY, MANAGED, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.grouping import pairs
-from neardup_solr.pure.model import Pair
-from neardup_solr.verbs import reporting
-from neardup_solr.verbs.matching import Seeking
-from neardup_solr.verbs.searching import measuring, searchable
+from neardup_solr.records import Pair
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs import report
+from neardup_solr.verbs.batch import Seeking
+from neardup_solr.verbs.search import measuring, searchable
 from tests.solr.families import families
 
 CRITERIA = [
@@ -33,7 +32,7 @@ def test_together_as_one_by_one(solr: Solr, criteria: nd.Criteria, later_only: b
     nd.index(documents, solr)
     together = nd.report(solr, chosen=nd.Chosen(later_only=later_only), criteria=criteria)
     settings, settled = searchable(solr, criteria)
-    work = reporting._Reporting(
+    work = report._Reporting(
         solr=solr,
         criteria=settled,
         seeking=Seeking(comparing=measuring(solr, settings, settled), filters=settled.filters),
@@ -46,9 +45,9 @@ def test_together_as_one_by_one(solr: Solr, criteria: nd.Criteria, later_only: b
         one_by_one += found
         cut += was_cut
     assert [(p.id, p.other_id, p.distance) for p in together.pairs] == [
-        (p.id, p.other_id, p.distance) for p in pairs.once(one_by_one)
+        (p.id, p.other_id, p.distance) for p in report.once(one_by_one)
     ]
-    similarities = [pair.similarity for pair in pairs.once(one_by_one)]
+    similarities = [pair.similarity for pair in report.once(one_by_one)]
     assert [pair.similarity for pair in together.pairs] == pytest.approx(similarities, abs=1e-12)
     assert (together.cut, together.documents) == (cut, len(documents))
     assert len(together.pairs) > 30

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.text import normalize
+from neardup_solr.files import solr_config
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
+from neardup_solr.text import normalize
 from tests.unit.test_similarity import slow_distance
 
 pytestmark = pytest.mark.data
@@ -33,7 +33,7 @@ def guides(shared_data: Path) -> Path:
 @pytest.fixture(scope="module")
 def listings(guides: Path, solr_url: str) -> Iterator[Solr]:
     """A core that holds the listings."""
-    core = client.connect(solr_url, "test_restaurants")
+    core = collection.connect(solr_url, "test_restaurants")
     if admin.exists(core):
         admin.drop(core)
     admin.create(core, configset=solr_config() / "conf")

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.verbs.searching import _by_bands
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs.search import _by_bands
 from tests.solr.families import families
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill"

@@ -21,13 +21,13 @@ from threading import Event, Thread
 import psutil
 import pytest
 
-from neardup_solr.edges import server
-from neardup_solr.edges.server import jars as fetching
-from neardup_solr.edges.server import process
-from neardup_solr.edges.server.layout import Layout, State, layout, recall, remember
-from neardup_solr.pure.errors import ServerError
+from neardup_solr import embedded
+from neardup_solr.embedded import jars as fetching
+from neardup_solr.embedded import process
+from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
+from neardup_solr.errors import ServerError
 
-CHECKOUT = Path(server.__file__).parents[3]
+CHECKOUT = Path(embedded.__file__).parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -42,11 +42,11 @@ def jars() -> Path:
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jars: Path) -> Iterator[Layout]:
     """A home of its own, in a folder with an awkward name, that has the jars already."""
     yield settle(monkeypatch, tmp_path, jars)
-    server.stop(timeout=0)
+    embedded.stop(timeout=0)
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory, jars: Path) -> Iterator[server.Server]:
+def found(tmp_path_factory: pytest.TempPathFactory, jars: Path) -> Iterator[embedded.Server]:
     """A server for tests that only look at it, started where other settings of Solr are about."""
     with pytest.MonkeyPatch.context() as patch:
         settle(patch, tmp_path_factory.mktemp("shared"), jars)
@@ -56,9 +56,9 @@ def found(tmp_path_factory: pytest.TempPathFactory, jars: Path) -> Iterator[serv
             only_now.setenv("SOLR_PORT", "1")
             only_now.setenv("LC_ALL", "C")
             only_now.setenv("NEARDUP_SOLR_HEAP", "300m")
-            started = server.start()
+            started = embedded.start()
         yield started
-        server.stop(timeout=0)
+        embedded.stop(timeout=0)
 
 
 def settle(patch: pytest.MonkeyPatch, folder: Path, jars: Path) -> Layout:
@@ -89,7 +89,7 @@ def heard() -> list[str]:
 def python(program: str, *arguments: str) -> list[str]:
     """The command line of a Python that has this test's ports."""
     ports = (
-        "from neardup_solr.edges.server import process\n"
+        "from neardup_solr.embedded import process\n"
         f"process.FIRST_PORT, process.LAST_PORT = {process.FIRST_PORT}, {process.LAST_PORT}\n"
     )
     return [sys.executable, "-c", ports + program, *arguments]
@@ -98,7 +98,7 @@ def python(program: str, *arguments: str) -> list[str]:
 def neardup_solr(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run `neardup solr` with these arguments, with nobody at the keyboard."""
     return subprocess.run(
-        python("from neardup_solr.skin.cli import main; main()", "solr", *arguments),
+        python("from neardup_solr.cli.main import main; main()", "solr", *arguments),
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -125,23 +125,23 @@ def until(condition: Callable[[], bool]) -> None:
         time.sleep(0.01)
 
 
-def make_core(found: server.Server, name: str) -> None:
+def make_core(found: embedded.Server, name: str) -> None:
     """An empty core from the configset."""
     path = f"/solr/admin/cores?action=CREATE&name={name}&configSet=neardup&wt=json"
     assert process.ask(found.port, path, 120)
 
 
-def test_a_start_is_needed_once(found: server.Server, heard: list[str]) -> None:
+def test_a_start_is_needed_once(found: embedded.Server, heard: list[str]) -> None:
     """The second start finds the first one's server, says nothing, and `running` finds it too."""
-    second = server.start(heap="2g", tell=heard.append)
+    second = embedded.start(heap="2g", tell=heard.append)
     assert (found.started_now, second.started_now, heard) == (True, False, [])
     assert found.pid == second.pid
-    assert server.running() == second
+    assert embedded.running() == second
     assert found.url == f"http://127.0.0.1:{found.port}/solr"
     assert os.getsid(found.pid) != os.getsid(0), "Ctrl-C here would end it"
 
 
-def test_its_home_is_private_and_its_state_plain_json(found: server.Server) -> None:
+def test_its_home_is_private_and_its_state_plain_json(found: embedded.Server) -> None:
     """Nobody else reads the texts; other programs can read where the server is."""
     place = layout()
     assert found.home == place.home
@@ -150,7 +150,7 @@ def test_its_home_is_private_and_its_state_plain_json(found: server.Server) -> N
     assert (state["pid"], state["port"], state["heap"]) == (found.pid, found.port, "300m")
 
 
-def test_only_this_machine_reaches_it(found: server.Server) -> None:
+def test_only_this_machine_reaches_it(found: embedded.Server) -> None:
     """It listens on 127.0.0.1 only, for that name only, and does not tell its version."""
     open_at = {at.laddr.ip for at in psutil.Process(found.pid).net_connections() if not at.raddr}
     assert open_at <= {"127.0.0.1", "::ffff:127.0.0.1"}
@@ -163,35 +163,35 @@ def test_only_this_machine_reaches_it(found: server.Server) -> None:
         assert (answer.status, answer.getheader("Server")) == (status, None)
 
 
-def test_a_long_get_is_accepted(found: server.Server) -> None:
+def test_a_long_get_is_accepted(found: embedded.Server) -> None:
     """A query of 50 kB in the address is read; Jetty's own limit would be 8 kB."""
     assert process.ask(found.port, "/solr/admin/info/system?wt=json&x=" + "y" * 50_000, 60)
 
 
-def test_a_core_can_be_made_from_the_configset(found: server.Server) -> None:
+def test_a_core_can_be_made_from_the_configset(found: embedded.Server) -> None:
     """The configset `neardup` is in place, and the core's files stay below the cores' folder."""
-    assert server.cores(found) == {}
+    assert embedded.cores(found) == {}
     make_core(found, "one")
-    assert server.cores(found) == {"one": 0}
-    assert (server.data() / "one" / "core.properties").is_file()
-    assert server.size_on_disk(server.data()) > 0
+    assert embedded.cores(found) == {"one": 0}
+    assert (embedded.data() / "one" / "core.properties").is_file()
+    assert embedded.size_on_disk(embedded.data()) > 0
 
 
-def test_the_users_own_solr_settings_do_not_leak_in(found: server.Server) -> None:
+def test_the_users_own_solr_settings_do_not_leak_in(found: embedded.Server) -> None:
     """A ZK_HOST or SOLR_HOME meant for production has no effect, nor has an ASCII locale."""
     said = process.ask(found.port, "/solr/admin/info/system?wt=json", 60)
     assert said is not None
     assert (said["mode"], said["solr_home"]) == ("std", str(layout().solr_home))
 
 
-def test_the_heap_is_settable(found: server.Server) -> None:
+def test_the_heap_is_settable(found: embedded.Server) -> None:
     """NEARDUP_SOLR_HEAP reaches Java."""
     assert found.heap == "300m"
     assert "-Xmx300m" in psutil.Process(found.pid).cmdline()
 
 
 def test_loading_cores_may_take_as_long_as_it_takes(
-    found: server.Server, heard: list[str], monkeypatch: pytest.MonkeyPatch
+    found: embedded.Server, heard: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once Solr answers no time-out counts: one line says what it does, and it is waited for."""
     monkeypatch.setattr(process, "LOADING_SAID_AFTER", 0)
@@ -223,7 +223,7 @@ def test_after_a_crash_it_starts_again_with_its_cores(
     home: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """SIGKILL while cores load ends the wait; the next start keeps port and cores."""
-    first = server.start()
+    first = embedded.start()
     make_core(first, "one")
     monkeypatch.setattr(process, "LOADING_SAID_AFTER", 0)
     unloaded = home.cores / "more" / "core.properties"
@@ -235,11 +235,11 @@ def test_after_a_crash_it_starts_again_with_its_cores(
         )
     unloaded.unlink()
     until(lambda: process.is_free(first.port))
-    assert server.running() is None
-    second = server.start()
+    assert embedded.running() is None
+    second = embedded.start()
     assert second.started_now
     assert (second.port, second.pid != first.pid) == (first.port, True)
-    assert server.cores(second) == {"one": 0}
+    assert embedded.cores(second) == {"one": 0}
 
 
 def test_a_starter_that_is_killed_leaves_a_server_to_be_found(home: Layout) -> None:
@@ -250,7 +250,7 @@ def test_a_starter_that_is_killed_leaves_a_server_to_be_found(home: Layout) -> N
     killed.communicate()
     state = recall(home)
     assert state is not None
-    found = server.start()
+    found = embedded.start()
     assert (found.pid, found.started_now) == (state.pid, False)
 
 
@@ -263,20 +263,20 @@ def test_a_number_that_went_to_another_process_is_not_taken_for_solr(home: Layou
     ):
         stale = State(port=listener.getsockname()[1], pid=other.pid, heap="1g", started="then")
         remember(home, stale)
-        assert server.running() is None
-        assert not server.stop()
+        assert embedded.running() is None
+        assert not embedded.stop()
         remember(home, stale)
-        assert server.start(tell=lambda _: None).pid != other.pid
+        assert embedded.start(tell=lambda _: None).pid != other.pid
         assert other.poll() is None
         other.communicate(b"\n")
 
 
 def test_a_lost_state_does_not_make_two_servers(home: Layout, heard: list[str]) -> None:
     """Without its state file, the old server is found by its command line and ended."""
-    assert server.running() is None
-    first = server.start(tell=heard.append)
+    assert embedded.running() is None
+    first = embedded.start(tell=heard.append)
     home.state.unlink()
-    second = server.start(tell=heard.append)
+    second = embedded.start(tell=heard.append)
     assert second.started_now
     assert list(process.strays(home)) == [second.pid] != [first.pid]
     assert heard == []
@@ -291,13 +291,13 @@ def test_a_port_taken_meanwhile_is_left_and_the_new_one_remembered(
         port = other.getsockname()[1]
         remember(home, State(port=port))
         with pytest.raises(ServerError, match=f"port {port} is taken by another program"):
-            server.start(port=port)
-        moved = server.start(tell=heard.append)
+            embedded.start(port=port)
+        moved = embedded.start(tell=heard.append)
         assert moved.port != port
         assert heard == [
             f"Port {port} is taken by another program; Solr uses {moved.port} from now on"
         ]
-        assert server.stop()
+        assert embedded.stop()
     assert recall(home) == State(port=moved.port)
 
 
@@ -311,7 +311,7 @@ def test_a_port_taken_while_java_starts_is_tried_elsewhere(
         guesses = iter([taken])
         real = process.free_port
         monkeypatch.setattr(process, "free_port", lambda: next(guesses, None) or real())
-        found = server.start(tell=lambda _: None)
+        found = embedded.start(tell=lambda _: None)
     assert found.port != taken
     assert list(process.strays(home)) == [found.pid]
 
@@ -322,10 +322,10 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
     """Java's own words are in the one line, and in the log."""
     monkeypatch.setenv("JAVA_TOOL_OPTIONS", "-XX:NoSuchOption")
     with pytest.raises(ServerError, match=r"Solr ended while it started: .*NoSuchOption") as error:
-        server.start()
+        embedded.start()
     assert str(home.logs / "console.log") in str(error.value)
     assert "\n" not in str(error.value)
-    assert "NoSuchOption" in server.logs()
+    assert "NoSuchOption" in embedded.logs()
     assert list(process.strays(home)) == []
 
 
@@ -338,26 +338,26 @@ def test_a_damaged_jar_is_found_out_after_the_start_it_spoils(home: Layout) -> N
     path.unlink()
     path.write_bytes(bytes(wanted.size))
     with pytest.raises(ServerError, match="Solr ended while it started"):
-        server.start()
+        embedded.start()
     assert not fetching.installed(home.jars, fetching.locked())
     path.write_bytes(content)
-    assert server.start().started_now
+    assert embedded.start().started_now
 
 
 def test_a_stop_that_is_not_heard_ends_in_a_kill(home: Layout) -> None:
     """A frozen server is gone after the time-out all the same."""
-    found = server.start()
+    found = embedded.start()
     os.kill(found.pid, SIGSTOP)
-    assert server.stop(timeout=0.2)
+    assert embedded.stop(timeout=0.2)
     assert not process.lives(home, found.pid)
-    assert not server.stop()
+    assert not embedded.stop()
 
 
 def test_a_reset_deletes_the_cores_and_keeps_the_jars(home: Layout) -> None:
     """After a reset the next start is the first one, without a download."""
-    make_core(server.start(), "one")
-    server.reset()
-    assert server.running() is None
+    make_core(embedded.start(), "one")
+    embedded.reset()
+    assert embedded.running() is None
     assert list(process.strays(home)) == []
     assert [path.name for path in home.server.iterdir()] == ["lock"]
     assert fetching.installed(home.jars, fetching.locked())
@@ -409,7 +409,7 @@ def test_a_followed_log_is_followed_past_its_end(home: Layout) -> None:
     home.logs.mkdir(parents=True)
     log = home.logs / "solr.log"
     log.write_text("old\n")
-    lines, seen, over = server.follow(), Event(), Event()
+    lines, seen, over = embedded.follow(), Event(), Event()
 
     def write() -> None:
         while not over.wait(0.02):

@@ -7,9 +7,9 @@ from itertools import product
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.solr_config import solr_config
+from neardup_solr.files import solr_config
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
 
 OLD = {"1": "one two three four five six", "2": "alpha beta gamma delta", "3": "alpha beta gamma"}
 NEW = {
@@ -34,7 +34,7 @@ def rows(found: nd.Duplicates) -> list[tuple[str, str, int | None]]:
 @pytest.fixture
 def other(solr_url: str) -> Iterator[Solr]:
     """Another fresh core."""
-    core = client.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
+    core = collection.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
     admin.create(core, configset=solr_config() / "conf")
     yield core
     admin.drop(core)

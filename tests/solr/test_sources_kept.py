@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
+from neardup_solr.solr.collection import Solr
 
 VALUES = {
     "order": {"add": "x"},

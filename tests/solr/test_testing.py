@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges import admin, client
-from neardup_solr.edges.client import Solr
+from neardup_solr.solr import admin, collection
+from neardup_solr.solr.collection import Solr
 
 LINE = "from neardup_solr.testing import solr\n"
 TESTS = """
@@ -67,7 +67,7 @@ def test_one_line_gives_a_solr_that_leaves_nothing_behind(
     bases = {url.rpartition("/")[0] for url in found}
     assert len(bases) == 1
     with pytest.raises(nd.SolrUnreachable):
-        client.connect(bases.pop(), "any").count()
+        collection.connect(bases.pop(), "any").count()
     assert sorted(home.rglob("core.properties")) == kept
 
 
@@ -87,4 +87,4 @@ def test_an_address_where_no_solr_is(tmp_path: Path) -> None:
 
 def core(url: str) -> Solr:
     """The core at an address."""
-    return client.connect(url, "any")
+    return collection.connect(url, "any")

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.config import OPTIONAL_FIELDS, Settings
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures import bands, signature
-from neardup_solr.verbs.rebanding import BATCH, reband
-from neardup_solr.verbs.sampling import Sampling
-from neardup_solr.verbs.tuning import tune
+from neardup_solr.errors import SettingsError
+from neardup_solr.minhash import bands, signature
+from neardup_solr.records import Document
+from neardup_solr.settings import OPTIONAL_FIELDS, Settings
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs.reband import BATCH, reband
+from neardup_solr.verbs.tune import tune
+from neardup_solr.verbs.tune.sample import Sampling
 
 WORDS = [f"word{at}x" for at in range(12)]
 KEPT = {"city": ["Paris", "New York"], "price_i": 7, "seen_dt": "2024-01-01T00:00:00Z"}

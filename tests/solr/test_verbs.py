@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.edges.client import Solr
-from neardup_solr.pure.config import OPTIONAL_FIELDS
-from neardup_solr.pure.model import Document
-from neardup_solr.verbs.indexing import Sending, Watching
+from neardup_solr.records import Document
+from neardup_solr.settings import OPTIONAL_FIELDS
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs.index import Sending, Watching
 
 TEXTS = {
     "1": "the quick brown fox jumps over the lazy dog",

@@ -13,12 +13,11 @@ from xml.etree import ElementTree
 import pysolr
 import requests
 
-from neardup_solr.edges import client
-from neardup_solr.edges.client import Solr
-from neardup_solr.edges.server import lifecycle
-from neardup_solr.edges.server.layout import layout
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.solr.names import OWN, Names
+from neardup_solr.embedded import lifecycle
+from neardup_solr.embedded.layout import layout
+from neardup_solr.files import solr_config
+from neardup_solr.solr.collection import Solr, connect
+from neardup_solr.solr.names import OWN, Names
 
 TIMEOUT = 60
 PAGE = 10_000
@@ -107,7 +106,7 @@ def collection(*, processors: str = "", fields: str = "") -> Iterator[Solr]:
     (folder / "conf" / "solrconfig.xml").write_text(CONFIG.replace("{processors}", processors))
     (folder / "conf" / "managed-schema.xml").write_text(SCHEMA.replace("{own}", fields + _own()))
     _admin(url, action="CREATE", name=name, configSet=name)
-    yield client.connect(url, name, names=NAMES)
+    yield connect(url, name, names=NAMES)
     _admin(url, action="UNLOAD", core=name, deleteInstanceDir="true")
     shutil.rmtree(folder)
 

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from neardup_solr import demo
-from neardup_solr.pure.comparing import alignment
-from neardup_solr.pure.comparing.alignment import (
+from neardup_solr.candidates.by_band import Candidates
+from neardup_solr.candidates.by_word import all_candidates, word_candidates
+from neardup_solr.measures import Pairs
+from neardup_solr.measures import aligned as measure
+from neardup_solr.measures.aligned import (
     ABBREVIATED,
     ALIGNED_SIMILARITY,
     INITIAL,
@@ -21,13 +24,12 @@ from neardup_solr.pure.comparing.alignment import (
     Frequencies,
     aligned,
     aligned_words,
+    alignment,
     frequencies,
     mutual_best,
     word_similarity,
 )
-from neardup_solr.pure.grouping.blocking import all_candidates, word_candidates
-from neardup_solr.pure.grouping.candidates import Candidates, Pairs
-from neardup_solr.pure.text.normalize import normalize
+from neardup_solr.text.normalize import normalize
 
 WORDS = st.one_of(
     st.sampled_from(["avenue", "ave", "a", "boulevard", "blvd", "3rd", "third", "ab"]),
@@ -43,7 +45,7 @@ FORMS = st.lists(st.lists(WORDS, max_size=9).map(" ".join), min_size=2, max_size
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to the result."""
     if request.param == "slow":
-        monkeypatch.setattr(alignment, "is_compiled", lambda: False)
+        monkeypatch.setattr(measure, "is_compiled", lambda: False)
     return str(request.param)
 
 
@@ -174,7 +176,7 @@ def test_rows_of_an_alignment() -> None:
     """An alignment says what stands for what, in the order of the arguments, and what is left."""
     known = Frequencies(10, {"the": 10, "ave": 2})
     rare = known.weight("heron")
-    rows = alignment.alignment("the herron 12 sea view ave", "heron seaview avenue", known)
+    rows = alignment("the herron 12 sea view ave", "heron seaview avenue", known)
     the, ave = known.weight("the"), known.weight("ave")
     avenue = ave + (1 - ABBREVIATED) * (rare - ave)
     assert rows == [
@@ -184,13 +186,13 @@ def test_rows_of_an_alignment() -> None:
         Aligned("the", None, 0.0, the, the, 0.0),
         Aligned("12", None, 0.0, rare, rare, 0.0),
     ]
-    turned = alignment.alignment("heron seaview avenue", "the herron 12 sea view ave", known)
+    turned = alignment("heron seaview avenue", "the herron 12 sea view ave", known)
     assert [row.turned() for row in turned] == rows
 
 
 def test_the_most_telling_words_first(path: str) -> None:
     """Where a word could stand for two, it stands for the one of more weight times similarity."""
-    rows = alignment.alignment("heron", "heroon herons", Frequencies(9, {"herons": 3}))
+    rows = alignment("heron", "heroon herons", Frequencies(9, {"herons": 3}))
     assert [(row.first, row.second) for row in rows] == [("heron", "heroon"), (None, "herons")]
 
 
@@ -224,7 +226,7 @@ def test_compiled_and_slow_agree(forms: list[str]) -> None:
     """Both ways give the same numbers, symmetric, in 0..1, 1 for a text and itself."""
     known, pairs = frequencies(forms), every_pair(len(forms))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(alignment, "is_compiled", lambda: False)
+        patch.setattr(measure, "is_compiled", lambda: False)
         slow = aligned(forms, pairs, known)
     compiled = aligned(forms, pairs, known)
     assert np.array_equal(compiled, slow)
@@ -239,7 +241,7 @@ def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"heron {number % 7} lane {number % 5}" for number in range(20)]
     known, pairs = frequencies(forms), every_pair(20)
     whole = aligned(forms, pairs, known)
-    monkeypatch.setattr(alignment, "_AT_ONCE", 37)
+    monkeypatch.setattr(measure, "_AT_ONCE", 37)
     assert np.array_equal(aligned(forms, pairs, known, threads=3), whole)
 
 

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.grouping import arrivals
-from neardup_solr.pure.grouping.arrivals import Arrivals
-from neardup_solr.pure.signatures import bands
+from neardup_solr.candidates import arrivals
+from neardup_solr.candidates.arrivals import Arrivals
+from neardup_solr.minhash import bands
+from neardup_solr.settings import Settings
 
 BANDS = 3
 rows = st.lists(st.integers(0, 4), min_size=BANDS, max_size=BANDS)

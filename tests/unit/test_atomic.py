@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import DEFAULT_FIELDS, Settings
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures.signature import entry
-from neardup_solr.pure.solr.atomic import orders, removal
-from neardup_solr.pure.solr.names import OWN, Names
+from neardup_solr.minhash.signature import entry
+from neardup_solr.records import Document
+from neardup_solr.settings import DEFAULT_FIELDS, Settings
+from neardup_solr.solr.names import OWN, Names
+from neardup_solr.solr.update import orders, removal
 
 ALL = Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
 FEW = Settings(fields=frozenset({"content", "md5_hash", "content_bands"}))

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.signatures import bands
+from neardup_solr.minhash import bands
+from neardup_solr.settings import Settings
 
 
 def slow_key(rows: list[int]) -> int:

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure.comparing.alignment import aligned_words
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.grouping import blocking
-from neardup_solr.pure.grouping.blocking import all_candidates, word_candidates
-from neardup_solr.pure.grouping.candidates import Pairs
+from neardup_solr.candidates import by_word
+from neardup_solr.candidates.by_word import all_candidates, word_candidates
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures import Pairs
+from neardup_solr.measures.aligned import aligned_words
 
 WORDS = st.sampled_from(["mill", "lane", "old-mill", "3rd", "third", "heron"])
 FORMS = st.lists(st.lists(WORDS, max_size=5).map(" ".join), max_size=14)
@@ -66,7 +66,7 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs beyond one block come with the next ones."""
     forms = [f"w{number // 4}" for number in range(40)]
     whole = as_set(word_candidates(forms).pairs)
-    monkeypatch.setattr(blocking, "_AT_ONCE", 1)
+    monkeypatch.setattr(by_word, "_AT_ONCE", 1)
     assert as_set(word_candidates(forms).pairs) == whole
     assert len(whole) == 10 * 6
 

@@ -6,10 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.grouping import candidates
-from neardup_solr.pure.grouping.candidates import (
+from neardup_solr.candidates import by_band
+from neardup_solr.candidates.by_band import (
     ONE_SIDE,
     Candidates,
     Joining,
@@ -17,7 +15,9 @@ from neardup_solr.pure.grouping.candidates import (
     components,
     key_candidates,
 )
-from neardup_solr.pure.signatures import bands
+from neardup_solr.errors import SettingsError
+from neardup_solr.minhash import bands
+from neardup_solr.settings import Settings
 
 KEYS = st.integers(0, 30).flatmap(
     lambda rows: st.lists(
@@ -30,7 +30,7 @@ KEYS = st.integers(0, 30).flatmap(
 def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both ways to the result."""
     if request.param == "slow":
-        monkeypatch.setattr(candidates, "is_compiled", lambda: False)
+        monkeypatch.setattr(by_band, "is_compiled", lambda: False)
     return str(request.param)
 
 
@@ -55,7 +55,7 @@ def joined(
     alike = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.uint64)
     joining = Joining(cap=cap, sides=sides, threads=2)
     if slowly:
-        return candidates._candidates_slowly(keys, alike, joining, is_first=True)
+        return by_band._candidates_slowly(keys, alike, joining, is_first=True)
     return key_candidates(keys, alike, joining=joining)
 
 
@@ -126,7 +126,7 @@ def test_a_pair_of_a_cool_band_is_never_lost(keys: NDArray[np.uint64], cap: int)
 
 def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs beyond one block come with the next ones."""
-    monkeypatch.setattr(candidates, "_ROOM", 1)
+    monkeypatch.setattr(by_band, "_ROOM", 1)
     keys = np.repeat(np.arange(50, dtype=np.uint64), 4).reshape(-1, 1)
     assert len(as_set(joined(keys, cap=8).pairs)) == 50 * 6
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.grouping.canonical import FIRST, Rule, canonicals, rule
-from neardup_solr.pure.ids import natural
+from neardup_solr.clusters.canonical import FIRST, Rule, canonicals, rule
+from neardup_solr.errors import SettingsError
+from neardup_solr.records import natural
 
 IDS = ["10", "9", "b", "a"]  # in natural order: 9, 10, a, b
 

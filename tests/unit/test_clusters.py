@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.pure.grouping import clusters as module
-from neardup_solr.pure.grouping.candidates import Pairs
-from neardup_solr.pure.grouping.canonical import canonicals, rule
-from neardup_solr.pure.grouping.clusters import bridges, clusters, diameters, missing
-from neardup_solr.pure.grouping.linkage import LINKAGES, complete, linked, single
-from neardup_solr.pure.model import Cluster, Member
+from neardup_solr.clusters import guards as module
+from neardup_solr.clusters.canonical import canonicals, rule
+from neardup_solr.clusters.guards import bridges, clusters, diameters, missing
+from neardup_solr.clusters.linkage import LINKAGES, complete, linked, single
+from neardup_solr.measures import Pairs
+from neardup_solr.records import Cluster, Member
 
 T = TypeVar("T")
 PAIRS = [*combinations(range(9), 2)]

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import (
+from neardup_solr.errors import SettingsError
+from neardup_solr.settings import (
     DEFAULT_FIELDS,
     FAMILIES,
     KINDS,
@@ -12,7 +13,6 @@ from neardup_solr.pure.config import (
     Settings,
     choose_fields,
 )
-from neardup_solr.pure.errors import SettingsError
 
 ALL = frozenset(OPTIONAL_FIELDS)
 USUAL = frozenset(DEFAULT_FIELDS)

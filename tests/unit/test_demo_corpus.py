@@ -5,11 +5,11 @@ from __future__ import annotations
 from itertools import combinations
 
 from neardup_solr import demo
-from neardup_solr.edges.sources import Reading, read
-from neardup_solr.pure.comparing.similarity import word_distance
-from neardup_solr.pure.grouping.evaluate import evaluate_pairs
-from neardup_solr.pure.text.normalize import normalize, words
-from neardup_solr.pure.text.shingles import word_shingles
+from neardup_solr.measures.words import word_distance
+from neardup_solr.sources import Reading, read
+from neardup_solr.text.normalize import normalize, words
+from neardup_solr.text.shingles import word_shingles
+from neardup_solr.verbs.evaluate import evaluate_pairs
 
 KEEPING = Reading(keep=("city", "kind"))
 DOCUMENTS = {found.id: found for found in read(demo.listings(), reading=KEEPING)}

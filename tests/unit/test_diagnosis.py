@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import DEFAULT_FIELDS, Settings
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures.signature import entry
-from neardup_solr.pure.solr.diagnosis import Counted, Sampled, findings
+from neardup_solr.minhash.signature import entry
+from neardup_solr.records import Document
+from neardup_solr.settings import DEFAULT_FIELDS, Settings
+from neardup_solr.verbs.doctor import Counted, Sampled, findings
 
 SETTINGS = Settings()
 NO_MD5 = Settings(fields=frozenset(DEFAULT_FIELDS) - {"md5_hash"})

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.pure.text import diff
-from neardup_solr.pure.text.normalize import normalize
+from neardup_solr.text import diff
+from neardup_solr.text.normalize import normalize
 
 TEXT = st.text(st.sampled_from("aB é-/&.,\u0301\u00ad\u200b \n\u00a0\x00½ﬁ\u0130ß٣"), max_size=30)
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)

@@ -6,9 +6,9 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import OPTIONAL_FIELDS, Settings
-from neardup_solr.pure.model import Document, Entry
-from neardup_solr.pure.signatures import encoding, signature
+from neardup_solr.minhash import encode, signature
+from neardup_solr.records import Document, Entry
+from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 
 
 def as_fields(entry: Entry, settings: Settings) -> dict[str, Any]:
@@ -49,7 +49,7 @@ DOCUMENTS = st.lists(
 def test_json_is_that_of_the_entries(documents: list[Document], fields: frozenset[str]) -> None:
     """Whatever the texts and the chosen fields, both ways to a Solr document agree."""
     chosen = Settings(hashes=10, bands=3, rows=3, signatures=4, fields=fields)
-    made_of = encoding.encoded(documents, chosen)
+    made_of = encode.encoded(documents, chosen)
     for document, (made, words) in zip(documents, made_of, strict=True):
         entry = signature.entry(document, chosen)
         expected = as_fields(entry, chosen)
@@ -63,14 +63,14 @@ def test_many_bands_keep_their_numbers() -> None:
     """Band numbers of two and of three digits stand in one array."""
     chosen = Settings(hashes=300, bands=300, rows=1, signatures=300)
     document = Document(id="1", text="a b c d")
-    [(made, _)] = encoding.encoded([document], chosen)
+    [(made, _)] = encode.encoded([document], chosen)
     assert orjson.loads(made)["content_bands"] == list(signature.entry(document, chosen).bands)
     assert orjson.loads(made)["content_sg"] == list(signature.entry(document, chosen).signatures)
 
 
 def test_terms_over_the_limit_are_hashed() -> None:
     """A word longer than Lucene allows is hashed in every field that is a term."""
-    [(made, _)] = encoding.encoded([Document(id="1", text="x" * 40_000)], Settings())
+    [(made, _)] = encode.encoded([Document(id="1", text="x" * 40_000)], Settings())
     fields = orjson.loads(made)
     assert fields["first_word"].startswith("md5:")
     assert fields["content_ng"][0].startswith("md5:")

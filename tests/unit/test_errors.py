@@ -4,7 +4,7 @@ import pickle
 
 import pytest
 
-from neardup_solr.pure import errors as e
+from neardup_solr import errors as e
 
 EXAMPLES = [
     e.SourceError("x.csv", "is empty", "name another"),

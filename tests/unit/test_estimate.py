@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.signatures import bands, estimate, signature, tuning
+from neardup_solr.errors import SettingsError
+from neardup_solr.minhash import bands, plans, signature, statistics
+from neardup_solr.settings import Settings
 
 SETTINGS = Settings()
 EMPTY = np.empty(0, dtype=np.uint32)
@@ -60,7 +60,7 @@ def test_wilson_interval_of_published_tables(
     equal: int, hashes: int, low: float, high: float
 ) -> None:
     """The interval is the one that the literature gives for such a share."""
-    found = estimate.jaccard(*agreeing(equal, hashes))
+    found = statistics.jaccard(*agreeing(equal, hashes))
     assert float(found.value) == equal / hashes
     assert float(found.low) == pytest.approx(low, abs=5e-5)
     assert float(found.high) == pytest.approx(high, abs=5e-5)
@@ -69,7 +69,7 @@ def test_wilson_interval_of_published_tables(
 def test_one_with_many() -> None:
     """Shapes broadcast: one signature is compared with each row."""
     one, other = agreeing(32, 128)
-    found = estimate.jaccard(one, np.stack([one, other]))
+    found = statistics.jaccard(one, np.stack([one, other]))
     assert found.value.tolist() == [1.0, 0.25]
     assert found.high[0] == 1.0
     assert found.low.shape == (2,)
@@ -79,8 +79,8 @@ def test_empty_signatures_resemble_nothing() -> None:
     """The empty set has similarity and containment 0 with everything, itself included."""
     full = agreeing(0, 128)[0]
     for pair in ((EMPTY, full), (full, EMPTY), (EMPTY, EMPTY)):
-        similar = estimate.jaccard(*pair)
-        contained = estimate.containment(*pair, sizes=0, other_sizes=9)
+        similar = statistics.jaccard(*pair)
+        contained = statistics.containment(*pair, sizes=0, other_sizes=9)
         for found in (similar, contained):
             assert [float(v) for v in (found.value, found.low, found.high)] == [0, 0, 0]
 
@@ -88,14 +88,14 @@ def test_empty_signatures_resemble_nothing() -> None:
 def test_signatures_of_different_length_are_refused() -> None:
     """Positions of other settings say nothing about each other."""
     with pytest.raises(SettingsError, match="of 128 and of 64 hashes"):
-        estimate.jaccard(agreeing(0, 128)[0], agreeing(0, 64)[0])
+        statistics.jaccard(agreeing(0, 128)[0], agreeing(0, 64)[0])
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, math.nan])
 def test_impossible_levels_are_refused(level: float) -> None:
     """A level of confidence lies between 0 and 1."""
     with pytest.raises(SettingsError, match="level"):
-        estimate.jaccard(*agreeing(3, 4), level=level)
+        statistics.jaccard(*agreeing(3, 4), level=level)
 
 
 @given(equal=st.integers(0, 64), level=st.floats(0.01, 0.999), more=st.floats(0.0001, 0.0009))
@@ -103,15 +103,15 @@ def test_intervals_hold_their_value_and_widen_with_the_level(
     equal: int, level: float, more: float
 ) -> None:
     """0 <= low <= value <= high <= 1, and a surer interval is no narrower."""
-    narrow = estimate.jaccard(*agreeing(equal, 64), level=level)
-    wide = estimate.jaccard(*agreeing(equal, 64), level=level + more)
+    narrow = statistics.jaccard(*agreeing(equal, 64), level=level)
+    wide = statistics.jaccard(*agreeing(equal, 64), level=level + more)
     assert 0 <= wide.low <= narrow.low <= narrow.value <= narrow.high <= wide.high <= 1
 
 
 @pytest.mark.parametrize("similarity", [0.05, 0.3, 0.5, 0.9])
 def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> None:
     """Of 1,000 pairs of random sets, 95 % intervals hold the true similarity for about 95 %."""
-    found = estimate.jaccard(*random_sets(similarity, 200, 1_000))
+    found = statistics.jaccard(*random_sets(similarity, 200, 1_000))
     held = ((found.low <= similarity) & (similarity <= found.high)).mean()
     assert 0.93 <= held <= 0.98  # four standard errors are 2.8 %
     assert found.value.mean() == pytest.approx(similarity, abs=4 * 0.045 / math.sqrt(1_000))
@@ -122,8 +122,8 @@ def test_containment_of_a_part_in_a_whole() -> None:
     draw = np.random.default_rng(3).integers(0, 2**32, 200, dtype=np.uint32)
     part = signature.affine_minima(draw[:50], SETTINGS)
     whole = signature.affine_minima(draw, SETTINGS)
-    small = estimate.containment(part, whole, sizes=50, other_sizes=200)
-    large = estimate.containment(whole, part, sizes=200, other_sizes=50)
+    small = statistics.containment(part, whole, sizes=50, other_sizes=200)
+    large = statistics.containment(whole, part, sizes=200, other_sizes=50)
     assert small.low <= 1 <= small.high
     assert large.low <= 0.25 <= large.high
     assert small.high - small.low > 3 * (large.high - large.low)
@@ -132,21 +132,21 @@ def test_containment_of_a_part_in_a_whole() -> None:
 @given(equal=st.integers(0, 32), size=st.integers(0, 500), other_size=st.integers(0, 500))
 def test_containment_is_bounded_by_the_sizes(equal: int, size: int, other_size: int) -> None:
     """No more of a set is in another than the other has members; the bounds stay in order."""
-    found = estimate.containment(*agreeing(equal, 32), sizes=size, other_sizes=other_size)
+    found = statistics.containment(*agreeing(equal, 32), sizes=size, other_sizes=other_size)
     most = min(size, other_size) / size if size else 0
     assert 0 <= found.low <= found.value <= found.high <= most
 
 
 def test_containment_of_exact_figures() -> None:
     """|A∩B| = J / (1 + J) · (|A| + |B|): of 30 and 60 shingles at J = 1/2, 30 are common."""
-    found = estimate.containment(*agreeing(64, 128), sizes=[30, 60], other_sizes=[60, 30])
+    found = statistics.containment(*agreeing(64, 128), sizes=[30, 60], other_sizes=[60, 30])
     assert found.value.tolist() == [1.0, 0.5]
 
 
 def test_negative_sizes_are_refused() -> None:
     """A number of shingles is 0 or more."""
     with pytest.raises(SettingsError, match="fewer than 0"):
-        estimate.containment(*agreeing(1, 2), sizes=-1, other_sizes=3)
+        statistics.containment(*agreeing(1, 2), sizes=-1, other_sizes=3)
 
 
 @pytest.mark.parametrize(("documents", "hashes"), [(2, 1), (5, 7), (300, 16), (513, 300)])
@@ -157,7 +157,7 @@ def test_agreements_of_all_pairs(documents: int, hashes: int) -> None:
     slow = np.zeros(hashes + 1, dtype=np.int64)
     for one, other in combinations(signatures, 2):
         slow[(one == other).sum()] += 1
-    assert estimate.agreements(signatures).tolist() == slow.tolist()
+    assert statistics.agreements(signatures).tolist() == slow.tolist()
 
 
 @pytest.mark.parametrize("similarity", [0.001, 0.01, 0.1, 0.27, 0.5, 0.9, 1.0])
@@ -165,53 +165,53 @@ def test_agreements_of_all_pairs(documents: int, hashes: int) -> None:
 def test_chances_are_unbiased(hashes: int, count: int, rows: int, similarity: float) -> None:
     """Their mean over what signatures of a similarity show is P(s), where P of the estimate is
     four times too much at s = 0.01."""
-    mean = float(binomial(hashes, similarity) @ estimate.chances(hashes, count, rows))
-    assert mean == pytest.approx(float(tuning.curve(similarity, count, rows)), rel=1e-9)
+    mean = float(binomial(hashes, similarity) @ statistics.chances(hashes, count, rows))
+    assert mean == pytest.approx(float(plans.curve(similarity, count, rows)), rel=1e-9)
 
 
 def test_the_curve_of_estimates_is_biased() -> None:
     """What the unbiased chances are for: P of the estimated similarity misleads near 0."""
-    naive = tuning.curve(np.arange(129) / 128, 42, 3)
+    naive = plans.curve(np.arange(129) / 128, 42, 3)
     mean = float(binomial(128, 0.01) @ naive)
-    assert mean / float(tuning.curve(0.01, 42, 3)) == pytest.approx(3.9, abs=0.1)
+    assert mean / float(plans.curve(0.01, 42, 3)) == pytest.approx(3.9, abs=0.1)
 
 
 @pytest.mark.parametrize("similarity", [0.01, 0.1, 0.2, 0.4])
 def test_chances_of_long_signatures_are_close(similarity: float) -> None:
     """Where the exact table would take too long, the mean is within 1 % of P(s)."""
-    hashes = estimate._EXACT + 1
+    hashes = statistics._EXACT + 1
     counted = np.random.default_rng(5).binomial(hashes, similarity, 400_000)
-    mean = estimate.chances(hashes, 42, 3)[counted].mean()
-    assert mean == pytest.approx(float(tuning.curve(similarity, 42, 3)), rel=0.02)
+    mean = statistics.chances(hashes, 42, 3)[counted].mean()
+    assert mean == pytest.approx(float(plans.curve(similarity, 42, 3)), rel=0.02)
 
 
 def test_expected_candidates_are_those_that_bands_give() -> None:
     """For a collection that is its own sample, they agree with counting shared bands."""
     signatures = np.concatenate(random_sets(0.25, 200, 600))
-    plan = tuning.plan(42, 3, tuning.Demand())
+    plan = plans.plan(42, 3, plans.Demand())
     keys = bands.hash_bands(signatures, 42, 3)
     shared = sum(int((keys[at + 1 :] == keys[at]).any(axis=1).sum()) for at in range(len(keys)))
-    expected = estimate.candidates(estimate.agreements(signatures).tolist(), 1_200, plan)
+    expected = statistics.candidates(statistics.agreements(signatures).tolist(), 1_200, plan)
     assert 250 < shared < 350  # P(0.25) is 0.49
     assert expected == pytest.approx(2 * shared / 1_200, rel=0.1)
 
 
 def test_candidates_grow_with_the_collection() -> None:
     """A sample stands for a collection: ten times the documents, ten times the candidates."""
-    plan = tuning.plan(2, 1, tuning.Demand())
-    assert estimate.candidates([0, 0, 5], 101, plan) == pytest.approx(100)
-    assert estimate.candidates([5, 0, 0], 101, plan) == 0
-    assert estimate.candidates([1, 0, 1], 11, plan) == pytest.approx(5)
+    plan = plans.plan(2, 1, plans.Demand())
+    assert statistics.candidates([0, 0, 5], 101, plan) == pytest.approx(100)
+    assert statistics.candidates([5, 0, 0], 101, plan) == 0
+    assert statistics.candidates([1, 0, 1], 11, plan) == pytest.approx(5)
 
 
 @given(st.lists(st.integers(0, 1_000), min_size=2, max_size=200), st.integers(1, 50))
 def test_histograms_lose_no_pair(agreements: list[int], bins: int) -> None:
     """Every pair is in one bin; there are no more bins than hashes."""
-    counts = estimate.histogram(agreements, bins)
+    counts = statistics.histogram(agreements, bins)
     assert counts.sum() == sum(agreements)
     assert len(counts) == min(bins, len(agreements) - 1)
 
 
 def test_histogram_of_a_few_pairs() -> None:
     """The last bin holds the equal ones too."""
-    assert estimate.histogram([1, 2, 4, 8, 16], 2).tolist() == [3, 28]
+    assert statistics.histogram([1, 2, 4, 8, 16], 2).tolist() == [3, 28]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from neardup_solr.pure.grouping.evaluate import evaluate_pairs
+from neardup_solr.verbs.evaluate import evaluate_pairs
 
 
 def test_hand_made_table() -> None:

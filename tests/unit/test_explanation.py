@@ -12,19 +12,18 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.pure.comparing.alignment import aligned, frequencies
-from neardup_solr.pure.comparing.similarity import Limits
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.explaining import advice, facts
-from neardup_solr.pure.explaining.explanation import Explanation, explained
-from neardup_solr.pure.explaining.facts import Facts
-from neardup_solr.pure.explaining.subject import subject
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures import signature
-from neardup_solr.pure.signatures.bands import probability
-from neardup_solr.pure.text.normalize import normalize
-from neardup_solr.pure.text.shingles import shingles
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures.aligned import aligned, frequencies
+from neardup_solr.measures.words import Limits
+from neardup_solr.minhash import signature
+from neardup_solr.minhash.bands import probability
+from neardup_solr.records import Document
+from neardup_solr.settings import Settings
+from neardup_solr.text.normalize import normalize
+from neardup_solr.text.shingles import shingles
+from neardup_solr.verbs.explain import facts, verdict
+from neardup_solr.verbs.explain.facts import Facts, subject
+from neardup_solr.verbs.explain.verdict import Explanation, explained
 
 SETTINGS = Settings()
 WORDS = [f"{head}{tail}" for head in ("mill", "lane", "boat", "lamp") for tail in "abcdefghij"]
@@ -154,7 +153,7 @@ def test_cheapest_bands_are_the_cheapest_of_all() -> None:
             settings = replace(SETTINGS, bands=bands, rows=rows)
             shared = facts.shared_bands(*signatures, settings)
             if shared and probability(found.jaccard, bands, rows) >= 0.9:
-                assert advice.load(settings) >= chosen.load * (1 - 1e-9)
+                assert verdict.load(settings) >= chosen.load * (1 - 1e-9)
 
 
 SHORT = [

@@ -11,8 +11,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures import bands, signature
+from neardup_solr.minhash import bands, signature
+from neardup_solr.records import Document
 
 DOCS = Path(__file__).parents[2] / "docs" / "sql.md"
 QUERIES = re.findall(r"```sql\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)

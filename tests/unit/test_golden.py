@@ -9,10 +9,10 @@ from pathlib import Path
 import orjson
 import pytest
 
-from neardup_solr.pure.config import FAMILIES, KINDS, Settings, choose_fields
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures import encoding, signature
-from neardup_solr.pure.text import unicode
+from neardup_solr.minhash import encode, signature
+from neardup_solr.records import Document
+from neardup_solr.settings import FAMILIES, KINDS, Settings, choose_fields
+from neardup_solr.text import normalize
 from tests.unit.test_encoding import as_fields
 
 GOLDEN = Path(__file__).with_name("golden.jsonl")
@@ -43,7 +43,7 @@ def vectors() -> list[dict[str, object]]:
     rows = []
     for settings in chosen():
         documents = [Document(id=name, text=text) for name, text in TEXTS.items()]
-        for made, _ in encoding.encoded(documents, settings):
+        for made, _ in encode.encoded(documents, settings):
             rows.append(orjson.loads(made))
     return rows
 
@@ -71,7 +71,7 @@ def test_the_character_table_never_changes() -> None:
     """The table of normalization 1 is the one that was frozen."""
     import hashlib
 
-    known = unicode.table()
+    known = normalize.table()
     digest = hashlib.sha256(
         known.becomes.astype("<i2").tobytes()
         + known.classes.tobytes()

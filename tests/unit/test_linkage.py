@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.grouping import linkage
-from neardup_solr.pure.grouping.candidates import Pairs
-from neardup_solr.pure.grouping.linkage import complete, folded, linked, single
+from neardup_solr.clusters import linkage
+from neardup_solr.clusters.linkage import complete, folded, linked, single
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures import Pairs
 
 Weighted = dict[tuple[int, int], float]
 

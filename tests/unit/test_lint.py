@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.pure.solr.findings import DANGER, NOTE, WARNING, Facts
-from neardup_solr.pure.solr.lint import findings
-from neardup_solr.pure.solr.names import Names
-from neardup_solr.pure.solr.schema import Field, Schema
-from neardup_solr.pure.solr.solrconfig import handler_parameters, update_chain
+from neardup_solr.solr.names import Names
+from neardup_solr.solr.probe import handler_parameters, update_chain
+from neardup_solr.solr.schema import Field, Schema
+from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Facts, findings
 
 
 def made(name: str, **changes: Any) -> Field:

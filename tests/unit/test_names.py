@@ -4,10 +4,10 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.solr import query
-from neardup_solr.pure.solr.names import OWN, PLAIN, Names
-from neardup_solr.pure.solr.query import Terms
+from neardup_solr.errors import SettingsError
+from neardup_solr.solr import query
+from neardup_solr.solr.names import OWN, PLAIN, Names
+from neardup_solr.solr.query import Terms
 
 SHOP = Names(id="sku", text=("title", "body"), prefix="nd_")
 

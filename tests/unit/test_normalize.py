@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure.text import normalize as n
+from neardup_solr.text import normalize as n
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from neardup_solr.pure.comparing import overlap
-from neardup_solr.pure.comparing.overlap import overlaps
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.text.normalize import normalize
-from neardup_solr.pure.text.shingles import shingles
+from neardup_solr.measures import overlap
+from neardup_solr.measures.overlap import overlaps
+from neardup_solr.settings import Settings
+from neardup_solr.text.normalize import normalize
+from neardup_solr.text.shingles import shingles
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "the", "word", "ü", "wörter", "漢字"]), max_size=9).map(

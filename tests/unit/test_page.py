@@ -22,11 +22,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.edges import page as package
-from neardup_solr.edges.page import embedding, figures, page_lines
-from neardup_solr.edges.page.listing import listing
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.model import Cluster, Duplicate, Member
+from neardup_solr.errors import SettingsError
+from neardup_solr.records import Cluster, Duplicate, Member
+from neardup_solr.reports import html as package
+from neardup_solr.reports.html import embed, figures, page_lines
+from neardup_solr.reports.html.embed import listing
 from tests.browser.pages import page_of, small_page
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
@@ -82,7 +82,7 @@ def test_the_same_page_in_another_process(tmp_path: Path) -> None:
     """A page does not depend on the seed of Python's hashes."""
     code = (
         "from tests.browser.pages import small_page;"
-        "from neardup_solr.edges.page import page_lines;"
+        "from neardup_solr.reports.html import page_lines;"
         "import hashlib;"
         "print(hashlib.sha256(''.join(page_lines(small_page())).encode()).hexdigest())"
     )
@@ -121,7 +121,7 @@ def test_texts_are_data(text: str) -> None:
 @given(st.text() | st.text(st.characters(categories=["Cs", "Cc", "Zl", "Zp", "Sm", "Po"])))
 def test_encoded_is_json_without_markup(text: str) -> None:
     """Any string comes back from its JSON, which has nothing that HTML reads, and fits UTF-8."""
-    line = embedding.encoded(text)
+    line = embed.encoded(text)
     paired = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     assert json.loads(line) == paired
     assert not set("<>&\u2028\u2029\n\r") & set(line)
@@ -164,7 +164,7 @@ def test_ids_of_a_page_are_unique() -> None:
 @given(WORDS, WORDS)
 def test_steps_cost_the_distance(first: list[str], second: list[str]) -> None:
     """Steps cover both texts; removed and added words cost their distance."""
-    steps = embedding.steps(first, second)
+    steps = embed.steps(first, second)
     turns = [steps[at : at + 3] for at in range(0, len(steps), 3)]
     assert sum(equal + removed for equal, removed, _ in turns) == len(first)
     assert sum(equal + added for equal, _, added in turns) == len(second)

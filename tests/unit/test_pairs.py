@@ -1,28 +1,28 @@
 """Natural order of ids, and pairs that appear once."""
 
-from neardup_solr.pure import ids
-from neardup_solr.pure.grouping import pairs
-from neardup_solr.pure.model import Pair
+from neardup_solr import records
+from neardup_solr.records import Pair
+from neardup_solr.verbs import report
 
 
 def test_natural_order() -> None:
     """Whole numbers by value come first, then other ids by code point."""
     listed = ["b", "10", "9", "a2", "a10", "010", "é", "-1"]
-    assert sorted(listed, key=ids.natural) == ["9", "010", "10", "-1", "a10", "a2", "b", "é"]
+    assert sorted(listed, key=records.natural) == ["9", "010", "10", "-1", "a10", "a2", "b", "é"]
 
 
 def test_numbers_beyond_any_limit_are_ordered() -> None:
     """An id of thousands of digits is no error."""
-    assert ids.ordered("9" * 5000, "5") == ("5", "9" * 5000)
+    assert records.ordered("9" * 5000, "5") == ("5", "9" * 5000)
 
 
 def test_ordered_puts_the_earlier_first() -> None:
     """A pair is the same whichever way round it was found."""
-    assert ids.ordered("10", "9") == ids.ordered("9", "10") == ("9", "10")
+    assert records.ordered("10", "9") == records.ordered("9", "10") == ("9", "10")
 
 
 def test_once_drops_repeats_and_sorts() -> None:
     """A pair found from both its documents appears once; ids count as numbers."""
     nine = Pair(id="9", other_id="10", distance=0, similarity=1.0)
     ten = Pair(id="10", other_id="11", distance=1, similarity=0.9)
-    assert pairs.once([ten, nine, ten]) == (nine, ten)
+    assert report.once([ten, nine, ten]) == (nine, ten)

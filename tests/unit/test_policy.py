@@ -3,7 +3,7 @@
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.pure.policy import Policy
+from neardup_solr.verbs.gate.policy import Policy
 
 
 def match(similarity: float, id: str = "7") -> nd.Match:

@@ -1,7 +1,7 @@
 """Requests as Solr gets them."""
 
-from neardup_solr.pure.solr import query
-from neardup_solr.pure.solr.query import CLAUSES, SEPARATOR, Terms
+from neardup_solr.solr import query
+from neardup_solr.solr.query import CLAUSES, SEPARATOR, Terms
 
 
 def test_few_terms_are_clauses_of_constant_weight() -> None:

@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure.comparing import reranking, similarity, verification
-from neardup_solr.pure.comparing.alignment import Frequencies, frequencies
-from neardup_solr.pure.comparing.similarity import Limits
-from neardup_solr.pure.comparing.verification import MEASURES, Comparing
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.model import Document, Entry, Hit, Match
-from neardup_solr.pure.signatures import signature
-from neardup_solr.pure.text import normalize
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures import reranking, verification, words
+from neardup_solr.measures.aligned import Frequencies, frequencies
+from neardup_solr.measures.verification import MEASURES, Comparing
+from neardup_solr.measures.words import Limits
+from neardup_solr.minhash import signature
+from neardup_solr.records import Document, Entry, Hit, Match
+from neardup_solr.settings import Settings
+from neardup_solr.text import normalize
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 TEXTS = st.lists(st.sampled_from(["a", "ab", "abbey", "Street", "st", "ü"]), max_size=8).map(
@@ -165,7 +165,7 @@ def test_similarities_are_those_of_whole_collections(
 def slowly_near(one: list[str], other: list[str], limits: Limits) -> bool:
     """Whether two texts are within the limits, by comparing them."""
     longest = max(len(one), len(other))
-    found = similarity.word_distance(one, other, at_most=limits.allowed(longest))
+    found = words.word_distance(one, other, at_most=limits.allowed(longest))
     return found is not None
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from neardup_solr.edges.server.jars import Jar, class_path, locked
-from neardup_solr.edges.server.layout import SOLR_VERSION
+from neardup_solr.embedded.jars import Jar, class_path, locked
+from neardup_solr.embedded.layout import SOLR_VERSION
 
 
 def jar(classifier: str = "") -> Jar:

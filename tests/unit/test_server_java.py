@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.edges.server.java import find_java, heap_size
-from neardup_solr.pure.errors import ServerError
+from neardup_solr.embedded.process import find_java, heap_size
+from neardup_solr.errors import ServerError
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.edges.server.layout import Layout, State, layout, recall, remember
-from neardup_solr.edges.server.turn import turn
-from neardup_solr.edges.solr_config import solr_config
-from neardup_solr.pure.errors import ServerError
+from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
+from neardup_solr.embedded.lifecycle import turn
+from neardup_solr.errors import ServerError
+from neardup_solr.files import solr_config
 
 
 @pytest.fixture

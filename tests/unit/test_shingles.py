@@ -2,9 +2,9 @@
 
 import pytest
 
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.text.shingles import shingles
+from neardup_solr.errors import SettingsError
+from neardup_solr.settings import Settings
+from neardup_solr.text.shingles import shingles
 
 
 @pytest.mark.parametrize(

@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import RecordError, SettingsError
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures import signature
-from neardup_solr.pure.text import normalize
-from neardup_solr.pure.text.shingles import word_shingles
+from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.minhash import signature
+from neardup_solr.records import Document
+from neardup_solr.settings import Settings
+from neardup_solr.text import normalize
+from neardup_solr.text.shingles import word_shingles
 
 WORDS = st.lists(st.text(alphabet="abcdé", min_size=1, max_size=6), max_size=30)
 

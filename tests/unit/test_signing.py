@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import KINDS, Settings
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures import bands, entries, signature, signing
-from neardup_solr.pure.signatures.signing import Signed
-from neardup_solr.pure.text import normalize, shingles
+from neardup_solr.minhash import bands, sign, signature
+from neardup_solr.minhash.sign import Signed
+from neardup_solr.records import Document
+from neardup_solr.settings import KINDS, Settings
+from neardup_solr.text import normalize, shingles
 
 SMALL = Settings(hashes=10, bands=3, rows=3, signatures=2)
-PATHS = [signing._sign_compiled, signing._sign_by_numpy]
+PATHS = [sign._sign_compiled, sign._sign_by_numpy]
 # Letters of many scripts, and what makes trouble: marks, jamo, ligatures, invisible characters.
 TROUBLE = st.sampled_from(
     [
@@ -58,14 +58,14 @@ def assert_equal(found: Signed, expected: Signed) -> None:
 
 def signed_by(path: object, texts: Sequence[str], chosen: Settings) -> Signed:
     """A batch by one of the two paths."""
-    into = signing._empty(len(texts), chosen)
+    into = sign._empty(len(texts), chosen)
     into.normal.extend(path(texts, chosen, into, True))  # type: ignore[operator]  # a path
     return into
 
 
 def test_the_tests_have_the_compiled_kernel() -> None:
     """Without numba half of these tests would prove nothing."""
-    assert signing.is_compiled()
+    assert sign.is_compiled()
 
 
 @pytest.mark.parametrize("path", PATHS, ids=["compiled", "numpy"])
@@ -89,7 +89,7 @@ def test_batches_equal_the_slow_oracle(
 def test_composed_and_decomposed_texts_have_one_signature(text: str) -> None:
     """NFC and NFD of a text give the same signature and bands."""
     both = [unicodedata.normalize(form, text) for form in ("NFC", "NFD")]
-    found = signing.sign(both, SMALL)
+    found = sign.sign(both, SMALL)
     if found.words[0]:
         assert np.array_equal(found.signatures[0], found.signatures[1])
         assert np.array_equal(found.keys[0], found.keys[1])
@@ -99,33 +99,33 @@ def test_composed_and_decomposed_texts_have_one_signature(text: str) -> None:
 def test_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, threads: int) -> None:
     """Texts cut into many chunks for many threads come out in their places."""
     texts = [f"text number {n} of {n % 7} kinds – {'é' * (n % 3)}" for n in range(200)]
-    whole = signing.sign(texts, SMALL, keep_normal=True)
-    monkeypatch.setattr(signing, "AT_ONCE", 100)
-    assert_equal(signing.sign(texts, SMALL, threads=threads, keep_normal=True), whole)
+    whole = sign.sign(texts, SMALL, keep_normal=True)
+    monkeypatch.setattr(sign, "AT_ONCE", 100)
+    assert_equal(sign.sign(texts, SMALL, threads=threads, keep_normal=True), whole)
 
 
 def test_a_long_text_spans_many_blocks() -> None:
     """A text of many thousand shingles, ASCII and not, equals the oracle."""
     texts = [" ".join(f"{word}{n}" for n in range(5000)) for word in ("w", "ж", "中")]
-    assert_equal(signing.sign(texts, SMALL, keep_normal=True), oracle(texts, SMALL))
+    assert_equal(sign.sign(texts, SMALL, keep_normal=True), oracle(texts, SMALL))
 
 
 def test_sequences_that_need_room_are_looked_after() -> None:
     """A text whose characters become much longer than they are is still whole."""
     texts = ["\ufdfa" * 500, "a", "\ufdfa \u0301" * 300, "b"]
-    assert_equal(signing.sign(texts, SMALL, keep_normal=True), oracle(texts, SMALL))
+    assert_equal(sign.sign(texts, SMALL, keep_normal=True), oracle(texts, SMALL))
 
 
 def test_nothing_to_sign() -> None:
     """No texts, and texts without words, are no error."""
-    assert len(signing.sign([], SMALL).words) == 0
-    assert signing.sign(["", " . ", "\u200b"], SMALL).words.tolist() == [0, 0, 0]
+    assert len(sign.sign([], SMALL).words) == 0
+    assert sign.sign(["", " . ", "\u200b"], SMALL).words.tolist() == [0, 0, 0]
 
 
 def test_every_code_point_alone_and_between_letters() -> None:
     """Each code point of Unicode has the normal form that the slow path gives it."""
     texts = [f"a{chr(code)}b {chr(code)}" for code in range(0x110000)]
-    found = signing.sign(texts, SMALL, keep_normal=True)
+    found = sign.sign(texts, SMALL, keep_normal=True)
     assert found.normal == [normalize.normalize(text) for text in texts]
 
 
@@ -133,7 +133,7 @@ def test_every_code_point_alone_and_between_letters() -> None:
 def test_a_document_of_100_megabytes(word: str) -> None:
     """One huge text has the signature of its few shingles, however often they come."""
     text = word * (100 * 2**20 // len(word.encode()))
-    found = signing.sign([text, word * 3], SMALL)
+    found = sign.sign([text, word * 3], SMALL)
     assert found.words.tolist() == [100 * 2**20 // len(word.encode()), 3]
     assert np.array_equal(found.signatures[0], found.signatures[1])
 
@@ -141,7 +141,7 @@ def test_a_document_of_100_megabytes(word: str) -> None:
 def test_a_line_of_a_million_words() -> None:
     """A million different words equal the oracle."""
     text = " ".join(f"w{n}" for n in range(1_000_000))
-    found = signing.sign([text], SMALL)
+    found = sign.sign([text], SMALL)
     assert found.words.tolist() == [1_000_000]
     expected = signature.minhash(shingles.shingles(text, SMALL), SMALL)
     assert np.array_equal(found.signatures[0], expected)
@@ -149,7 +149,7 @@ def test_a_line_of_a_million_words() -> None:
 
 def test_identical_texts_have_identical_signatures() -> None:
     """A thousand times the same text is a thousand times the same row."""
-    found = signing.sign(["the very same text"] * 1000, SMALL, threads=2)
+    found = sign.sign(["the very same text"] * 1000, SMALL, threads=2)
     assert len(np.unique(found.signatures, axis=0)) == 1
     assert len(np.unique(found.keys, axis=0)) == 1
 
@@ -157,7 +157,7 @@ def test_identical_texts_have_identical_signatures() -> None:
 def test_lone_surrogates_are_blanks() -> None:
     """Halves of characters part words, even two that would make a character."""
     texts = ["a\ud800b", "a b", "\ud835\udc00x", "\U0001d400x"]
-    assert signing.sign(texts, SMALL, keep_normal=True).normal == ["a b", "a b", "x", "ax"]
+    assert sign.sign(texts, SMALL, keep_normal=True).normal == ["a b", "a b", "x", "ax"]
 
 
 @pytest.mark.parametrize(
@@ -167,23 +167,23 @@ def test_shapes_that_are_no_multiple_of_anything(hashes: int, bands: int, rows: 
     """Hashes that are not bands times rows, and odd numbers of them, equal the oracle."""
     chosen = Settings(hashes=hashes, bands=bands, rows=rows, signatures=1)
     texts = ["a b c d e", "one", "ü b c " * 200, "x " + " ".join(map(str, range(600)))]
-    assert_equal(signing.sign(texts, chosen, keep_normal=True), oracle(texts, chosen))
+    assert_equal(sign.sign(texts, chosen, keep_normal=True), oracle(texts, chosen))
 
 
 @pytest.mark.parametrize("fields", [Settings().fields, frozenset({"content", "content_bands"})])
 @pytest.mark.parametrize("kind", sorted(KINDS))
 def test_the_kernel_makes_the_same_entries(kind: str, fields: frozenset[str]) -> None:
     """Once the kernel has signed it makes the entries of single documents, too."""
-    signing.compile_kernel()
+    sign.compile_kernel()
     shaped = Settings(kind=kind, fields=fields)
     for text in ("", "- ?", "word", "The Cat sat on the MAT, and the cats", "ẞ ïs é \U0001f600"):
         document = Document(id="1", text=text, kept={"color": "red"})
-        assert entries.entry(document, shaped) == signature.entry(document, shaped)
+        assert sign.entry(document, shaped) == signature.entry(document, shaped)
 
 
 def test_an_entry_has_no_terms_that_its_fields_leave_out() -> None:
     """What is not indexed is not made; bands and signature always are."""
-    made = entries.entry(
+    made = sign.entry(
         Document(id="1", text="one two three four"), Settings(fields=frozenset({"content"}))
     )
     assert (made.shingles, made.signatures, made.profile_hash) == ((), (), "")
@@ -195,6 +195,6 @@ def test_normal_forms_are_those_of_one_text(monkeypatch: pytest.MonkeyPatch) -> 
     """Many at once are made as one is, whether compiled or not."""
     texts = ["", "A-b  c!", "ＦＵＬＬ width", "e\u0301", "ﬁ \u00ad x", "\U0001f600 ẞ"]
     expected = [normalize.normalize(text) for text in texts]
-    assert signing.normal_forms(texts) == expected
-    monkeypatch.setattr(signing, "is_compiled", lambda: False)
-    assert signing.normal_forms(texts) == expected
+    assert sign.normal_forms(texts) == expected
+    monkeypatch.setattr(sign, "is_compiled", lambda: False)
+    assert sign.normal_forms(texts) == expected

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.pure.comparing import similarity
-from neardup_solr.pure.comparing.similarity import Limits
-from neardup_solr.pure.errors import SettingsError
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures import words
+from neardup_solr.measures.words import Limits
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 
@@ -25,7 +25,7 @@ def slow_distance(one: list[str], other: list[str]) -> int:
 def test_word_distance_is_levenshtein(one: list[str], other: list[str], at_most: int) -> None:
     """The distance equals a slow oracle, and is None beyond the cut-off."""
     expected = slow_distance(one, other)
-    found = similarity.word_distance(one, other, at_most=at_most)
+    found = words.word_distance(one, other, at_most=at_most)
     assert found == (expected if expected <= at_most else None)
 
 

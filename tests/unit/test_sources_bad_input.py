@@ -17,8 +17,8 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
-from neardup_solr.edges.sources import FORMATS, Reading, read, read_text
-from neardup_solr.pure.errors import RecordError, SourceError
+from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.sources import FORMATS, Reading, read, read_text
 
 GOOD_LINE = {
     "txt": b"good text\n",
@@ -398,7 +398,7 @@ def test_read_text_refuses_what_is_no_text(tmp_path: Path) -> None:
 
 GIANTS = """
 import resource, sys
-from neardup_solr.edges.sources import Reading, read
+from neardup_solr.sources import Reading, read
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 errors = []
 reading = Reading(max_doc_bytes=2**20)

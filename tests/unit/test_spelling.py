@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure.config import KINDS, Settings
-from neardup_solr.pure.signatures import spelling
-from neardup_solr.pure.text import normalize, shingles
+from neardup_solr.minhash import encode
+from neardup_solr.settings import KINDS, Settings
+from neardup_solr.text import normalize, shingles
 from tests.unit.test_signing import TEXT
 
 
@@ -21,14 +21,14 @@ def test_shingles_are_spelled_as_json(texts: list[str], kind: str, size: int) ->
     """The JSON of each form's shingles is that of the slow oracle, in its order."""
     chosen = Settings(kind=kind, shingle_size=size)
     forms = [normalize.normalize(text) for text in texts]
-    found = [orjson.loads(b"[" + json + b"]") for json in spelling.spelled(forms, chosen)]
+    found = [orjson.loads(b"[" + json + b"]") for json in encode.spelled(forms, chosen)]
     assert found == [shingles.shingles(form, chosen) for form in forms]
 
 
 def test_long_texts_and_long_terms_are_spelled() -> None:
     """Thousands of shingles, repeated ones, and terms that Lucene would refuse."""
     forms = [" ".join(f"w{n % 700}" for n in range(3000)), "a b", "x" * 40_000 + " y", "", "z"]
-    found = [orjson.loads(b"[" + json + b"]") for json in spelling.spelled(forms, Settings())]
+    found = [orjson.loads(b"[" + json + b"]") for json in encode.spelled(forms, Settings())]
     expected = [shingles.shingles(form, Settings()) for form in forms]
     assert found == [[normalize.indexable(piece) for piece in pieces] for pieces in expected]
 
@@ -36,11 +36,11 @@ def test_long_texts_and_long_terms_are_spelled() -> None:
 def test_without_the_kernel_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     """The slow path gives the same bytes."""
     forms = ["a b c d a b c", "é", "", "x y"]
-    fast = spelling.spelled(forms, Settings())
-    monkeypatch.setattr(spelling, "is_compiled", lambda: False)
-    assert spelling.spelled(forms, Settings()) == fast
+    fast = encode.spelled(forms, Settings())
+    monkeypatch.setattr(encode, "is_compiled", lambda: False)
+    assert encode.spelled(forms, Settings()) == fast
 
 
 def test_nothing_to_spell() -> None:
     """No forms give no JSON."""
-    assert spelling.spelled([], Settings()) == []
+    assert encode.spelled([], Settings()) == []

@@ -15,19 +15,18 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
-from neardup_solr.edges import plots
-from neardup_solr.pure.config import Settings
-from neardup_solr.pure.errors import NeardupError, RecordError, SettingsError, SourceError
-from neardup_solr.pure.model import Document
-from neardup_solr.pure.signatures import bands, estimate, tuning
-from neardup_solr.pure.signatures.tuning import Demand, Plan
-from neardup_solr.skin.tune import _table
-from neardup_solr.skin.tune import tune as tune_command
-from neardup_solr.verbs.sampling import Sampling, _reservoir
-from neardup_solr.verbs.tuning import tune
+from neardup_solr.cli.tune import _table
+from neardup_solr.cli.tune import tune as tune_command
+from neardup_solr.errors import NeardupError, RecordError, SettingsError, SourceError
+from neardup_solr.minhash import bands, plans, statistics
+from neardup_solr.minhash.plans import Demand, Plan
+from neardup_solr.records import Document
+from neardup_solr.reports import plots
+from neardup_solr.settings import Settings
+from neardup_solr.verbs.tune import tune
+from neardup_solr.verbs.tune.sample import Sampling, _reservoir
 
-DEMO = Path(tuning.__file__).parents[2] / "demo"
-LISTINGS, PAIRS = DEMO / "listings.tsv", DEMO / "pairs.tsv"
+LISTINGS, PAIRS = demo.listings(), demo.pairs()
 
 
 def documents(texts: Sequence[str]) -> list[Document]:
@@ -37,7 +36,7 @@ def documents(texts: Sequence[str]) -> list[Document]:
 
 def test_worked_example() -> None:
     """42 bands of 3 rows catch 99.6 % of the pairs at 0.5, and pass 0.5 % of those at 0.05."""
-    plan = tuning.plan(42, 3, Demand(catch=0.5, avoid=0.05))
+    plan = plans.plan(42, 3, Demand(catch=0.5, avoid=0.05))
     assert plan.caught == pytest.approx(0.996, abs=5e-4)
     assert plan.load == pytest.approx(0.005, abs=5e-4)
     assert plan.threshold == pytest.approx(0.2539, abs=5e-5)
@@ -48,7 +47,7 @@ def test_worked_example() -> None:
 @given(st.floats(0, 1), st.integers(1, 300), st.integers(1, 30))
 def test_the_curve_is_that_of_bands(similarity: float, count: int, rows: int) -> None:
     """The stable formula agrees with the plain one."""
-    stable = float(tuning.curve(similarity, count, rows))
+    stable = float(plans.curve(similarity, count, rows))
     assert stable == pytest.approx(bands.probability(similarity, count, rows), abs=1e-12)
 
 
@@ -56,15 +55,15 @@ def test_the_curve_is_that_of_bands(similarity: float, count: int, rows: int) ->
 def test_roots_are_those_of_the_closed_form(chance: float, count: int, rows: int) -> None:
     """Bisection finds what solving P(s) = chance for s gives."""
     closed = (-math.expm1(math.log1p(-chance) / count)) ** (1 / rows)
-    assert tuning.similarity_at(chance, count, rows) == pytest.approx(closed, rel=1e-9)
+    assert plans.similarity_at(chance, count, rows) == pytest.approx(closed, rel=1e-9)
 
 
 @given(st.integers(1, 100), st.integers(1, 20))
 def test_the_slope_is_the_derivative(count: int, rows: int) -> None:
     """It is the steepness of the curve about its threshold."""
-    plan = tuning.plan(count, rows, Demand())
+    plan = plans.plan(count, rows, Demand())
     near = 1e-6
-    around = tuning.curve(np.array([plan.threshold - near, plan.threshold + near]), count, rows)
+    around = plans.curve(np.array([plan.threshold - near, plan.threshold + near]), count, rows)
     assert plan.slope == pytest.approx(float(around[1] - around[0]) / (2 * near), rel=1e-4)
 
 
@@ -72,7 +71,7 @@ def brute_force(demand: Demand, hashes: int) -> tuple[int, int] | None:
     """The cheapest bands and rows that meet a demand, by trying all."""
     for count in range(1, hashes + 1):
         for rows in range(1, hashes // count + 1):
-            plan = tuning.plan(count, rows, demand)
+            plan = plans.plan(count, rows, demand)
             if 1 - plan.caught <= demand.miss and plan.load <= demand.load:
                 return count, rows
     return None
@@ -89,7 +88,7 @@ def test_solve_finds_the_cheapest(
     assume(catch > avoid)
     demand = Demand(catch=catch, avoid=avoid, miss=miss, load=load)
     try:
-        plan = tuning.solve(demand, hashes)
+        plan = plans.solve(demand, hashes)
         found = plan.bands, plan.rows
     except SettingsError:
         found = None
@@ -98,7 +97,7 @@ def test_solve_finds_the_cheapest(
 
 def test_default_demand_within_default_hashes() -> None:
     """99 % of the pairs at 0.5 and less than 0.1 % at 0.03 take 105 of 128 hashes."""
-    plan = tuning.solve(Demand(), 128)
+    plan = plans.solve(Demand(), 128)
     assert (plan.bands, plan.rows, plan.hashes) == (35, 3, 105)
 
 
@@ -114,18 +113,18 @@ def test_default_demand_within_default_hashes() -> None:
 def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: list[str]) -> None:
     """The error names the part that fails, by how much, and what to ask for instead."""
     with pytest.raises(SettingsError) as caught:
-        tuning.solve(demand, hashes)
+        plans.solve(demand, hashes)
     assert [words for words in says if words not in str(caught.value)] == []
 
 
 def test_what_an_unmet_demand_advises_does() -> None:
     """Each of the values that an error advises meets the demand."""
-    tuning.solve(Demand(avoid=0.1), 1_758)
-    tuning.solve(Demand(avoid=0.1, load=0.035), 128)
-    tuning.solve(Demand(avoid=0.03), 128)
-    tuning.solve(Demand(catch=0.2, miss=0.029, load=0.5), 16)
+    plans.solve(Demand(avoid=0.1), 1_758)
+    plans.solve(Demand(avoid=0.1, load=0.035), 128)
+    plans.solve(Demand(avoid=0.03), 128)
+    plans.solve(Demand(catch=0.2, miss=0.029, load=0.5), 16)
     with pytest.raises(SettingsError):
-        tuning.solve(Demand(avoid=0.1), 1_757)
+        plans.solve(Demand(avoid=0.1), 1_757)
 
 
 @given(st.floats(0.1, 0.95), st.floats(0, 0.9), st.integers(1, 30))
@@ -138,11 +137,11 @@ def test_closest_is_the_least_of_all(catch: float, avoid: float, hashes: int) ->
         return max((1 - plan.caught) / demand.miss, plan.load / demand.load)
 
     tried = [
-        worse(tuning.plan(count, rows, demand))
+        worse(plans.plan(count, rows, demand))
         for rows in range(1, hashes + 1)
         for count in range(1, hashes // rows + 1)
     ]
-    assert worse(tuning.closest(demand, hashes)) == pytest.approx(min(tried), rel=1e-6)
+    assert worse(plans.closest(demand, hashes)) == pytest.approx(min(tried), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -162,11 +161,11 @@ def test_impossible_demands_are_refused(values: dict[str, float]) -> None:
 @pytest.mark.parametrize("hashes", [0, -1, 65_537])
 def test_impossible_numbers_of_hashes_are_refused(hashes: int) -> None:
     """A signature has 1 to 65,536 hashes."""
-    for function in (tuning.solve, tuning.closest):
+    for function in (plans.solve, plans.closest):
         with pytest.raises(SettingsError, match="hashes"):
             function(Demand(), hashes)
     with pytest.raises(SettingsError, match="0 bands"):
-        tuning.plan(0, 3, Demand())
+        plans.plan(0, 3, Demand())
 
 
 def test_tune_a_file_with_known_pairs() -> None:
@@ -276,7 +275,7 @@ def test_settings_and_hashes_shape_the_sample() -> None:
     assert short.settings.shingle_size == 1
     words = tune(LISTINGS, hashes=256)
     assert short.choice.candidates > words.choice.candidates
-    assert short.choice.index_bytes == estimate.index_bytes(short.choice.plan.bands, 256)
+    assert short.choice.index_bytes == statistics.index_bytes(short.choice.plan.bands, 256)
 
 
 @pytest.mark.parametrize("suffix", [".png", ".svg", ".PNG"])

@@ -5,12 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.pure.comparing import similarity, verification
-from neardup_solr.pure.comparing.alignment import ALIGNED_SIMILARITY
-from neardup_solr.pure.comparing.similarity import Limits
-from neardup_solr.pure.comparing.verification import Distances, Kept, Similarities
-from neardup_solr.pure.errors import SettingsError
-from neardup_solr.pure.grouping.candidates import Pairs
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures import Pairs, verification, words
+from neardup_solr.measures.aligned import ALIGNED_SIMILARITY
+from neardup_solr.measures.verification import Distances, Kept, Similarities
+from neardup_solr.measures.words import Limits
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü"]), max_size=8).map(" ".join), min_size=2,
@@ -44,10 +43,10 @@ def test_word_distances_are_those_of_single_pairs(
     for (one, other), distance, found in zip(pairs.tolist(), distances, similarities, strict=True):
         first, second = forms[one].split(), forms[other].split()
         longest = max(len(first), len(second))
-        expected = similarity.word_distance(first, second, at_most=limits.allowed(longest))
+        expected = words.word_distance(first, second, at_most=limits.allowed(longest))
         assert distance == (-1 if expected is None else expected)
         if expected is not None:
-            assert found == pytest.approx(similarity.similarity(expected, longest))
+            assert found == pytest.approx(words.similarity(expected, longest))
 
 
 def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from neardup_solr.pure.comparing import wording
-from neardup_solr.pure.comparing.wording import FIRST_SLOTS, Vocabulary, characters, may_be_near
+from neardup_solr.measures import words as measure
+from neardup_solr.measures.words import FIRST_SLOTS, Vocabulary, characters, may_be_near
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü", "漢字", "-"]), max_size=7).map(" ".join),
@@ -24,7 +24,7 @@ def test_equal_words_are_equal_characters(forms: list[str]) -> None:
     """Two texts have the same character just where they have the same word."""
     for compiled in (True, False):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(wording, "is_compiled", lambda compiled=compiled: compiled)
+            patch.setattr(measure, "is_compiled", lambda compiled=compiled: compiled)
             vocabulary = Vocabulary()
             halves = (forms[: len(forms) // 2], forms[len(forms) // 2 :])
             texts = characters([text for half in halves for text in vocabulary.worded(half)])

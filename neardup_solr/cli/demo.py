@@ -1,0 +1,30 @@
+"""The command demo."""
+
+from __future__ import annotations
+
+from neardup_solr.cli import options, show
+
+NEXT_STEPS = """
+Next:
+  neardup search --core neardup_demo --id lantern-002      the near-duplicates of one listing
+  neardup report --core neardup_demo --by bands            all pairs, found by LSH bands
+  neardup index FILE                                       your own .csv, .tsv, .jsonl, ...
+"""
+
+
+DEMO_PAIRS = 8
+
+
+def demo(solr: options.SolrOption = None) -> None:
+    """See the main job on listings that come with the package."""
+    from neardup_solr.verbs.demo import CORE
+    from neardup_solr.verbs.demo import demo as run
+
+    target = options.connect(solr, CORE, create=True)
+    shown = run(target)
+    show.say_summary(shown.indexed)
+    texts = target.texts(show.ids_of(shown.report, most=DEMO_PAIRS))
+    show.print_report(shown.report, texts, most=DEMO_PAIRS)
+    show.say_report(shown.report)
+    show.print_evaluation(shown.evaluation, most=3)
+    show.say(NEXT_STEPS)

@@ -1,0 +1,33 @@
+"""The command doctor."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+import neardup_solr as nd
+from neardup_solr.cli import lint, options, show
+
+
+def doctor(
+    name: options.NameArgument,
+    solr: options.SolrOption = None,
+    sample: Annotated[int, typer.Option(help="Documents to compute anew.", min=0)] = 1000,
+    format: options.FormatOption = None,
+) -> None:
+    """Check that the fields of a collection are those of its texts, and how its server fares.
+
+    The exit code is 3 where something has to be done.
+    """
+
+    as_rows = options.rows_format(format)
+    found = nd.doctor(options.connect_named(solr, name), sample=sample)
+    lint.print_findings(found.findings, as_rows)
+    for fingerprint, count in found.settings.items():
+        show.say(f"{show.counted(count, 'document')} with [{fingerprint}].")
+    documents = show.counted(found.documents, "document")
+    problems = show.counted(len(found.problems), "problem")
+    show.say(f"{documents}, {found.missing:,} missing, {found.sampled:,} sampled: {problems}.")
+    if found.problems:
+        raise typer.Exit(lint.DANGEROUS)

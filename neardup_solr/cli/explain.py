@@ -1,0 +1,204 @@
+"""The command explain: two documents, what they share, who finds them, and what else would."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import neardup_solr as nd
+from neardup_solr.cli import options, show
+
+if TYPE_CHECKING:
+    from neardup_solr.measures.words import Limits
+    from neardup_solr.settings import Settings
+    from neardup_solr.solr.collection import Solr
+    from neardup_solr.verbs.explain.verdict import Advice, Explanation
+
+FORMATS = ("table", "json")
+MEANING = frozenset('"$`\\!')  # what means something to a shell between double quotes
+
+
+def explain(
+    id: Annotated[str, typer.Argument(help="Id of a document.")],
+    other_id: Annotated[str, typer.Argument(help="Id of another.")],
+    source: Annotated[
+        str | None,
+        typer.Option(help="File or folder that holds both, - for stdin; else a collection."),
+    ] = None,
+    max_distance: options.MaxDistanceOption = None,
+    min_similarity: options.MinSimilarityOption = None,
+    format: Annotated[str, typer.Option(help="Print as table or json.")] = "table",
+    source_format: Annotated[
+        str | None,
+        typer.Option(help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."),
+    ] = None,
+    id_field: options.IdFieldOption = "id",
+    text_field: options.TextFieldOption = "text",
+    kind: options.KindOption = None,
+    shingle_size: options.ShingleSizeOption = None,
+    language: options.LanguageOption = None,
+    hashes: options.HashesOption = None,
+    bands: options.BandsOption = None,
+    band_rows: options.BandRowsOption = None,
+    solr: options.SolrOption = None,
+    core: options.CoreOption = "neardup",
+) -> None:
+    """Explain why two documents are found as near-duplicates or not, and what would catch them."""
+    from neardup_solr.cli import explanation
+    from neardup_solr.measures.words import Limits
+    from neardup_solr.settings import Settings
+    from neardup_solr.sources import Reading
+
+    if format not in FORMATS:
+        raise typer.BadParameter(f"--format {format} is not known: choose {' or '.join(FORMATS)}")
+    shaping: dict[str, Any] = {"kind": kind, "shingle_size": shingle_size, "language": language,
+                               "hashes": hashes, "bands": bands, "rows": band_rows}  # fmt: skip
+    asked = {name: value for name, value in shaping.items() if value is not None}
+    if source is None and asked:
+        raise typer.BadParameter(f"a collection has its own {', '.join(asked)}: name a --source")
+    limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
+    settings = Settings(**asked)
+    if source is not None:
+        show.say_if_typed(source, "documents")
+    place = options.connect(solr, core) if source is None else source
+    reading = Reading(format=source_format, id_field=id_field, text_field=text_field)
+    found = nd.explain(place, id, other_id, limits=limits, settings=settings, reading=reading)
+    commands = _commands(found, place, solr is not None)
+    if format == "json":
+        show.print_rows(_json(found, commands))
+    else:
+        explanation.print_explanation(found, commands, is_stored=source is None)
+
+
+def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
+    """The whole record for programs; settings as their fingerprints."""
+    import orjson
+
+    facts = found.facts
+    fields = {
+        "id": facts.first.id,
+        "other_id": facts.second.id,
+        "verdict": found.verdict,
+        "way": found.way,
+        "reasons": found.reasons,
+        "settings": facts.settings.fingerprint,
+        "limits": asdict(facts.limits) | {"allowed": facts.allowed},
+        "documents": [
+            {
+                "id": each.id,
+                "words": each.entry.num_words,
+                "shingles": len(each.pieces),
+                "first_word": each.entry.first_word,
+                "md5_hash": each.entry.md5_hash,
+                "stale": each.stale,
+            }
+            for each in (facts.first, facts.second)
+        ],
+        "measures": [asdict(each) for each in facts.measures],
+        "alignment": [row._asdict() for row in facts.alignment],
+        "shared_shingles": facts.shared_shingles,
+        "shared_bands": facts.shared_bands,
+        "differing_bands": facts.differing_bands,
+        "chance": facts.chance,
+        "ways": [asdict(each) for each in facts.ways],
+        "advice": _advice_fields(found.advice, commands) if found.advice else None,
+        "changes": [
+            {
+                "kind": each.kind,
+                "first": facts.first.words.text(each.first),
+                "second": facts.second.words.text(each.second),
+            }
+            for each in facts.changes
+        ],
+    }
+    yield orjson.dumps(fields, option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def _advice_fields(advice: Advice, commands: list[str]) -> dict[str, Any]:
+    fields = {
+        name: getattr(advice, name)
+        for name in ("again", "by", "similarity", "chance", "load", "load_now", "needs_texts")
+    }
+    fields["limits"] = asdict(advice.limits) if advice.limits else None
+    fields["settings"] = advice.settings.fingerprint if advice.settings else None
+    return fields | {"commands": commands}
+
+
+def _commands(found: Explanation, place: Solr | str, is_addressed: bool) -> list[str]:
+    """What to type to follow the advice."""
+    advice = found.advice
+    if advice is None:
+        return []
+    file = place if isinstance(place, str) else "FILE"
+    where = [] if isinstance(place, str) else _where(place, place.core, is_addressed)
+    finding = ["report", "--by", advice.by or found.way]
+    if found.way == "duplicates" and advice.by is None:
+        finding = ["duplicates", *([place] if isinstance(place, str) else [])]
+    steps = []
+    if advice.again:
+        steps.append(shlex.join(["neardup", "index", file, *where]))
+    elif advice.settings and not advice.needs_texts and not isinstance(place, str):
+        steps.append(_reband(place, advice.settings, is_addressed))
+    elif advice.settings:
+        where = ["--core", "NEW"]
+        if not isinstance(place, str):
+            where = _where(place, "NEW", is_addressed)
+        finding = ["duplicates"]
+        steps.append(shlex.join(["neardup", "index", file, *where, *_shaping(advice.settings)]))
+    elif advice.by and isinstance(place, str):
+        where = ["--core", "NEW"]
+        steps.append(shlex.join(["neardup", "index", file, *where]))
+    if advice.limits or advice.by:
+        steps.append(shlex.join(["neardup", *finding, *where, *_limits(advice.limits)]))
+    return steps
+
+
+def _reband(solr: Solr, settings: Settings, is_addressed: bool) -> str:
+    address = f"{solr.base!r}, " if is_addressed else ""
+    code = (
+        f"import neardup_solr as nd; nd.reband(nd.connect({address}core={solr.core!r}),"
+        f" nd.Settings.parse({settings.fingerprint!r}))"
+    )
+    quoted = shlex.quote(code) if set(code) & MEANING else f'"{code}"'
+    return f"python -c {quoted}"
+
+
+def _where(solr: Solr, core: str, is_addressed: bool) -> list[str]:
+    named = ["--core", core] if core != "neardup" else []
+    return named + (["--solr", solr.base] if is_addressed else [])
+
+
+def _limits(limits: Limits | None) -> list[str]:
+    given = []
+    if limits is not None and limits.max_distance is not None:
+        given += ["--max-distance", str(limits.max_distance)]
+    if limits is not None and limits.min_similarity:
+        given += ["--min-similarity", f"{limits.min_similarity:g}"]
+    return given
+
+
+_OPTIONS = {
+    "kind": "--kind", "shingle_size": "--shingle-size", "language": "--language",
+    "family": "--family", "hashes": "--hashes", "bands": "--bands", "rows": "--band-rows",
+    "signatures": "--signatures",
+}  # fmt: skip
+
+
+def _shaping(settings: Settings) -> list[str]:
+    """The options that make these settings in an empty core."""
+    from neardup_solr.settings import OPTIONAL_FIELDS
+    from neardup_solr.settings import Settings as Default
+
+    default = Default()
+    given = []
+    for name, option in _OPTIONS.items():
+        if (value := getattr(settings, name)) != getattr(default, name):
+            given += [option, str(value)]
+    if settings.fields != default.fields:
+        names = [name for name in OPTIONAL_FIELDS if name in settings.fields]
+        given += ["--fields", ",".join(names)]
+    return given

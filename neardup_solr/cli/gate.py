@@ -1,0 +1,208 @@
+"""The command for new documents: gate."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import neardup_solr as nd
+from neardup_solr.cli import options, show
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.gate.policy import Decision
+
+KEPT_OUT = 3  # the exit code of --strict
+
+
+def gate(
+    source: options.SourceArgument,
+    tag: Annotated[
+        float | None,
+        typer.Option(
+            help="Tag what is at least this similar (default, where none of the three is given:"
+            " 0.5; containment 0.8, aligned 0.75)."
+        ),
+    ] = None,
+    hold: Annotated[
+        float | None, typer.Option(help="Hold back what is at least this similar.")
+    ] = None,
+    reject: Annotated[
+        float | None, typer.Option(help="Reject what is at least this similar.")
+    ] = None,
+    exact: Annotated[
+        str, typer.Option(help="For the same text again, at least: allow, tag, hold or reject.")
+    ] = "reject",
+    measure: options.MeasureOption = "words",
+    max_distance: options.MaxDistanceOption = None,
+    fq: options.FilterOption = None,
+    index: Annotated[
+        bool, typer.Option("--index", help="Index what is allowed or tagged.")
+    ] = False,
+    held: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Add held documents to this .jsonl file, but those that are in it already.",
+        ),
+    ] = None,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit code 3 where one is held or rejected.")
+    ] = False,
+    batch: Annotated[int, typer.Option(help="Documents that are asked about by one query.")] = 50,
+    output: options.OutputOption = None,
+    format: options.FormatOption = None,
+    source_format: Annotated[
+        str | None,
+        typer.Option(help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."),
+    ] = None,
+    id_field: options.IdFieldOption = "id",
+    text_field: options.TextFieldOption = "text",
+    keep: Annotated[
+        list[str] | None, typer.Option(help="Further column to keep in Solr (repeatable).")
+    ] = None,
+    lossy: options.LossyOption = False,
+    solr: options.SolrOption = None,
+    core: options.CoreOption = "neardup",
+) -> None:
+    """Decide which new documents may come in: allow, tag, hold or reject each."""
+    from neardup_solr import sources
+    from neardup_solr.reports import rows
+    from neardup_solr.verbs.gate import write as faces
+
+    as_rows = options.rows_format(format)
+    policy = nd.Policy(
+        reject=reject, hold=hold, tag=tag, exact=exact, measure=measure, max_distance=max_distance
+    )
+    how = nd.Gating(batch=batch, filters=tuple(fq or ()), index=index)
+    if index and held is None and policy.can("hold"):
+        raise typer.BadParameter(
+            "--index needs --held FILE where documents can be held, or they would be lost"
+        )
+    if held is not None:
+        faces.check_held(held)
+    if output is not None:
+        rows.check_output(output)
+    faces.check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
+    reading = nd.Reading(
+        format=source_format, id_field=id_field, text_field=text_field,
+        keep=tuple(keep or ()), lossy=lossy,
+    )  # fmt: skip
+    target = options.connect(solr, core, create=index)
+    show.say_if_typed(source, "documents")
+    show.compile_kernel()
+    with _watching(sources.size_hint(source)) as watched:
+        documents = sources.read(
+            source, reading=reading, on_error=watched.on_error, on_progress=watched.on_progress
+        )
+        decided = nd.gate(target, documents, policy=policy, gating=how)
+        if held is not None:
+            decided = faces.keeping_held(decided, held)
+        try:
+            _put_out(watched.counting(decided), output, as_rows)
+        except KeyboardInterrupt:
+            if index:
+                show.say("What was sent is not yet durable; it is safe to run the same again.")
+            raise
+    if output is not None:
+        show.say(f"Wrote {output}.")
+    _say_counts(watched, held)
+    if watched.failed:
+        raise typer.Exit(1)
+    if strict and watched.counts["hold"] + watched.counts["reject"]:
+        raise typer.Exit(KEPT_OUT)
+
+
+def _put_out(decided: Iterable[Decision], output: Path | None, as_rows: str | None) -> None:
+    from neardup_solr.verbs.gate import write as faces
+
+    if output is not None:
+        faces.write_decisions(decided, output)
+    elif as_rows is not None:
+        show.print_rows(faces.format_decisions(decided, as_rows))
+    else:
+        _print_table(decided)
+
+
+def _print_table(decided: Iterable[Decision], *, most: int = show.MOST_ROWS) -> None:
+    """Those of the decisions that are not to allow, the first of them where there are many."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table.add_column("id", overflow="fold")
+    table.add_column("action", no_wrap=True)
+    table.add_column("reason", overflow="fold")
+    others = 0
+    for decision in decided:
+        if decision.action == "allow":
+            continue
+        others += 1
+        if others <= most:
+            cells = decision.id, decision.action, decision.reason
+            table.add_row(*map(show.printable, cells))
+    if others:
+        Console(markup=False, highlight=False).print(table)
+    if others > most:
+        show.say(f"... and {others - most:,} more; -o decisions.tsv writes all of them.")
+
+
+@dataclass(slots=True, kw_only=True)
+class _Watched:
+    """What has happened so far, and who is told of it."""
+
+    tell: Callable[[Exception], None]
+    on_progress: Callable[[int], None]
+    counts: Counter[str] = field(default_factory=Counter)
+    failed: int = 0
+    incomplete: int = 0
+
+    def on_error(self, error: Exception) -> None:
+        """Count a record that cannot be read, and tell of it."""
+        self.failed += 1
+        self.tell(error)
+
+    def counting(self, decided: Iterable[Decision]) -> Iterator[Decision]:
+        """The same decisions, counted."""
+        for decision in decided:
+            self.counts[decision.action] += 1
+            self.incomplete += not decision.complete
+            yield decision
+
+
+@contextmanager
+def _watching(total_bytes: int | None) -> Iterator[_Watched]:
+    """A bar with the time to go, by the bytes of the source that are read."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    console = Console(stderr=True, highlight=False)
+    columns = TextColumn("deciding"), BarColumn(), TimeRemainingColumn()
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task("", total=total_bytes)
+    with bar:
+        yield _Watched(
+            tell=show.first_errors(console),
+            on_progress=lambda done: bar.update(task, completed=done),
+        )
+
+
+def _say_counts(watched: _Watched, held: Path | None) -> None:
+    counts = watched.counts
+    total = counts.total() + watched.failed
+    say = [f"{counts['allow']:,} allowed", f"{counts['tag']:,} tagged", f"{counts['hold']:,} held",
+           f"{counts['reject']:,} rejected", f"{watched.failed:,} failed"]  # fmt: skip
+    show.say(f"Read {show.counted(total, 'record')} = {' + '.join(say)}.")
+    if held is not None and counts["hold"]:
+        show.say(f"What is held is in {held}.")
+    if watched.incomplete:
+        show.say(
+            f"{watched.incomplete:,} of them share a band with more documents than are compared:"
+            " those that share most were."
+        )

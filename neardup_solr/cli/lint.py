@@ -1,0 +1,57 @@
+"""The command lint, and findings as commands print them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer
+
+import neardup_solr as nd
+from neardup_solr.cli import options, show
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.lint.rules import Finding
+
+
+DANGEROUS = 3  # the exit code of lint
+COLUMNS = ("level", "rule", "about", "reason", "remedy")
+
+
+def lint(
+    name: options.NameArgument,
+    solr: options.SolrOption = None,
+    prefix: options.PrefixOption = None,
+    text_field: options.TextFieldsOption = None,
+    format: options.FormatOption = None,
+) -> None:
+    """Look whether a collection can be annotated, searched and guarded; changes nothing.
+
+    The exit code is 3 where documents would lose something or cannot be written.
+    """
+    as_rows = options.rows_format(format)
+    target = options.connect_named(solr, name)
+    found = nd.lint(target, text=text_field or (), prefix=prefix)
+    print_findings(found.findings, as_rows)
+    counts = [
+        show.counted(sum(one.level == level for one in found.findings), level)
+        for level in ("danger", "warning", "note")
+    ]
+    documents = show.counted(found.documents, "document")
+    show.say(f"{target.url} ({documents}): {', '.join(counts)}.")
+    if found.dangers:
+        raise typer.Exit(DANGEROUS)
+
+
+def print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
+    """Print findings for people, or as rows in one of the formats."""
+    from neardup_solr.reports.rows import format_rows
+
+    if as_rows is not None:
+        rows = map(asdict, findings)
+        show.print_rows(format_rows(rows, COLUMNS, as_rows))
+        return
+    for one in findings:
+        print(show.printable(f"{one.level}: {one.about}: {one.reason}"))
+        print(show.printable(f"    {one.remedy}"))

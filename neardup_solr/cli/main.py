@@ -1,0 +1,154 @@
+"""The command `neardup`: it parses, makes one library call, and prints.
+
+Exit codes: 0 all done; 1 something failed, and a line says what; 2 wrong usage; 3 the answer is
+no (lint, gate --strict); 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from typing import Annotated, TextIO
+
+import typer
+
+from neardup_solr.cli import (
+    annotate,
+    delete,
+    demo,
+    doctor,
+    duplicates,
+    evaluate,
+    explain,
+    gate,
+    index,
+    init,
+    lint,
+    report,
+    search,
+    show,
+    signatures,
+    solr,
+    strip,
+    tune,
+)
+
+INTERRUPTED = 130
+CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.http.access` looks at first
+LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Near-duplicate text detection for Apache Solr.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (
+    demo.demo,
+    init.init,
+    lint.lint,
+    annotate.annotate,
+    strip.strip,
+    doctor.doctor,
+    index.index,
+    search.search,
+    report.report,
+    duplicates.duplicates,
+    gate.gate,
+    explain.explain,
+    evaluate.evaluate,
+    delete.delete,
+    signatures.signatures,
+    tune.tune,
+):
+    app.command()(command)
+app.add_typer(solr.app, name="solr")
+
+
+def main() -> None:
+    """Run the command; an error of ours is one line on standard error and exit code 1."""
+    show.open_all()
+    # A polite end is an interrupt: unfinished files are taken away, the cursor comes back.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    errors = sys.stderr
+    code = _run(sys.argv[1:])
+    if code == INTERRUPTED:
+        _say_interrupted(errors)
+    show.flush()
+    if code:
+        os._exit(code)  # at once: threads may still wait for a Solr that hangs
+
+
+def _run(words: Sequence[str]) -> int:
+    """The exit code of a command whose errors are told."""
+    from neardup_solr.errors import NeardupError
+
+    try:
+        return _usage(words) or _call()
+    except NeardupError as error:
+        show.say(f"neardup: {show.printable(str(error))}")
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        pass  # The reader of a pipe went away: nobody is left to tell.
+    except OSError as error:
+        place = show.printable(str(error.filename or "standard output"))
+        show.say(f"neardup: {place}: {error.strerror or error}; check its room and permissions")
+    return 1
+
+
+def _usage(words: Sequence[str]) -> int:
+    """2 where an argument is not text: Solr and its client take nothing else."""
+    odd = next((word for word in words if not _is_text(word)), None)
+    if odd is None:
+        return 0
+    show.say(
+        f"neardup: {show.printable(odd)} is no text in this locale's encoding; use UTF-8 for both"
+    )
+    return 2
+
+
+def _is_text(word: str) -> bool:
+    return not any("\ud800" <= character <= "\udfff" for character in word)
+
+
+def _call() -> int:
+    try:
+        app()
+    except SystemExit as left:
+        sys.stdout.flush()
+        return left.code if isinstance(left.code, int) else 0
+    return 0
+
+
+def _say_interrupted(errors: TextIO) -> None:
+    """Say so, to a terminal that is left as it was found, wherever a progress bar was cut off."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+    sys.stderr = errors  # what is printed above a progress bar goes through that bar
+    show.say(f"{LINE_CLEARED_CURSOR_SHOWN if errors.isatty() else ''}neardup: interrupted")
+
+
+@app.callback(invoke_without_command=True)
+def version(
+    show_version: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
+    ] = False,
+    ca: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE", help="PEM file of the CA of your Solr, before the command's name."
+        ),
+    ] = None,
+) -> None:
+    """Near-duplicate text detection for Apache Solr."""
+    if ca is not None:
+        os.environ[CA] = ca
+    if show_version:
+        from neardup_solr import __version__
+
+        print(__version__)
+        raise typer.Exit

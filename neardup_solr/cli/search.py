@@ -1,0 +1,49 @@
+"""The command search."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import neardup_solr as nd
+from neardup_solr.cli import options, show
+
+
+def search(
+    id: Annotated[str | None, typer.Option("--id", help="Id of a document in Solr.")] = None,
+    text: Annotated[str | None, typer.Option("--text", help="A text.")] = None,
+    file: Annotated[
+        Path | None, typer.Option("--file", help="A file that holds a text; - for stdin.")
+    ] = None,
+    by: options.ByOption = None,
+    same: options.SameOption = None,
+    fq: options.FilterOption = None,
+    rows: options.RowsOption = 100,
+    measure: options.MeasureOption = "words",
+    max_distance: options.MaxDistanceOption = None,
+    min_similarity: options.MinSimilarityOption = None,
+    format: options.FormatOption = None,
+    solr: options.SolrOption = None,
+    core: options.CoreOption = "neardup",
+) -> None:
+    """Find the near-duplicates of one document or text."""
+    from neardup_solr import sources
+    from neardup_solr.reports import rows as faces
+
+    if sum(given is not None for given in (id, text, file)) != 1:
+        raise typer.BadParameter("give one of --id, --text and --file")
+    as_rows = options.rows_format(format)
+    limits = options.limits(max_distance, min_similarity)
+    criteria = options.criteria(by, same, fq, rows, measure, limits)
+    if file is not None:
+        show.say_if_typed(str(file), "the text")
+        text = sources.read_text(file)
+    matches = nd.search(options.connect(solr, core), id=id, text=text, criteria=criteria)
+    if as_rows is None:
+        show.print_matches(matches)
+    else:
+        show.print_rows(faces.format_matches(matches, as_rows))
+    if not matches:
+        show.say("No near-duplicates found.")

@@ -1,0 +1,305 @@
+"""What the commands print: tables and progress for people, plain rows for programs."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from neardup_solr.records import Match, Pair
+    from neardup_solr.verbs.evaluate import Evaluation
+    from neardup_solr.verbs.index import IndexSummary, Watching
+    from neardup_solr.verbs.report import Report
+import io
+import os
+from typing import TextIO, cast
+
+MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
+MOST_ERRORS = 20
+WIDEST_ID = 0.3  # of the terminal, longer ones are folded
+NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
+LONG_TEXT = 60  # words; above it, shingles are most of an index
+
+
+def say(line: str) -> None:
+    """A line for the person at the terminal, out of the way of what is piped on."""
+    with suppress(OSError):  # nobody listens any more
+        print(line, file=sys.stderr)
+
+
+def say_if_typed(source: str, what: str) -> None:
+    """Tell a person who is to type a source that it is awaited."""
+    if source == "-" and sys.stdin.isatty():
+        say(f"Reading {what} from the keyboard; Ctrl-D on a line of its own ends it.")
+
+
+def compile_kernel() -> None:
+    """Have the kernel compiled before it is needed, and say so where it takes its time."""
+    from pathlib import Path
+
+    from neardup_solr.minhash import sign
+
+    if sign.is_compiled():
+        from neardup_solr import kernel
+
+        if not any(Path(kernel.sign.stats.cache_path or "").glob("*.sign-*.nbi")):
+            say("Compiling the kernel, once ...")
+    sign.compile_kernel()
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, in the singular where it is one."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def printable(text: str) -> str:
+    """A text with everything that could move the cursor or turn the reading direction escaped."""
+    return "".join(
+        character if character.isprintable() else character.encode("unicode_escape").decode()
+        for character in text
+    )
+
+
+def print_rows(lines: Iterator[str]) -> None:
+    """Lines that carry their own line breaks, as they are."""
+    sys.stdout.writelines(lines)
+
+
+def is_terminal() -> bool:
+    """Whether a person reads the standard output."""
+    return sys.stdout.isatty()
+
+
+def print_matches(matches: Sequence[Match]) -> None:
+    """The near-duplicates of one document as a table."""
+    console = _console()
+    if console.width < NARROW:
+        for match in matches:
+            head = f"{printable(match.id)}: {_nearness(match)}"
+            _print_block(console, head, [match.content])
+        return
+    table = _table(("id", "distance", "similarity", "shared", "text"), console.width)
+    for match in matches:
+        table.add_row(
+            printable(match.id),
+            _cell(match.distance),
+            f"{match.similarity:.3f}",
+            str(match.shared),
+            printable(match.content),
+        )
+    console.print(table)
+
+
+def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS) -> None:
+    """The pairs of a report, text under text, the first of them where there are many."""
+    shown = report.pairs[:most]
+    console = _console()
+    if console.width < NARROW:
+        for pair in shown:
+            ids = f"{printable(pair.id)} – {printable(pair.other_id)}"
+            head = f"{ids}: {_nearness(pair)}"
+            _print_block(console, head, [texts.get(pair.id, ""), texts.get(pair.other_id, "")])
+    elif shown:
+        console.print(_pairs_table(shown, texts, console.width))
+    more = len(report.pairs) - len(shown)
+    if more > 0:
+        say(f"... and {counted(more, 'more pair')}; -o pairs.tsv writes all of them.")
+
+
+def _nearness(found: Match | Pair) -> str:
+    distance = "" if found.distance is None else f"distance {found.distance}, "
+    return f"{distance}{found.similarity:.3f}"
+
+
+def _cell(number: int | None) -> str:
+    """A number, or nothing where there is none."""
+    return "" if number is None else str(number)
+
+
+def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) -> Table:
+    table = _table(("id", "text", "distance", "similarity"), width)
+    for pair in pairs:
+        table.add_row(printable(pair.id), printable(texts.get(pair.id, "")))
+        table.add_row(
+            printable(pair.other_id),
+            printable(texts.get(pair.other_id, "")),
+            _cell(pair.distance),
+            f"{pair.similarity:.3f}",
+            end_section=True,
+        )
+    return table
+
+
+def ids_of(report: Report, *, most: int = MOST_ROWS) -> list[str]:
+    """The ids of the pairs that a table shows."""
+    pairs = report.pairs[:most]
+    return list({id: None for pair in pairs for id in (pair.id, pair.other_id)})
+
+
+def say_report(report: Report) -> None:
+    """What a report covers, and what it may have left out."""
+    pairs = counted(len(report.pairs), "near-duplicate pair")
+    say(f"{pairs} among {counted(report.documents, 'document')}.")
+    if report.cut:
+        say(
+            f"{report.cut:,} documents had as many candidates as --rows allows and may have more"
+            " near-duplicates; raise --rows to be sure."
+        )
+
+
+def print_evaluation(evaluation: Evaluation, *, most: int | None = None) -> None:
+    """Precision, recall and F1, then which pairs were missed and which are false, `most` each."""
+    print(
+        f"{evaluation.right} of {evaluation.known} known pairs found"
+        f" among {evaluation.found} reported:"
+        f" precision {evaluation.precision:.3f}, recall {evaluation.recall:.3f},"
+        f" F1 {evaluation.f1:.3f}"
+    )
+    for title, pairs in (("missed", evaluation.missed), ("false", evaluation.false)):
+        if pairs:
+            shown = ", ".join(f"{printable(a)} – {printable(b)}" for a, b in pairs[:most])
+            left = len(pairs) - len(pairs[:most])
+            more = f", and {left} more" if left else ""
+            print(f"{title} ({len(pairs)}): {shown}{more}")
+
+
+def say_summary(summary: IndexSummary) -> None:
+    """The counts of an indexing run; they add up."""
+    rate = summary.read / summary.seconds if summary.seconds else 0.0
+    say(
+        f"Read {summary.read:,} records = {summary.indexed:,} indexed"
+        f" + {summary.repeated:,} repeated + {summary.failed:,} failed"
+        f" ({summary.seconds:.1f} s, {rate:,.0f} records/s)."
+    )
+    if not summary.read:
+        say("The source has no records: is it the right one?")
+    long = summary.words > LONG_TEXT * summary.read
+    if long and "content_ng" in summary.settings.fields:
+        say(
+            "Hint: the word shingles of texts this long are most of the index;"
+            " --fields=-content_ng, into a new core (--core NAME), leaves them out."
+        )
+
+
+@contextmanager
+def watching(total_bytes: int | None) -> Iterator[Watching]:
+    """A progress bar with rate and time to go, and a line for each of the first errors."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    from neardup_solr.verbs.index import Progress as Indexed
+    from neardup_solr.verbs.index import Watching
+
+    console = Console(stderr=True, highlight=False)
+    bar = Progress(
+        TextColumn("indexing"),
+        BarColumn(),
+        TextColumn("{task.fields[sent]:,} documents, {task.fields[rate]:,.0f}/s"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    task = bar.add_task("", total=total_bytes, sent=0, rate=0.0)
+
+    def on_progress(progress: Indexed) -> None:
+        rate = progress.sent / progress.seconds if progress.seconds else 0.0
+        bar.update(task, completed=progress.bytes, sent=progress.sent, rate=rate)
+
+    with bar:
+        yield Watching(on_error=first_errors(console), on_progress=on_progress)
+
+
+def first_errors(console: Console) -> Callable[[Exception], None]:
+    """Shows the first errors that it is told, a line for each."""
+    errors = 0
+
+    def on_error(error: Exception) -> None:
+        nonlocal errors
+        errors += 1
+        if errors <= MOST_ERRORS:
+            console.print(printable(str(error)), markup=False, soft_wrap=True)
+        elif errors == MOST_ERRORS + 1:
+            console.print("... further errors are counted, not shown.", markup=False)
+
+    return on_error
+
+
+@contextmanager
+def counting(what: str) -> Iterator[Counter]:
+    """A progress bar over a known number of documents."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+    from rich.progress import TimeRemainingColumn as Remaining
+
+    console = Console(stderr=True)
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), Remaining())
+    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
+    task = bar.add_task("", total=None)
+    with bar:
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Counter = Callable[[int, int], None]
+
+
+def _table(columns: Sequence[str], width: int) -> Table:
+    """A table in which texts take what width the other columns leave, on one line each."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand="text" in columns)
+    for name in columns:
+        if name == "text":
+            table.add_column(name, ratio=1, no_wrap=True, overflow="ellipsis")
+        elif "id" in name.split():
+            table.add_column(name, overflow="fold", max_width=int(WIDEST_ID * width))
+        else:
+            table.add_column(name, justify="right", no_wrap=True)
+    return table
+
+
+def _print_block(console: Console, head: str, texts: Sequence[str]) -> None:
+    """Texts under their heading, each on one line: what a narrow terminal has room for."""
+    console.print(head)
+    for text in texts:
+        console.print(f"  {printable(text)}", no_wrap=True, overflow="ellipsis")
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(markup=False, highlight=False)
+
+
+def open_all() -> None:
+    """Give a closed standard stream the null device, and let output escape what it cannot encode.
+
+    In the order of their numbers, so that no file or connection opened later gets one of them.
+    """
+    sys.stdin = sys.stdin or _nothing("r")
+    sys.stdout = sys.stdout or _nothing("w")
+    sys.stderr = sys.stderr or _nothing("w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _nothing(mode: str) -> TextIO:
+    return cast(TextIO, open(os.devnull, mode, encoding="utf-8"))
+
+
+def flush() -> None:
+    """Write out what is left; what cannot be written is dropped, for that is told by now."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

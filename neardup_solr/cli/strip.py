@@ -1,0 +1,27 @@
+"""The command strip."""
+
+from __future__ import annotations
+
+import typer
+
+import neardup_solr as nd
+from neardup_solr.cli import options, progress, show
+
+
+def strip(
+    name: options.NameArgument,
+    solr: options.SolrOption = None,
+    query: options.QueriesOption = None,
+    rate: options.RateOption = 0,
+    threads: options.ThreadsOption = 2,
+    batch: options.BatchOption = 1000,
+) -> None:
+    """Take our fields, marks included, out of all documents again, and change nothing else."""
+    target = options.connect_named(solr, name)
+    pace = nd.Pace(rate=rate, threads=threads, batch=batch)
+    with progress.rewriting("stripping") as watching, progress.going_on():
+        done = nd.strip(target, filters=query or (), pace=pace, watching=watching)
+    failed = f", {done.failed:,} failed" if done.failed else ""
+    show.say(f"{show.counted(done.stripped, 'document')} stripped{failed} ({done.seconds:.1f} s).")
+    if done.failed:
+        raise typer.Exit(1)

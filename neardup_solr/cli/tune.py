@@ -1,0 +1,206 @@
+"""The command tune: bands and rows for a demand, and what a sample tells about them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+import neardup_solr as nd
+from neardup_solr.cli import options, show
+
+if TYPE_CHECKING:
+    from neardup_solr.minhash.plans import Choice, Tuning
+
+FORMATS = ("table", "json")
+BAR = 25  # characters of the longest
+EIGHTHS = "▏▎▍▌▋▊▉█"
+
+
+def tune(
+    source: Annotated[
+        str | None,
+        typer.Argument(help="File or folder to sample, - for stdin; else a collection in Solr."),
+    ] = None,
+    catch: Annotated[float, typer.Option(help="Similarity of pairs to catch.")] = 0.5,
+    miss: Annotated[float, typer.Option(help="Share of them that may be missed.")] = 0.01,
+    avoid: Annotated[float, typer.Option(help="Similarity of pairs to pass over.")] = 0.03,
+    load: Annotated[float, typer.Option(help="Share of them that may be found.")] = 0.001,
+    hashes: options.HashesOption = None,
+    sample: Annotated[int, typer.Option(help="Documents to compare, each with each.")] = 5_000,
+    known: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Known pairs: two columns of ids.")
+    ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw to a .png or .svg file.")
+    ] = None,
+    format: Annotated[str, typer.Option(help="Print as table or json.")] = "table",
+    source_format: Annotated[
+        str | None,
+        typer.Option(help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."),
+    ] = None,
+    id_field: options.IdFieldOption = "id",
+    text_field: options.TextFieldOption = "text",
+    kind: options.KindOption = None,
+    shingle_size: options.ShingleSizeOption = None,
+    language: options.LanguageOption = None,
+    solr: options.SolrOption = None,
+    core: options.CoreOption = "neardup",
+) -> None:
+    """Choose bands and rows by what to catch and what to pass over, and see what they cost."""
+    from neardup_solr.minhash.plans import Demand
+    from neardup_solr.reports import plots
+    from neardup_solr.settings import Settings
+    from neardup_solr.sources import Reading
+    from neardup_solr.verbs.tune.sample import Sampling
+
+    if format not in FORMATS:
+        raise typer.BadParameter(f"--format {format} is not known: choose {' or '.join(FORMATS)}")
+    shaping: dict[str, Any] = {"kind": kind, "shingle_size": shingle_size, "language": language}
+    asked = {name: value for name, value in shaping.items() if value is not None}
+    if source is None and asked:
+        raise typer.BadParameter(f"a collection has its own {', '.join(asked)}: name a SOURCE")
+    demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
+    settings = Settings(**asked)
+    if plot is not None:
+        plots.check_plot(plot)
+    failures: list[Exception] = []
+    reading = Reading(format=source_format, id_field=id_field, text_field=text_field)
+    found = nd.tune(
+        _source(source) if source is not None else options.connect(solr, core),
+        demand=demand,
+        hashes=hashes,
+        settings=settings,
+        sampling=Sampling(size=sample, reading=reading, on_error=failures.append),
+        known=known,
+    )
+    _say_failures(failures)
+    if plot is not None:
+        plots.plot(found, plot)
+        show.say(f"Wrote {plot}.")
+    show.print_rows(_json(found) if format == "json" else _table(found, is_stored=source is None))
+    if failures:
+        raise typer.Exit(1)
+
+
+def _source(source: str) -> str:
+    show.say_if_typed(source, "documents")
+    show.compile_kernel()
+    return source
+
+
+def _say_failures(failures: Sequence[Exception]) -> None:
+    for failure in failures[: show.MOST_ERRORS]:
+        show.say(show.printable(str(failure)))
+    if failures:
+        show.say(f"{show.counted(len(failures), 'record')} could not be used.")
+
+
+def _json(found: Tuning) -> Iterator[str]:
+    """The whole record; settings as their fingerprint."""
+    import orjson
+
+    fields = asdict(found) | {"settings": found.settings.fingerprint}
+    yield orjson.dumps(fields, option=orjson.OPT_INDENT_2).decode() + "\n"
+
+
+def _table(found: Tuning, *, is_stored: bool) -> Iterator[str]:
+    for block in (_head(found), _histogram(found), _choices(found), _advice(found, is_stored)):
+        yield from (f"{line.rstrip()}\n" for line in block)
+
+
+def _head(found: Tuning) -> Iterator[str]:
+    shingles = f"shingles of {found.settings.shingle_size} {found.settings.kind}"
+    pairs = show.counted(sum(found.agreements), "pair")
+    yield f"{found.sampled:,} of {found.documents:,} documents, {pairs} ({shingles})"
+    yield ""
+
+
+def _histogram(found: Tuning) -> Iterator[str]:
+    """Bars on a logarithmic scale, and beside them the curve of the recommended bands."""
+    from neardup_solr.minhash.plans import curve
+    from neardup_solr.minhash.statistics import histogram
+
+    pairs, plan = histogram(found.agreements), found.choice.plan
+    known = [f"{count:,}" if count else "" for count in histogram(found.known or found.agreements)]
+    middles = [(at + 0.5) / len(pairs) for at in range(len(pairs))]
+    chances = curve(middles, plan.bands, plan.rows).tolist()
+    most = math.log1p(max(pairs))
+    title = "known" if found.known else ""
+    yield f"{'similarity':<11}{'pairs':>12} {'(logarithmic)':<{BAR}} {'found':>7} {title:>6}"
+    for at, count in enumerate(pairs.tolist()):
+        low, high = at / len(pairs), (at + 1) / len(pairs)
+        own = known[at] if found.known else ""
+        bar = _bar(math.log1p(count) / most if most else 0)
+        yield (
+            f"{low:.2f}–{high:.2f}  {count:>12,} {bar:<{BAR}} {100 * chances[at]:>5.1f} % {own:>6}"
+            f" {_marks(found, low, high)}"
+        )
+    yield ""
+
+
+def _bar(share: float) -> str:
+    eighths = math.ceil(share * BAR * len(EIGHTHS))
+    whole, rest = divmod(eighths, len(EIGHTHS))
+    return EIGHTHS[-1] * whole + (EIGHTHS[rest - 1] if rest else "")
+
+
+def _marks(found: Tuning, low: float, high: float) -> str:
+    marks = (("avoid", found.demand.avoid), ("catch", found.demand.catch))
+    words = [word for word, at in marks if low <= at < high or at == high == 1]
+    return f"← {', '.join(words)}" if words else ""
+
+
+def _choices(found: Tuning) -> Iterator[str]:
+    """The choices under each other, the recommended one marked."""
+    from neardup_solr.minhash.plans import percent
+
+    def cells(name: str, choice: Choice) -> list[str]:
+        plan = choice.plan
+        shown = [f"{plan.bands} × {plan.rows}", f"{plan.threshold:.2f}", percent(plan.caught)]
+        shown += [percent(plan.load), _number(choice.candidates), f"{choice.index_bytes:,.0f}"]
+        if choice.recall is not None and choice.precision is not None:
+            shown += [f"{choice.recall:.3f}", f"{choice.precision:.3f}"]
+        return [name, *shown]
+
+    rows = [["", "bands", "threshold", "caught", "passed", "candidates", "bytes"]]
+    rows[0] += ["recall", "precision"] if found.known else []
+    listed = sorted((found.choice, *found.others), key=lambda choice: choice.plan.rows)
+    rows += [cells("chosen" if each is found.choice else "", each) for each in listed]
+    rows += [cells("now", found.current)] if found.current else []
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        yield " ".join(f"{cell:>{width}}" for cell, width in zip(row, widths, strict=True))
+    yield ""
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _advice(found: Tuning, is_stored: bool) -> Iterator[str]:
+    from neardup_solr.minhash.plans import percent
+
+    plan, demand = found.choice.plan, found.demand
+    yield (
+        f"caught: of pairs of similarity {demand.catch:g}; passed: of those of {demand.avoid:g}"
+        f" that are found;"
+    )
+    yield "candidates, bytes of index: for a document of the whole collection, expected."
+    yield (
+        f"Threshold {plan.threshold:.3f}, slope {plan.slope:.2f}; by (1/b)^(1/r) and r/(e·s):"
+        f" {plan.approximate_threshold:.3f}, {plan.approximate_slope:.2f}."
+    )
+    if found.absent:
+        yield f"{show.counted(found.absent, 'known pair')} left out: a document is not there."
+    yield ""
+    more = f" --hashes {found.settings.hashes}" if found.settings.hashes != 128 else ""
+    miss, load = percent(demand.miss), percent(demand.load)
+    yield f"Fewest bands that miss at most {miss} and pass at most {load}:"
+    yield f"  --bands {plan.bands} --band-rows {plan.rows}{more}"
+    if is_stored and found.current and found.current.plan != plan:
+        yield "The collection can have them without its texts: see docs/tuning.md."

@@ -1,0 +1,1 @@
+"""Which documents belong together, and which of them to keep."""

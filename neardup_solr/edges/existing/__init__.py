@@ -1,1 +1,0 @@
-"""What a collection of somebody else's has, and updates that lose nothing of it."""

@@ -1,0 +1,32 @@
+"""A real Solr on this machine, without Docker and without an installed Java.
+
+`start` is all that most callers need; `neardup solr` has one command per function.
+"""
+
+from neardup_solr.embedded.layout import SOLR_VERSION
+from neardup_solr.embedded.lifecycle import (
+    Server,
+    cores,
+    data,
+    follow,
+    logs,
+    reset,
+    running,
+    size_on_disk,
+    start,
+    stop,
+)
+
+__all__ = [
+    "SOLR_VERSION",
+    "Server",
+    "cores",
+    "data",
+    "follow",
+    "logs",
+    "reset",
+    "running",
+    "size_on_disk",
+    "start",
+    "stop",
+]

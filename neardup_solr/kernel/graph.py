@@ -1,0 +1,312 @@
+"""Missing pairs, diameters and bridges of a graph of documents, in compiled code.
+
+Everything is a loop over arrays, without recursion: a chain of a million documents is only a long
+one. `neardup_solr.clusters.guards` documents what is computed and has equal results without
+numba.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+_NONE = -1
+
+
+@njit(nogil=True, cache=True)
+def adjacency(documents, pairs):
+    """Neighbours of document d: neighbours[offsets[d]:offsets[d + 1]]."""
+    offsets = np.zeros(documents + 1, dtype=np.int64)
+    for pair in range(len(pairs)):
+        offsets[pairs[pair, 0] + 1] += 1
+        offsets[pairs[pair, 1] + 1] += 1
+    for document in range(documents):
+        offsets[document + 1] += offsets[document]
+    places, neighbours = offsets[:-1].copy(), np.empty(2 * len(pairs), dtype=np.uint32)
+    for pair in range(len(pairs)):
+        one, other = pairs[pair, 0], pairs[pair, 1]
+        neighbours[places[one]], neighbours[places[other]] = other, one
+        places[one] += 1
+        places[other] += 1
+    return offsets, neighbours
+
+
+@njit(nogil=True, cache=True)
+def missing(offsets, neighbours, members, bounds, room):
+    """All pairs of documents of one group that are not neighbours; `room` is their number.
+
+    Group g is members[bounds[g]:bounds[g + 1]], rising.
+    """
+    found = np.empty((room, 2), dtype=np.uint32)
+    met = np.full(len(offsets) - 1, _NONE)
+    filled = 0
+    for group in range(len(bounds) - 1):
+        for at in range(bounds[group], bounds[group + 1]):
+            one = members[at]
+            for place in range(offsets[one], offsets[one + 1]):
+                met[neighbours[place]] = one
+            for later in range(at + 1, bounds[group + 1]):
+                if met[members[later]] != one:
+                    found[filled, 0], found[filled, 1] = one, members[later]
+                    filled += 1
+    return found
+
+
+@njit(nogil=True, cache=True)
+def diameters(offsets, neighbours, members, bounds):
+    """The longest of the shortest paths of each group, a connected one.
+
+    Breadth first from the document of most neighbours, then from the others, the farthest of it
+    first: any two of those that remain are within twice their distance of it, which ends the
+    search early (iFUB; Crescenzi and others 2013).
+    """
+    longest = np.zeros(len(bounds) - 1, dtype=np.int64)
+    stamps = np.full(len(offsets) - 1, _NONE)
+    levels = np.zeros(len(offsets) - 1, dtype=np.int64)
+    queue = np.empty(len(members), dtype=np.int64)
+    order = np.empty(len(members), dtype=np.int64)
+    distances = np.empty(len(members), dtype=np.int64)
+    for group in range(len(bounds) - 1):
+        first, size = members[bounds[group]], bounds[group + 1] - bounds[group]
+        for at in range(bounds[group], bounds[group + 1]):
+            if (
+                offsets[members[at] + 1] - offsets[members[at]]
+                > offsets[first + 1] - offsets[first]
+            ):
+                first = members[at]
+        longest[group] = _breadth_first(first, size, offsets, neighbours, stamps, levels, order)
+        for at in range(size):
+            distances[at] = levels[order[at]]
+        for at in range(size - 1, 0, -1):
+            if longest[group] >= 2 * distances[at]:
+                break
+            deep = _breadth_first(order[at], size, offsets, neighbours, stamps, levels, queue)
+            longest[group] = max(longest[group], deep)
+    return longest
+
+
+@njit(nogil=True, cache=True)
+def _breadth_first(first, size, offsets, neighbours, stamps, levels, queue):
+    """How far the farthest of `size` documents is; `queue` and `levels` then tell of each."""
+    queue[0], stamps[first], levels[first] = first, first, 0
+    filled, at = 1, 0
+    while filled < size and at < filled:
+        one = queue[at]
+        at += 1
+        for place in range(offsets[one], offsets[one + 1]):
+            other = neighbours[place]
+            if stamps[other] != first:
+                stamps[other], levels[other], queue[filled] = first, levels[one] + 1, other
+                filled += 1
+    return levels[queue[filled - 1]]
+
+
+@njit(nogil=True, cache=True)
+def bridges(offsets, neighbours):
+    """Whether the graph falls apart further without the document: articulation points.
+
+    Depth first, with the walk kept in `parent` (Hopcroft and Tarjan 1973): `low` is the least
+    depth that what hangs on a document reaches past it.
+    """
+    documents = len(offsets) - 1
+    depth, low = np.full(documents, _NONE), np.zeros(documents, dtype=np.int64)
+    parent, place = np.full(documents, _NONE), offsets[:-1].copy()
+    found = np.zeros(documents, dtype=np.bool_)
+    for root in range(documents):
+        if depth[root] != _NONE:
+            continue
+        depth[root], branches, one = 0, 0, root
+        while one != _NONE:
+            if place[one] < offsets[one + 1]:
+                other = neighbours[place[one]]
+                place[one] += 1
+                if depth[other] == _NONE:
+                    parent[other], depth[other] = one, depth[one] + 1
+                    low[other], one = depth[other], other
+                else:
+                    low[one] = min(low[one], depth[other])
+                continue
+            above = parent[one]
+            if above == root:
+                branches += 1
+            elif above != _NONE:
+                found[above] |= low[one] >= depth[above]
+            if above != _NONE:
+                low[above] = min(low[above], low[one])
+            one = above
+        found[root] = branches > 1
+    return found
+
+
+_UNUSED = -1
+_SPREAD = 0x1E3779B97F4A7C15  # odd; spreads keys over the table (Knuth, volume 3, section 6.4)
+
+
+class Linking(NamedTuple):
+    """Clusters while they grow, by the number of their root: each a tree of documents.
+
+    Each has a list of the clusters that it shares seen pairs with, which are numbered from
+    heads[root] on by `following`; targets[entry] is a document of such a cluster. `lengths` has
+    how long a list may be.
+    """
+
+    parent: Any
+    sizes: Any
+    lengths: Any
+    heads: Any
+    targets: Any
+    following: Any
+
+
+@njit(nogil=True, cache=True)
+def complete(documents, pairs, bounds):
+    """The smallest document of each document's cluster, by complete linkage.
+
+    Component c has the pairs bounds[c]:bounds[c + 1], in the order in which to link.
+    """
+    largest = 0
+    for component in range(len(bounds) - 1):
+        largest = max(largest, bounds[component + 1] - bounds[component])
+    table = np.zeros(_capacity(largest), dtype=np.int64)
+    tally = np.zeros(len(table), dtype=np.uint32)
+    linking = Linking(
+        np.arange(documents),
+        np.ones(documents, dtype=np.int64),
+        np.zeros(documents, dtype=np.int64),
+        np.full(documents, _UNUSED),
+        np.empty(2 * largest, dtype=np.uint32),
+        np.empty(2 * largest, dtype=np.int64),
+    )
+    for component in range(len(bounds) - 1):
+        own = pairs[bounds[component] : bounds[component + 1]]
+        room = _capacity(len(own))
+        table[:room] = 0
+        _link(own, linking, table[:room], tally[:room])
+    return _smallest(linking.parent)
+
+
+@njit(nogil=True, cache=True)
+def _link(pairs, linking, table, tally):
+    """Merge two clusters as soon as all pairs between them were seen.
+
+    `tally` counts the pairs that were seen between two clusters, at the slot of their key in
+    `table`. The shorter list of neighbours moves into the longer, so that an entry moves
+    log2(pairs) times at most; one that names a cluster that is part of another by now means that.
+    """
+    used = 0
+    for at in range(len(pairs)):
+        if 2 * used > len(table):
+            used = _sweep(table, tally)
+        one, other = _root(linking.parent, pairs[at, 0]), _root(linking.parent, pairs[at, 1])
+        slot = _slot(table, _key(one, other))
+        if table[slot] == 0:
+            table[slot], tally[slot] = _key(one, other), 0
+            used += 1
+            _list(one, other, 2 * at, linking)
+            _list(other, one, 2 * at + 1, linking)
+        tally[slot] += 1
+        if tally[slot] == linking.sizes[one] * linking.sizes[other]:
+            used += _merge(one, other, linking, table, tally)
+
+
+@njit(nogil=True, cache=True)
+def _list(one, other, entry, linking):
+    """Note in the list of one cluster that the other is its neighbour."""
+    linking.targets[entry] = other
+    linking.following[entry], linking.heads[one] = linking.heads[one], entry
+    linking.lengths[one] += 1
+
+
+@njit(nogil=True, cache=True)
+def _merge(one, other, linking, table, tally):
+    """Make one cluster of two; how many keys the table has more."""
+    shorter = linking.lengths[one] < linking.lengths[other]
+    small, large = (one, other) if shorter else (other, one)
+    linking.parent[small] = large
+    linking.sizes[large] += linking.sizes[small]
+    linking.lengths[large] += linking.lengths[small]
+    tally[_slot(table, _key(small, large))] = 0
+    added, entry = 0, linking.heads[small]
+    while entry != _UNUSED:
+        after = linking.following[entry]
+        neighbour = _root(linking.parent, linking.targets[entry])
+        if neighbour != large:
+            added += _move(small, large, neighbour, entry, linking, table, tally)
+        entry = after
+    return added
+
+
+@njit(nogil=True, cache=True)
+def _move(small, large, neighbour, entry, linking, table, tally):
+    """Let a neighbour of the one cluster be the other's; whether it is new to that."""
+    old = _slot(table, _key(small, neighbour))
+    seen, tally[old] = tally[old], 0
+    if seen == 0:
+        return False  # an earlier entry has moved it
+    new = _slot(table, _key(large, neighbour))
+    is_new = table[new] == 0
+    if is_new:
+        table[new], tally[new] = _key(large, neighbour), 0
+        linking.following[entry], linking.heads[large] = linking.heads[large], entry
+    tally[new] += seen
+    return is_new
+
+
+@njit(nogil=True, cache=True)
+def _capacity(pairs):
+    """Room for half as many keys again as there can be, twice over: a power of 2."""
+    capacity = 4
+    while capacity < 3 * pairs:
+        capacity *= 2
+    return capacity
+
+
+@njit(nogil=True, cache=True)
+def _key(one, other):
+    """Two different clusters as one number that is never 0."""
+    return np.int64(min(one, other)) << 32 | np.int64(max(one, other))
+
+
+@njit(nogil=True, cache=True)
+def _slot(table, key):
+    """Where the key is, or would be put."""
+    last = len(table) - 1
+    slot = (key * np.int64(_SPREAD) >> 32) & last
+    while table[slot] != 0 and table[slot] != key:
+        slot = (slot + 1) & last
+    return slot
+
+
+@njit(nogil=True, cache=True)
+def _sweep(table, tally):
+    """Forget the pairs of clusters that are no more; how many keys remain."""
+    live = np.flatnonzero((table != 0) & (tally > 0))
+    keys, counts = table[live], tally[live]
+    table[:] = 0
+    for at in range(len(keys)):
+        slot = _slot(table, keys[at])
+        table[slot], tally[slot] = keys[at], counts[at]
+    return len(keys)
+
+
+@njit(nogil=True, cache=True)
+def _root(parent, document):
+    while parent[document] != document:
+        parent[document] = parent[parent[document]]
+        document = parent[document]
+    return document
+
+
+@njit(nogil=True, cache=True)
+def _smallest(parent):
+    """The smallest document of each tree."""
+    first = np.full(len(parent), _UNUSED)
+    labels = np.empty(len(parent), dtype=np.int64)
+    for document in range(len(parent)):
+        root = _root(parent, document)
+        if first[root] == _UNUSED:
+            first[root] = document
+        labels[document] = first[root]
+    return labels

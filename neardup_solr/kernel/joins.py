@@ -1,0 +1,193 @@
+"""Which documents share a band, and which belong together, in compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from neardup_solr.kernel.hashes import band as band_keys
+
+
+@njit(nogil=True, cache=True)
+def hash_rows(signatures, first, rows, keys):
+    """Fill `keys` (uint64, documents × bands) with the hashes of bands from `first` on."""
+    for document in range(len(signatures)):
+        band_keys(signatures[document, first * rows :], rows, keys[document])
+
+
+@njit(nogil=True, cache=True)
+def hash_whole(signatures, used, hashed):
+    """Fill `hashed` (uint64, documents) with one hash over the first `used` values of each."""
+    for document in range(len(signatures)):
+        mixed = np.uint64(0xCBF29CE484222325)
+        for value in signatures[document, :used]:
+            mixed = (mixed ^ np.uint64(value)) * np.uint64(0x9E3779B97F4A7C15)
+            mixed ^= mixed >> np.uint64(32)
+        hashed[document] = mixed
+
+
+@njit(nogil=True, cache=True)
+def runs(order, column, alike, cap, hot, members, ends):
+    """Collect the documents whose keys are equal to another's, run by run.
+
+    `order` sorts `column` (uint64, documents). Run r is members[ends[r - 1]:ends[r]]; gives the
+    number of members, of runs, and of hot ones: of more than `cap` documents, which `hot` (bool,
+    documents) then marks. A hot run is put in the order of `alike` (uint64, documents: equal for
+    equal signatures), then of the documents, so that those of equal signatures are neighbours in
+    it, and the same ones in every band.
+    """
+    filled, found, hot_ones, start, count = 0, 0, 0, 0, len(order)
+    while start < count:
+        key, stop = column[order[start]], start + 1
+        while stop < count and column[order[stop]] == key:
+            stop += 1
+        if stop - start > 1:
+            first = filled
+            for at in range(start, stop):
+                members[filled] = order[at]
+                filled += 1
+            ends[found] = filled
+            found += 1
+            if stop - start > cap:
+                hot_ones += 1
+                run = np.sort(members[first:filled])
+                members[first:filled] = run[np.argsort(alike[run], kind="mergesort")]
+                for at in range(first, filled):
+                    hot[members[at]] = True
+        start = stop
+    return filled, found, hot_ones
+
+
+@njit(nogil=True, cache=True)
+def band_pairs(first, members, ends, keys, hot, alike, sides, band, is_first, pairs):
+    """Fill `pairs` with documents that share this band and no earlier one; from run `first` on.
+
+    Runs that `hot` marks are chained instead. `sides` (uint8) is empty, or only documents of
+    different sides are paired; `is_first` marks the first band of all.
+    Gives the run where the next call goes on (the number of runs once all is done) and how many
+    pairs were filled; `pairs` (uint32, room × 2) has room for the largest run.
+    """
+    filled = 0
+    for number in range(first, len(ends)):
+        run = members[ends[number - 1] if number else 0 : ends[number]]
+        size = len(run)
+        is_hot = hot[run[0], band]
+        if filled + (2 * size if is_hot else size * (size - 1) // 2) > len(pairs):
+            return number, filled
+        if is_hot:
+            filled = _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled)
+        else:
+            filled = _pair_all(run, keys, hot, sides, band, pairs, filled)
+    return len(ends), filled
+
+
+@njit(nogil=True, cache=True)
+def _pair_all(run, keys, hot, sides, band, pairs, filled):
+    for at in range(len(run) - 1):
+        for other in range(at + 1, len(run)):
+            if not len(sides) or sides[run[at]] != sides[run[other]]:
+                filled = _pair(run[at], run[other], keys, hot, band, pairs, filled)
+    return filled
+
+
+@njit(nogil=True, cache=True)
+def _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled):
+    """Pair each document with the next one; or with the next and the last of the other side.
+
+    Those of equal signatures are neighbours in every band, and chained in the first of all.
+    """
+    for way in (1, -1):
+        met = np.full(2, -1)
+        for place in range(len(run)):
+            at = place if way > 0 else len(run) - 1 - place
+            side = sides[run[at]] if len(sides) else 0
+            other = met[1 - side] if len(sides) else met[0]
+            if other >= 0 and (is_first or alike[run[at]] != alike[run[other]]):
+                filled = _pair(run[at], run[other], keys, hot, band, pairs, filled)
+            met[side] = at
+        if not len(sides):
+            break
+    return filled
+
+
+@njit(nogil=True, cache=True)
+def _pair(one, other, keys, hot, band, pairs, filled):
+    """Fill in a pair, unless an earlier band has it; gives how many there are now.
+
+    An earlier band that is hot for the two may not have paired them.
+    """
+    first, second = min(one, other), max(one, other)
+    for earlier in range(band):
+        if keys[first, earlier] == keys[second, earlier] and not hot[first, earlier]:
+            return filled
+    pairs[filled, 0], pairs[filled, 1] = first, second
+    return filled + 1
+
+
+@njit(nogil=True, cache=True)
+def equal_values(signatures, pairs, equal):
+    """Fill `equal` (float64, pairs) with the share of equal values of two signatures."""
+    hashes = signatures.shape[1]
+    for pair in range(len(pairs)):
+        one, other = signatures[pairs[pair, 0]], signatures[pairs[pair, 1]]
+        count = 0
+        for value in range(hashes):
+            count += one[value] == other[value]
+        equal[pair] = count / hashes
+
+
+@njit(nogil=True, cache=True)
+def components(documents, pairs):
+    """The component of each document: the number of its first document.
+
+    Union by the smaller number with path halving (Tarjan, van Leeuwen 1984).
+    """
+    parent = np.arange(documents)
+    for pair in range(len(pairs)):
+        one, other = _root(parent, pairs[pair, 0]), _root(parent, pairs[pair, 1])
+        if one != other:
+            parent[max(one, other)] = min(one, other)
+    for document in range(documents):
+        parent[document] = _root(parent, document)
+    return parent
+
+
+@njit(nogil=True, cache=True)
+def _root(parent, document):
+    while parent[document] != document:
+        parent[document] = parent[parent[document]]
+        document = parent[document]
+    return document
+
+
+PAD = np.uint8(ord("="))
+
+
+@njit(nogil=True, cache=True)
+def decode_rows(characters, sixes, out):
+    """Fill `out` (uint8, rows × bytes) from `characters` (uint8, rows × length); gives success.
+
+    `sixes` (uint8, 256) has the six bits of each character, 64 and more for one that is none. A
+    row that is not just the base64 of so many bytes, with padding, ends it.
+    """
+    size, length = out.shape[1], characters.shape[1]
+    pads = length // 4 * 3 - size
+    for row in range(len(out)):
+        at = 0
+        for four in range(0, length, 4):
+            bits, bad = np.uint32(0), np.uint8(0)
+            for place in range(four, four + 4):
+                six = sixes[characters[row, place]]
+                if place >= length - pads:
+                    if characters[row, place] != PAD:
+                        return False
+                    six = np.uint8(0)
+                bad |= six
+                bits = bits << np.uint32(6) | np.uint32(six)
+            if bad > 63:
+                return False
+            for shift in (16, 8, 0):
+                if at < size:
+                    out[row, at] = np.uint8(bits >> np.uint32(shift) & np.uint32(255))
+                at += 1
+    return True

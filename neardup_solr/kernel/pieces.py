@@ -1,0 +1,160 @@
+"""The shingles of normal forms as JSON strings, in compiled code."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from neardup_solr.kernel.hashes import fnv64, murmur3
+from neardup_solr.kernel.normal import BLANK, SPARE, characters
+
+U8, U32, U64 = np.uint8, np.uint32, np.uint64
+N0, N1, N2 = U64(0), U64(1), U64(2)
+QUOTE, COMMA = U8(ord('"')), U8(ord(","))
+
+
+@njit(nogil=True, cache=True)
+def spell(forms, bounds, by_characters, size, longest, out, ends):
+    """Write the set of shingles of each form as `"one","two"`, in order of first appearance.
+
+    Form d is forms[bounds[d]:bounds[d + 1]], a normal form in UTF-8, in which nothing needs
+    escaping; ends[d] is where its JSON ends in `out`, or what the one before has where a shingle
+    exceeds `longest` bytes (the caller spells those himself).
+    """
+    most = N0
+    for form in range(len(ends)):
+        most = max(most, bounds[form + 1] - bounds[form])
+    starts = np.empty(most + U64(SPARE), dtype=np.uint32)
+    slots = np.empty(_slots_for(most), dtype=np.uint32)
+    at = N0
+    for form in range(len(ends)):
+        begin, end = bounds[form], bounds[form + 1]
+        if by_characters:
+            pieces, gap = characters(forms, begin, end, starts), N0
+        else:
+            pieces, gap = words(forms, begin, end, starts), N1
+        starts[pieces] = U32(end - begin + gap)
+        at = _spell_one(forms, begin, starts, pieces, gap, size, longest, slots, out, at)
+        ends[form] = at
+
+
+@njit(nogil=True, cache=True)
+def _slots_for(pieces):
+    """A power of two that is at least twice the pieces, so that probing stays short."""
+    slots = 64
+    while slots < 2 * pieces:
+        slots *= 2
+    return slots
+
+
+@njit(nogil=True, cache=True)
+def words(form, begin, end, starts):
+    """Where the words of a normal form start, and how many there are."""
+    starts[0] = U32(0)
+    count, at = U64(begin < end), begin
+    while at < end:
+        starts[count] = U32(at + N1 - begin)
+        count += U64(form[at] == BLANK)
+        at += N1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def _spell_one(form, begin, starts, pieces, gap, size, longest, slots, out, at):
+    first, size = at, min(size, pieces)
+    used = _slots_for(pieces)
+    slots[:used] = U32(0)
+    mask = U64(used - 1)
+    piece = N0
+    while pieces and piece + size <= pieces:
+        start = begin + U64(starts[piece])
+        length = begin + U64(starts[piece + size]) - gap - start
+        if length > longest:
+            return first
+        slot = U64(murmur3(form, start, start + length, U32(0))) & mask
+        while slots[slot]:  # occupied by piece slots[slot] - 1
+            other = U64(slots[slot] - U32(1))
+            known = begin + U64(starts[other])
+            if begin + U64(starts[other + size]) - gap - known == length and _same(
+                form, start, known, length
+            ):
+                break
+            slot = (slot + N1) & mask
+        if not slots[slot]:
+            slots[slot] = U32(piece + N1)
+            out[at] = QUOTE
+            for offset in range(length):
+                out[at + N1 + U64(offset)] = form[start + U64(offset)]
+            out[at + length + N1] = QUOTE
+            out[at + length + N2] = COMMA
+            at += length + U64(3)
+        piece += N1
+    return at
+
+
+@njit(nogil=True, cache=True)
+def _same(form, one, other, length):
+    for offset in range(length):  # noqa: SIM110 - numba has no all()
+        if form[one + U64(offset)] != form[other + U64(offset)]:
+            return False
+    return True
+
+
+N0, N1, U32, U64 = np.uint64(0), np.uint64(1), np.uint32, np.uint64
+
+
+@njit(nogil=True, cache=True)
+def shingle_sets(forms, bounds, by_characters, size, hashed, ends):
+    """Fill `hashed` (uint64) with the rising 64-bit hashes of each form's set of shingles.
+
+    Form d is forms[bounds[d]:bounds[d + 1]], a normal form in UTF-8; its hashes end at ends[d].
+    """
+    most = N0
+    for form in range(len(ends)):
+        most = max(most, bounds[form + 1] - bounds[form])
+    starts = np.empty(most + U64(SPARE), dtype=np.uint32)
+    filled = 0
+    for form in range(len(ends)):
+        begin, end = bounds[form], bounds[form + 1]
+        if by_characters:
+            pieces, gap = characters(forms, begin, end, starts), N0
+        else:
+            pieces, gap = words(forms, begin, end, starts), N1
+        starts[pieces] = U32(end - begin + gap)
+        first = filled
+        length = min(size, pieces)
+        piece = N0
+        while pieces and piece + length <= pieces:
+            start = begin + U64(starts[piece])
+            stop = begin + U64(starts[piece + length]) - gap
+            hashed[filled] = fnv64(forms, start, stop)
+            filled += 1
+            piece += N1
+        hashed[first:filled] = np.sort(hashed[first:filled])
+        filled = _distinct(hashed, first, filled)
+        ends[form] = filled
+
+
+@njit(nogil=True, cache=True)
+def _distinct(hashed, first, last):
+    kept = first
+    for at in range(first, last):
+        if at == first or hashed[at] != hashed[kept - 1]:
+            hashed[kept] = hashed[at]
+            kept += 1
+    return kept
+
+
+@njit(nogil=True, cache=True)
+def common(hashed, ends, pairs, shared):
+    """Fill `shared` (int64, pairs) with the number of hashes that both sets of a pair have."""
+    for pair in range(len(pairs)):
+        one, other = pairs[pair, 0], pairs[pair, 1]
+        i, j = ends[one - 1] if one else 0, ends[other - 1] if other else 0
+        last_i, last_j, count = ends[one], ends[other], 0
+        while i < last_i and j < last_j:
+            left, right = hashed[i], hashed[j]
+            count += left == right
+            i += left <= right
+            j += right <= left
+        shared[pair] = count

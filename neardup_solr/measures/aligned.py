@@ -1,0 +1,300 @@
+"""Similarity of short records by an idf-weighted soft alignment of their words.
+
+Each word of one record is aligned with at most one word of the other: equal words first, then
+joined words and acronyms, then the most telling of the abbreviations and misspellings. A word
+weighs the square of its inverse document frequency, as in the cosine of tf-idf vectors and in
+SoftTFIDF (Cohen, Ravikumar, Fienberg 2003, "A comparison of string distance metrics for
+name-matching tasks"). With M the aligned weight times similarity, A and B the weight of all words
+on either side, the similarity is the mean of Dice's 2M / (A + B) and of the containment
+M / min(A, B): one asks whether the records are the same, the other forgives what only one says.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import product
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from rapidfuzz.distance import OSA
+
+from neardup_solr.measures import Pairs
+from neardup_solr.minhash.sign import is_compiled
+
+# Three quarters of the weight have to agree: the lower end of the widest gap in the similarities of
+# the demo's invented listings to their nearest ones (0.743 to 0.834). See docs/aligned.md.
+ALIGNED_SIMILARITY = 0.75
+
+ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
+INITIAL = 0.7  # "w" and "west": one letter says less
+SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
+LONGEST = 64  # letters; longer words are equal or not
+ACRONYM = range(2, 5)  # letters
+_AT_ONCE = 1 << 16  # pairs in one call
+
+_ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_CARDINALS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen"
+    " fifteen sixteen seventeen eighteen nineteen twenty"
+)
+_ORDINALS = (
+    "zeroth first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth"
+    " thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth"
+)
+_NUMBERS = {
+    word: str(number) for row in (_CARDINALS, _ORDINALS) for number, word in enumerate(row.split())
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Frequencies:
+    """How many of the documents have each word; words as `aligned_words` gives them."""
+
+    documents: int
+    counts: Mapping[str, int]
+
+    def weight(self, word: str) -> float:
+        """The weight of a word, ln(1 + documents / documents with it) squared.
+
+        A word that no document has weighs as much as one that a single document has.
+        """
+        return math.log(1 + max(self.documents, 1) / max(self.counts.get(word, 1), 1)) ** 2
+
+
+class Aligned(NamedTuple):
+    """A row of an alignment: words that stand for each other, or one that stands alone (None).
+
+    Joined words and the words behind an acronym stand together, a space between. `weight` is the
+    smaller weight of the two: a rare spelling says no more than the usual one. What is more on
+    one side counts there as far as the two are not similar; `first_weight` and `second_weight`
+    are what they count on either side in all.
+    """
+
+    first: str | None
+    second: str | None
+    similarity: float
+    weight: float
+    first_weight: float
+    second_weight: float
+
+    def turned(self) -> Aligned:
+        """The same, seen from the other side."""
+        one, other, similarity, weight, one_weight, other_weight = self
+        return Aligned(other, one, similarity, weight, other_weight, one_weight)
+
+
+def _standing(first: str, second: str, similarity: float, one: float, other: float) -> Aligned:
+    """Words of these weights that stand for each other."""
+    weight, different = min(one, other), 1.0 - similarity
+    one, other = weight + different * (one - weight), weight + different * (other - weight)
+    return Aligned(first, second, similarity, weight, one, other)
+
+
+def aligned_words(form: str) -> list[str]:
+    """The words of a normal form as they are aligned: parts at "-", numbers in digits.
+
+    English number words up to twenty and ordinals become numbers: "5th" and "fifth" are "5".
+    """
+    parts = form.replace("-", " ").split()
+    return [_NUMBERS.get(word) or _ORDINAL.sub(r"\1", word) for word in parts]
+
+
+def frequencies(forms: Iterable[str]) -> Frequencies:
+    """Document frequencies of the words of normal forms; pass both sides of a linkage together."""
+    counts: Counter[str] = Counter()
+    documents = 0
+    for form in forms:
+        documents += 1
+        counts.update(set(aligned_words(form)))
+    return Frequencies(documents, counts)
+
+
+def aligned(
+    forms: Sequence[str],
+    pairs: Pairs,
+    frequencies: Frequencies,
+    *,
+    least: float = 0.0,
+    threads: int = 1,
+) -> NDArray[np.float64]:
+    """Similarity of each pair of normal forms by soft alignment, 0..1; 0 where below `least`.
+
+    `pairs` (pairs × 2) has row numbers of `forms`; shape of the result (pairs,). Symmetric; 1 for
+    texts of equal words in any order. Compiled with the extra `fast`, and equal without.
+    """
+    if is_compiled():
+        found = _aligned_compiled(forms, pairs, frequencies, threads)
+    else:
+        lists = {row: aligned_words(forms[row]) for row in np.unique(pairs).tolist()}
+        both = ((lists[one], lists[other]) for one, other in pairs.tolist())
+        found = np.array(
+            [record_similarity(_alignment(one, other, frequencies)) for one, other in both],
+            dtype=np.float64,
+        )
+    found[found < least] = 0.0
+    return found
+
+
+def mutual_best(pairs: Pairs, similarities: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether a pair is the most similar one of both its records, ties included; shape (pairs,).
+
+    An option of linkage, for two sides that list each thing once; within one file, where things
+    come more than twice, it loses pairs.
+    """
+    top = np.zeros(int(pairs.max(initial=0)) + 1)
+    for rows in pairs.T:
+        np.maximum.at(top, rows, similarities)
+    best: NDArray[np.bool_] = similarities[:, np.newaxis] == top[pairs]
+    return best[:, 0] & best[:, 1]
+
+
+def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned]:
+    """What stands for what in two normal forms: the aligned words, then those that stand alone."""
+    return _alignment(aligned_words(first), aligned_words(second), frequencies)
+
+
+def word_similarity(first: str, second: str) -> float:
+    """How far one word stands for another, 0..1.
+
+    1 for equal words, 0 for other words with a digit. Else `ABBREVIATED` where the shorter one is
+    cut off ("ave") or contracted: first letter, last letter and some between, in order ("blvd");
+    a single first letter counts `INITIAL`. Else 1 - d / letters of the longer, d letters being
+    dropped, added, replaced or swapped (optimal string alignment), if d is at most a quarter.
+    """
+    if first == second:
+        return 1.0
+    short, long = sorted((first, second), key=len)
+    if len(long) > LONGEST or _has_digit(first) or _has_digit(second):
+        return 0.0
+    if long.startswith(short):
+        return ABBREVIATED if len(short) > 1 else INITIAL
+    if len(short) > 1 and _is_contraction(short, long):
+        return ABBREVIATED
+    most = int(len(long) * SLIPS)
+    slips = OSA.distance(short, long, score_cutoff=most)
+    return 1.0 - slips / len(long) if slips <= most else 0.0
+
+
+def _is_contraction(short: str, long: str) -> bool:
+    rest = iter(long)
+    return short[0] == long[0] and short[-1] == long[-1] and all(char in rest for char in short)
+
+
+def _has_digit(word: str) -> bool:
+    return any(map(str.isdecimal, word))
+
+
+def record_similarity(rows: Sequence[Aligned]) -> float:
+    """The similarity that the rows of an alignment make, 0..1: the mean of Dice and containment."""
+    both = one = other = 0.0
+    for row in rows:
+        both += row.similarity * row.weight
+        one += row.first_weight
+        other += row.second_weight
+    if not one or not other:
+        return float(not rows)
+    return (2.0 * both / (one + other) + both / min(one, other)) / 2.0
+
+
+def _alignment(first: list[str], second: list[str], frequencies: Frequencies) -> list[Aligned]:
+    """The rows of an alignment; ties fall the same way whichever text comes first."""
+    if first > second:
+        return [row.turned() for row in _alignment(second, first, frequencies)]
+    weights = {word: frequencies.weight(word) for word in {*first, *second}}
+    rest, other = dict(enumerate(first)), dict(enumerate(second))
+    rows = [_standing(word, word, 1.0, *[weights[word]] * 2) for word in _take_equal(rest, other)]
+    for find, similarity in ((_joined, 1.0), (_spelled, ABBREVIATED)):
+        rows += _take_runs(rest, other, weights, find, similarity)
+        rows += [row.turned() for row in _take_runs(other, rest, weights, find, similarity)]
+    rows += _take_soft(rest, other, weights)
+    rows += [Aligned(word, None, 0.0, weights[word], weights[word], 0.0) for word in rest.values()]
+    rows += [Aligned(None, word, 0.0, weights[word], 0.0, weights[word]) for word in other.values()]
+    return rows
+
+
+def _take_equal(first: dict[int, str], second: dict[int, str]) -> list[str]:
+    """Take equal words out of both, the nth one with the nth one."""
+    taken = sorted((Counter(first.values()) & Counter(second.values())).elements())
+    for side in (first, second):
+        left = Counter(taken)
+        for place, word in list(side.items()):
+            if left[word]:
+                left[word] -= 1
+                del side[place]
+    return taken
+
+
+def _take_runs(
+    first: dict[int, str],
+    second: dict[int, str],
+    weights: Mapping[str, float],
+    find: Callable[[Mapping[int, str], str], Sequence[int]],
+    similarity: float,
+) -> Iterator[Aligned]:
+    """Take words of the second out with the neighbours of the first that `find` finds for them."""
+    for place, word in list(second.items()):
+        if run := find(first, word):
+            words = [first.pop(at) for at in run]
+            del second[place]
+            weight = sum(weights[one] for one in words)
+            yield _standing(" ".join(words), word, similarity, weight, weights[word])
+
+
+def _joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
+    """The places of the first two neighbours that make up the whole: "sea view", "seaview"."""
+    pairs = ((at, at + 1) for at in words if at + 1 in words)
+    return next((run for run in pairs if words[run[0]] + words[run[1]] == whole), ())
+
+
+def _spelled(words: Mapping[int, str], acronym: str) -> Sequence[int]:
+    """The places of the first neighbours with these initials: "north shore road", "nsr"."""
+    if len(acronym) not in ACRONYM or _has_digit(acronym):
+        return ()
+    runs = (range(at, at + len(acronym)) for at in words)
+    return next((run for run in runs if [words.get(at, " ")[0] for at in run] == list(acronym)), ())
+
+
+def _take_soft(
+    first: dict[int, str], second: dict[int, str], weights: Mapping[str, float]
+) -> Iterator[Aligned]:
+    """Take words that stand for each other out, those of most weight times similarity first."""
+    found = []
+    for (place, word), (other_place, other) in product(first.items(), second.items()):
+        if similarity := word_similarity(word, other):
+            row = _standing(word, other, similarity, weights[word], weights[other])
+            found.append((-similarity * row.weight, place, other_place, row))
+    for _, place, other_place, row in sorted(found):
+        if place in first and other_place in second:
+            del first[place], second[other_place]
+            yield row
+
+
+def _aligned_compiled(
+    forms: Sequence[str], pairs: Pairs, frequencies: Frequencies, threads: int
+) -> NDArray[np.float64]:
+    from neardup_solr.kernel import align as kernel
+    from neardup_solr.kernel.align import Rules
+
+    found = np.empty(len(pairs), dtype=np.float64)
+    if not len(pairs):
+        return found
+    needed = np.zeros(len(forms), dtype=np.bool_)
+    needed[pairs] = True
+    places = np.cumsum(needed) - 1  # of a row, among those that are needed
+    lists = [aligned_words(forms[row]) for row in np.flatnonzero(needed).tolist()]
+    records, vocabulary = kernel.packed(lists, frequencies.weight, _has_digit)
+    rules = Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1)
+
+    def one(at: int) -> None:
+        part = slice(at, at + _AT_ONCE)
+        kernel.aligned(records, vocabulary, rules, places[pairs[part]], found[part])
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(one, range(0, len(pairs), _AT_ONCE)))
+    return found

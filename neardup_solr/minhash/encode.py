@@ -1,0 +1,129 @@
+"""Documents as Solr gets them: the JSON of many at once, straight from the signatures' arrays."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from neardup_solr.minhash import sign
+from neardup_solr.minhash.sign import IN_PLACE, Signed, is_compiled, packed_forms
+from neardup_solr.minhash.signature import profile_hash
+from neardup_solr.records import Document
+from neardup_solr.settings import Settings
+from neardup_solr.text import normalize
+from neardup_solr.text.shingles import shingles
+
+_HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
+# What needs the normal form of a text, and not only its signature.
+_OF_NORMAL_FORM = frozenset({"md5_hash", "first_word", "content_ng", "profile_hash"})
+_BAND_DIGITS, _SIGNATURE_DIGITS = 12, 8
+
+
+def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[bytes, int]]:
+    """The JSON of each document for Solr, and its number of words.
+
+    The JSON is that of `signature.entry` for the same document: kept columns, the fields that the
+    settings name, `id` and `signature_settings`. The documents have no `signature.problem`.
+    """
+    texts = [document.text for document in documents]
+    keep_normal = bool(settings.fields & _OF_NORMAL_FORM)
+    signed = sign.sign(texts, settings, keep_normal=keep_normal)
+    columns = _term_columns(signed, settings)
+    words = signed.words.tolist()
+    fixed = {"signature_settings": settings.fingerprint}
+    made = []
+    for at, document in enumerate(documents):
+        normal = signed.normal[at] if keep_normal else ""
+        plain = _plain(document, normal, words[at], settings) | fixed
+        terms = [column[at] for column in columns] if words[at] else []
+        if "signature" in settings.fields:
+            row = signed.signatures[at] if words[at] else b""
+            terms.append(b',"signature":"' + base64.b64encode(row) + b'"')
+        head = orjson.dumps(plain)[:-1]
+        made.append((b"".join((head, *terms, b"}")), words[at]))
+    return made
+
+
+def _plain(document: Document, normal: str, words: int, settings: Settings) -> dict[str, Any]:
+    """What is not a list of terms, nor the same for all."""
+    fields: dict[str, Any] = {**document.kept, "id": document.id}
+    chosen = settings.fields
+    if "content" in chosen:
+        fields["content"] = document.text
+    if "md5_hash" in chosen:
+        fields["md5_hash"] = normalize.md5(normal)
+    if "num_words" in chosen:
+        fields["num_words"] = words
+    if "first_word" in chosen:
+        fields["first_word"] = normalize.first_word(normal)
+    if "profile_hash" in chosen:
+        fields["profile_hash"] = profile_hash(normal, settings)
+    return fields
+
+
+def _term_columns(signed: Signed, settings: Settings) -> list[list[bytes]]:
+    """For each chosen field of terms, the JSON of every document's."""
+    columns = []
+    if "content_bands" in settings.fields:
+        keys = signed.keys >> np.uint64(16)
+        columns.append(_terms(b',"content_bands":[', keys, _BAND_DIGITS))
+    if "content_sg" in settings.fields and settings.signatures:
+        values = signed.signatures[:, : settings.signatures].astype(np.uint64)
+        columns.append(_terms(b',"content_sg":[', values, _SIGNATURE_DIGITS))
+    if "content_ng" in settings.fields:
+        arrays = spelled(signed.normal, settings)
+        columns.append([b',"content_ng":[' + pieces + b"]" for pieces in arrays])
+    return columns
+
+
+def _terms(head: bytes, values: NDArray[np.uint64], digits: int) -> list[bytes]:
+    """JSON arrays of "position and value" in hexadecimal, one a row: `values` (rows, positions)."""
+    rows, positions = values.shape
+    prefixes = [f'"{position:02x}'.encode() for position in range(positions)]
+    width = max(map(len, prefixes))
+    cells = np.empty((rows, positions, width + digits + 2), dtype=np.uint8)
+    # A shorter prefix has blanks before it, where JSON allows them.
+    padded = b"".join(prefix.rjust(width) for prefix in prefixes)
+    cells[:, :, :width] = np.frombuffer(padded, dtype=np.uint8).reshape(positions, width)
+    octets = values.astype(">u8").view(np.uint8).reshape(rows, positions, 8)[:, :, -digits // 2 :]
+    cells[:, :, width:-2:2] = _HEX[octets >> 4]
+    cells[:, :, width + 1 : -2 : 2] = _HEX[octets & 15]
+    cells[:, :, -2:] = np.frombuffer(b'",', dtype=np.uint8)
+    flat = cells.reshape(rows, positions * cells.shape[2])
+    flat[:, -1] = ord("]")
+    return [head + row.tobytes() for row in flat]
+
+
+def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
+    """The shingles of each normal form as the inside of a JSON array: b'"one","two"'.
+
+    Terms that Lucene would refuse are hashed, as `normalize.indexable` has it.
+    """
+    if settings.kind not in IN_PLACE or not is_compiled() or not forms:
+        return [_spelled_slowly(form, settings) for form in forms]
+    from neardup_solr import kernel
+
+    text, bounds = packed_forms(forms)
+    # Each character begins at most one shingle, of that many words or characters.
+    size = settings.shingle_size
+    out = np.empty((size + 3) * len(text) + kernel.SPARE, dtype=np.uint8)
+    ends = np.empty(len(forms), dtype=np.uint64)
+    longest = np.uint64(normalize.MAX_TERM_BYTES)
+    kernel.spell(text, bounds, settings.kind == "chars", np.uint64(size), longest, out, ends)
+    json, stops = out[: int(ends[-1])].tobytes(), ends.tolist()
+    begins = [0, *stops[:-1]]
+    # Without the comma after the last; nothing where a form is too long, or empty.
+    return [
+        json[begin : stop - 1] if stop > begin else _spelled_slowly(form, settings)
+        for form, begin, stop in zip(forms, begins, stops, strict=True)
+    ]
+
+
+def _spelled_slowly(form: str, settings: Settings) -> bytes:
+    pieces = map(normalize.indexable, shingles(form, settings))
+    return ",".join(f'"{piece}"' for piece in pieces).encode()

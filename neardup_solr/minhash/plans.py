@@ -1,0 +1,255 @@
+"""Bands and rows from what is to be caught and what is to be passed over.
+
+Two documents of similarity s share one of b bands of r rows with probability
+P(s) = 1 - (1 - s^r)^b (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4.2).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neardup_solr.errors import SettingsError
+from neardup_solr.settings import Settings
+
+MOST_HASHES = 65_536
+_HALVINGS = 60  # of 0..1, to the precision of a float
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demand:
+    """What bands are to do: a similarity to catch and one to pass over, with what each may cost.
+
+    Of the pairs of similarity `catch` at most a share of `miss` may share no band; of those of
+    similarity `avoid` at most a share of `load` may share one. All lie in 0..1.
+
+    Raises SettingsError where a value cannot be, or catch is not above avoid.
+    """
+
+    catch: float = 0.5
+    miss: float = 0.01
+    avoid: float = 0.03
+    load: float = 0.001
+
+    def __post_init__(self) -> None:
+        for name, is_meant in (
+            ("catch", 0 < self.catch <= 1),
+            ("avoid", 0 <= self.avoid < 1),
+            ("miss", 0 < self.miss < 1),
+            ("load", 0 < self.load < 1),
+        ):
+            if not is_meant:
+                reason = f"{name} cannot be {getattr(self, name):g}"
+                raise SettingsError(reason, "give a share between 0 and 1, such as 0.01 for 1 %")
+        if self.catch <= self.avoid:
+            raise SettingsError(
+                f"the similarity to catch, {self.catch:g}, is not above that to pass over,"
+                f" {self.avoid:g}",
+                "raise --catch or lower --avoid",
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Bands of rows, and their curve.
+
+    At `threshold` a pair is found as often as not, and the curve has `slope` there; the
+    approximations of the book, (1/b)^(1/r) and r/(e·s), stand beside them. `caught` and `load`
+    are the shares that are found at the similarities to catch and to pass over.
+    """
+
+    bands: int
+    rows: int
+    threshold: float
+    approximate_threshold: float
+    slope: float
+    approximate_slope: float
+    caught: float
+    load: float
+
+    @property
+    def hashes(self) -> int:
+        """How many hashes of a signature the bands use."""
+        return self.bands * self.rows
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """A plan, and what it is expected to cost in a collection.
+
+    `candidates` are other documents that share a band with a document, on average;
+    `index_bytes` those of bands and signature for each document. With known pairs, `recall` is
+    the share of them that share a band, `precision` their share of all pairs that do.
+    """
+
+    plan: Plan
+    candidates: float
+    index_bytes: float
+    recall: float | None = None
+    precision: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """What a sample of a collection tells about a demand, and the choice that answers it.
+
+    `sampled` of `documents` were compared, each with each: `agreements` counts pairs by the number
+    of equal hashes, 0 to all, and `known` does so for known pairs; `absent` of those have a
+    document that is not there. `choice` is recommended, `others` meet the demand to catch with
+    other rows, `current` is what the collection has now.
+    """
+
+    demand: Demand
+    settings: Settings
+    documents: int
+    sampled: int
+    agreements: tuple[int, ...]
+    choice: Choice
+    others: tuple[Choice, ...] = ()
+    current: Choice | None = None
+    known: tuple[int, ...] = ()
+    absent: int = 0
+
+
+def curve(similarities: ArrayLike, bands: int, rows: int) -> Values:
+    """P(s) for many similarities; exact to the last digits where `bands.probability` is about 0."""
+    with np.errstate(divide="ignore"):  # at s = 1
+        missed = np.log1p(-(np.asarray(similarities, dtype=np.float64) ** rows)) * bands
+    return np.asarray(-np.expm1(missed))
+
+
+def similarity_at(chance: float, bands: int, rows: int) -> float:
+    """The similarity that is found with a chance: the root of P(s) = chance, by bisection.
+
+    The threshold is that of 1/2.
+    """
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        low, high = (middle, high) if curve(middle, bands, rows) < chance else (low, middle)
+    return (low + high) / 2
+
+
+def plan(bands: int, rows: int, demand: Demand) -> Plan:
+    """The curve of so many bands of so many rows, and how it meets a demand.
+
+    Raises SettingsError where one of them is not 1 or more.
+    """
+    if min(bands, rows) < 1:
+        raise SettingsError(f"{bands} bands of {rows} rows cannot be", "give 1 or more of each")
+    threshold = similarity_at(0.5, bands, rows)
+    approximate = (1 / bands) ** (1 / rows)
+    through = (1 - threshold**rows) ** (bands - 1)
+    return Plan(
+        bands=bands,
+        rows=rows,
+        threshold=threshold,
+        approximate_threshold=approximate,
+        slope=bands * rows * threshold ** (rows - 1) * through,
+        approximate_slope=rows / (math.e * approximate),
+        caught=float(curve(demand.catch, bands, rows)),
+        load=float(curve(demand.avoid, bands, rows)),
+    )
+
+
+def solve(demand: Demand, hashes: int) -> Plan:
+    """The cheapest bands and rows that meet a demand: fewest bands, then fewest rows.
+
+    Raises SettingsError where none within so many hashes do: it says which part of the demand
+    fails, by how much, and what would do.
+    """
+    _require_hashes(hashes)
+    best = None
+    for best in catching(demand, hashes):
+        if best.load <= demand.load:
+            return best
+    raise _unmet(demand, hashes, best)
+
+
+def catching(demand: Demand, hashes: int) -> Iterator[Plan]:
+    """For 1, 2, ... rows the fewest bands that miss no more than allowed, within so many hashes.
+
+    More rows take more bands, and let less pass.
+    """
+    for rows in range(1, hashes + 1):
+        bands = _fewest_bands(demand, rows)
+        if bands is None or bands * rows > hashes:
+            return
+        yield plan(bands, rows, demand)
+
+
+def closest(demand: Demand, hashes: int) -> Plan:
+    """The bands and rows within so many hashes that come closest to a demand, met or not.
+
+    Closest is where the worse of miss and load, each as a multiple of what is allowed, is least.
+    """
+    _require_hashes(hashes)
+    found = []
+    for rows in range(1, hashes + 1):
+        bands = np.arange(1, hashes // rows + 1)
+        missed = bands * np.log1p(-min(demand.catch**rows, 1 - 2**-53))
+        passed = -np.expm1(bands * np.log1p(-(demand.avoid**rows)))
+        worse = np.maximum(np.exp(missed) / demand.miss, passed / demand.load)
+        at = int(worse.argmin())
+        found.append((float(worse[at]), at + 1, rows))
+    _, chosen, rows = min(found)
+    return plan(chosen, rows, demand)
+
+
+def percent(share: float) -> str:
+    """A share of 0..1 in per cent, to three digits."""
+    return f"{100 * share:.3g} %"
+
+
+def _fewest_bands(demand: Demand, rows: int) -> int | None:
+    """From (1 - catch^rows)^bands <= miss; None where no hashes suffice."""
+    row_wise = demand.catch**rows
+    if row_wise == 1:
+        return 1
+    # Where it underflows there are no bands enough.
+    bands = math.log(demand.miss) / math.log1p(-row_wise) if row_wise else math.inf
+    return max(1, math.ceil(bands)) if bands <= MOST_HASHES else None
+
+
+def _require_hashes(hashes: int) -> None:
+    if not 1 <= hashes <= MOST_HASHES:
+        raise SettingsError(
+            f"a signature cannot have {hashes} hashes", f"give 1 to {MOST_HASHES:,} (default 128)"
+        )
+
+
+def _unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsError:
+    enough = next((p for p in catching(demand, MOST_HASHES) if p.load <= demand.load), None)
+    more = f"use {enough.hashes:,} hashes ({enough.bands} × {enough.rows}), or " if enough else ""
+    if best is None:
+        missed = (1 - demand.catch) ** hashes
+        return SettingsError(
+            f"{hashes} hashes miss at least {percent(missed)} of the pairs at similarity"
+            f" {demand.catch:g}, {missed / demand.miss:.3g} times the {percent(demand.miss)}"
+            " allowed",
+            f"{more}allow a --miss of {_up(missed)}, or --catch a higher similarity",
+        )
+    passed = similarity_at(demand.load, best.bands, best.rows)
+    lower = f", or an --avoid of {_down(passed):g}" if _down(passed) else ""
+    return SettingsError(
+        f"{hashes} hashes that catch what they should let pass {percent(best.load)} of the pairs at"
+        f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
+        f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
+        f"{more}allow a --load of {_up(best.load)}{lower}",
+    )
+
+
+def _up(share: float) -> str:
+    """Two digits, rounded up: what would do."""
+    digits = 1 - math.floor(math.log10(share))
+    return f"{math.ceil(share * 10**digits) / 10**digits:g}"
+
+
+def _down(share: float) -> float:
+    return math.floor(share * 1000) / 1000

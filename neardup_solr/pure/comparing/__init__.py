@@ -1,1 +1,0 @@
-"""How similar two texts are, by each of the measures."""

@@ -1,0 +1,171 @@
+"""The things that flow, one frozen record each, and their ids.
+
+Dicts live only at the file and Solr borders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Document:
+    """A text with its id, as a source gives it.
+
+    `kept` holds the further columns that were asked for (`--keep`), values as JSON types;
+    `position` says where the record stands in its source ("listings.csv, line 7").
+    """
+
+    id: str
+    text: str
+    kept: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    position: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """What is computed from one document and indexed into Solr.
+
+    `normal` is the normal form of `content`; `shingles` (content_ng), `signatures` (content_sg)
+    and `bands` (content_bands) are terms; `signature` is the encoded MinHash signature. A document
+    without a word has none of those. `profile_hash` is its text profile, ""
+    where that was not asked for.
+    """
+
+    id: str
+    content: str
+    normal: str
+    md5_hash: str
+    num_words: int
+    first_word: str
+    shingles: tuple[str, ...]
+    signatures: tuple[str, ...]
+    bands: tuple[str, ...]
+    signature: str
+    profile_hash: str = ""
+    kept: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """One document that Solr found: `shared` counts the terms it has in common with the query.
+
+    `num_words` is None where the collection does not keep it.
+    """
+
+    id: str
+    md5_hash: str
+    num_words: int | None
+    shared: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Match:
+    """A re-ranked hit: `similarity` lies in 0..1 by the measure of the search.
+
+    `distance` counts words inserted, deleted or replaced (word-level Levenshtein); None where the
+    measure has none.
+    """
+
+    id: str
+    distance: int | None
+    similarity: float
+    shared: int
+    content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pair:
+    """Two near-duplicates: `id` comes before `other_id` in natural order.
+
+    `similarity` and `distance` are those of a `Match`.
+    """
+
+    id: str
+    other_id: str
+    distance: int | None
+    similarity: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Duplicate:
+    """Two near-duplicates of a whole collection, and the cluster that they are in.
+
+    `similarity` lies in 0..1 by `measure`; `distance` counts words, None where the measure has
+    none; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
+    bands that the two have in common.
+    """
+
+    id: str
+    other_id: str
+    similarity: float
+    distance: int | None
+    measure: str
+    cluster: str
+    shared: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Member:
+    """A document of a cluster, compared with the cluster's canonical document.
+
+    The canonical document itself has similarity 1; `distance` is None where the measure has none.
+    """
+
+    id: str
+    similarity: float
+    distance: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """Documents that verified pairs connect.
+
+    `id` is the first of their ids in natural order, `canonical` the document to keep; `members`
+    begin with that one, then come the nearest to it. `pairs` counts the verified pairs, `diameter`
+    is the longest of the shortest paths over them (1: all are near-duplicates of each other; 0:
+    not computed, the cluster is too large), `bridges` are the documents without which the cluster
+    would fall apart.
+    """
+
+    id: str
+    canonical: str
+    members: tuple[Member, ...]
+    pairs: int
+    diameter: int
+    bridges: tuple[str, ...]
+
+
+MAX_ID_BYTES = 512  # longer ids are refused rather than cut; UTF-8 bytes
+_LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
+
+
+def id_problem(id: str) -> str | None:
+    """Why an id cannot be one: empty, over 512 bytes of UTF-8, or with a lone surrogate; or None.
+
+    Solr would take the first, and replace the characters of the last.
+    """
+    try:
+        size = len(id.encode())
+    except UnicodeEncodeError:
+        return "the id holds a lone surrogate or bytes that are not UTF-8"
+    if size == 0:
+        return "the id is empty"
+    return f"the id takes {size:,} bytes, more than {MAX_ID_BYTES}" if size > MAX_ID_BYTES else None
+
+
+def natural(id: str) -> tuple[int, int, str]:
+    """Sort key of an id: whole numbers by value and before all other ids, those by code point."""
+    if id.isascii() and id.isdigit() and len(id) <= _LONGEST_NUMBER:
+        return (0, int(id), id)
+    return (1, 0, id)
+
+
+def ordered(id: str, other_id: str) -> tuple[str, str]:
+    """Two ids, the earlier in natural order first."""
+    return (id, other_id) if natural(id) <= natural(other_id) else (other_id, id)

@@ -1,0 +1,163 @@
+"""Clusters, pairs, texts and diffs as JSON inside a page: compact rows, harmless whatever they say.
+
+A document is known by its row, in the natural order of ids. The words of a text stand with one
+space between; a space inside of what a word is shown as becomes U+00A0, and a word that joined
+the one before begins with U+2009. Words have no spaces of their own, of whatever kind.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from neardup_solr.records import Cluster, Duplicate, natural
+from neardup_solr.text import diff
+from neardup_solr.text.diff import Words
+
+_DIGITS = 4  # of a similarity
+_INNER, _JOINED = "\u00a0", "\u2009"
+# What could end the script element or a line of it, and what UTF-8 cannot hold.
+_UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+def facts(about: Mapping[str, object], curve: tuple[int, int] | None) -> Iterator[str]:
+    """What the head of the page says."""
+    yield from _block("facts", [dict(about) | {"curve": curve}])
+
+
+def rows(
+    clusters: Sequence[Cluster], pairs: Sequence[Duplicate], texts: Mapping[str, str]
+) -> Iterator[str]:
+    """The documents, clusters, pairs and diffs as blocks of JSON, a line for each."""
+    ids = sorted(_ids(clusters, pairs), key=natural)
+    row_of = {id: row for row, id in enumerate(ids)}
+    place_of = {cluster.id: place for place, cluster in enumerate(clusters)}
+    words = {id: diff.split(texts[id]) for id in ids if id in texts}
+    shown = [pair for pair in pairs if pair.cluster in place_of]
+    yield from _block("ids", ids)
+    yield from _block("texts", (_text(words.get(id)) for id in ids))
+    yield from _block("clusters", (_cluster(cluster, row_of) for cluster in clusters))
+    yield from _block("pairs", (_pair(pair, place_of[pair.cluster], row_of) for pair in shown))
+    yield from _block("diffs", (_diff(words.get(p.id), words.get(p.other_id)) for p in shown))
+
+
+def encoded(value: object) -> str:
+    r"""A value as JSON that may stand in a script element: `<` is \u003c there, and so on."""
+    line = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
+
+
+def steps(first: Sequence[str], second: Sequence[str]) -> list[int]:
+    """A diff as numbers in turns of three: words equal, then removed, then added."""
+    numbers = [0, 0, 0]
+    for change in diff.changes(first, second):
+        removed = change.first.stop - change.first.start
+        added = change.second.stop - change.second.start
+        if change.kind != "equal":
+            numbers[-2:] = [numbers[-2] + removed, numbers[-1] + added]
+        elif numbers[-2:] == [0, 0]:
+            numbers[-3] += removed
+        else:
+            numbers += [removed, 0, 0]
+    return numbers
+
+
+def _ids(clusters: Iterable[Cluster], pairs: Iterable[Duplicate]) -> set[str]:
+    ids = {member.id for cluster in clusters for member in cluster.members}
+    ids.update(id for cluster in clusters for id in (cluster.id, cluster.canonical))
+    ids.update(id for cluster in clusters for id in cluster.bridges)
+    ids.update(id for pair in pairs for id in (pair.id, pair.other_id))
+    return ids
+
+
+def _text(words: Words | None) -> str | None:
+    if words is None:
+        return None
+    shown = [word.replace(" ", _INNER) for word in words.shown]
+    for place in words.joined:
+        shown[place] = _JOINED + shown[place]
+    return " ".join(shown)
+
+
+def _cluster(cluster: Cluster, row_of: Mapping[str, int]) -> list[object]:
+    return [
+        row_of[cluster.id],
+        row_of[cluster.canonical],
+        cluster.pairs,
+        cluster.diameter,
+        [row_of[id] for id in cluster.bridges],
+        [row_of[member.id] for member in cluster.members],
+        [round(member.similarity, _DIGITS) for member in cluster.members],
+        [member.distance for member in cluster.members],
+    ]
+
+
+def _pair(pair: Duplicate, place: int, row_of: Mapping[str, int]) -> list[object]:
+    return [
+        place,
+        row_of[pair.id],
+        row_of[pair.other_id],
+        round(pair.similarity, _DIGITS),
+        pair.distance,
+        pair.shared,
+    ]
+
+
+def _diff(first: Words | None, second: Words | None) -> list[int] | None:
+    return None if first is None or second is None else steps(first.forms, second.forms)
+
+
+def _block(name: str, values: Iterable[object]) -> Iterator[str]:
+    yield f'<script type="application/json" id="{name}">[\n'
+    separator = ""
+    for value in values:
+        yield f"{separator}{encoded(value)}"
+        separator = ",\n"
+    yield "\n]</script>\n"
+
+
+MOST_PAIRS = 10_000
+MOST_OF_CLUSTER = 500  # pairs of one cluster
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The clusters and pairs that are listed, and a sentence on those that are not."""
+
+    clusters: Sequence[Cluster]
+    pairs: Sequence[Duplicate]
+    note: str | None
+
+
+def listing(
+    clusters: Sequence[Cluster], pairs: Sequence[Duplicate], *, most: int = MOST_PAIRS
+) -> Listing:
+    """The largest clusters, in the order given, with up to 10,000 pairs in all, 500 of each.
+
+    Pairs of a cluster are listed in the order given; those of no cluster are not.
+    """
+    room, wanted = most, set()
+    for cluster in sorted(clusters, key=lambda cluster: -len(cluster.members)):
+        if room <= 0:
+            break
+        wanted.add(cluster.id)
+        room -= min(cluster.pairs, MOST_OF_CLUSTER)
+    listed_clusters = [cluster for cluster in clusters if cluster.id in wanted]
+    counts: Counter[str] = Counter()
+    listed_pairs = []
+    for pair in pairs:
+        if pair.cluster in wanted and counts[pair.cluster] < MOST_OF_CLUSTER:
+            counts[pair.cluster] += 1
+            listed_pairs.append(pair)
+    in_clusters = sum(cluster.pairs for cluster in clusters)
+    if len(listed_pairs) >= in_clusters:
+        return Listing(clusters=listed_clusters, pairs=listed_pairs, note=None)
+    note = (
+        f"This page lists {len(listed_pairs):,} of {in_clusters:,} pairs, in the"
+        f" {len(listed_clusters):,} largest of {len(clusters):,} clusters; the figures count all."
+        " Write .tsv or .parquet to have every pair."
+    )
+    return Listing(clusters=listed_clusters, pairs=listed_pairs, note=note)

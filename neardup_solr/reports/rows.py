@@ -1,0 +1,223 @@
+"""One report, many faces: the same rows as TSV, CSV or JSONL, by the suffix of the file."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import secrets
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import orjson
+
+from neardup_solr.errors import SettingsError, SourceError
+from neardup_solr.records import Duplicate, Match, Pair
+
+COLUMNS = ("id", "other_id", "distance", "similarity")
+DUPLICATE_COLUMNS = ("id", "other_id", "similarity", "distance", "measure", "cluster")
+MATCH_COLUMNS = ("id", "distance", "similarity", "shared", "text")
+
+Row = Mapping[str, str | int | float | None]
+Face = Callable[[Iterable[Row], Sequence[str]], Iterator[str]]
+
+_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
+    """Write pairs to a file whose suffix (.tsv, .csv, .jsonl) says the format, whole or not at all.
+
+    Columns id, other_id, distance (words; empty, in JSONL null, where the measure has none),
+    similarity (0..1). In TSV, backslash, tab and line breaks inside ids are escaped with a
+    backslash; in CSV, an id that a spreadsheet would take for a formula gets a leading apostrophe.
+    `read_pairs` undoes both.
+
+    Raises SourceError where the suffix is not known or the file cannot be written; a file that
+    was there before is then still whole.
+    """
+    _write(Path(path), (_pair_row(pair) for pair in pairs), COLUMNS)
+
+
+def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
+    """Write the pairs of a whole collection, like `write_pairs`.
+
+    Columns id, other_id, similarity, distance (empty where it was not measured), measure, cluster.
+    """
+    _write(Path(path), (_duplicate_row(pair) for pair in pairs), DUPLICATE_COLUMNS)
+
+
+def _write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
+    lines = _face(path)(rows, columns)
+    try:
+        write_atomically(path, lines)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
+    """Lines of a report in a format: "tsv", "csv" or "jsonl"."""
+    return format_rows((_pair_row(pair) for pair in pairs), COLUMNS, format)
+
+
+def format_duplicates(pairs: Iterable[Duplicate], format: str) -> Iterator[str]:
+    """Lines of a whole collection's pairs in a format: "tsv", "csv" or "jsonl"."""
+    return format_rows((_duplicate_row(pair) for pair in pairs), DUPLICATE_COLUMNS, format)
+
+
+def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
+    """Lines of one document's near-duplicates in a format: "tsv", "csv" or "jsonl"."""
+    return format_rows((_match_row(match) for match in matches), MATCH_COLUMNS, format)
+
+
+def format_rows(rows: Iterable[Row], columns: Sequence[str], format: str) -> Iterator[str]:
+    """Lines of rows in a format: "tsv", "csv" or "jsonl".
+
+    Raises SettingsError for another format.
+    """
+    check_format(format)
+    return _FACES[f".{format}"](rows, columns)
+
+
+def check_format(format: str) -> None:
+    """Refuse a format that is not known, with SettingsError, before any work is done for it."""
+    if f".{format}" not in _FACES:
+        known = ", ".join(suffix[1:] for suffix in _FACES)
+        raise SettingsError(f"there is no format {format!r}", f"choose table, {known}")
+
+
+def check_output(path: Path) -> None:
+    """Refuse a report file that could not be written, before any work is done for it.
+
+    Raises SourceError where its suffix is not known, or as `check_place` does.
+    """
+    _face(path)
+    check_place(path)
+
+
+def check_place(path: Path) -> None:
+    """Refuse a file that could not be written, whatever is to be in it.
+
+    Raises SourceError where it is a folder, or where no file can be made beside it.
+    """
+    try:
+        if path.is_dir():
+            raise SourceError(str(path), "is a folder, not a file", "name a file in it with -o")
+        if not path.parent.is_dir():
+            raise SourceError(str(path), "its folder does not exist", "create it, or name another")
+        trial = _beside(path)
+        trial.touch(exist_ok=False)
+        trial.unlink()
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def write_atomically(path: Path, lines: Iterable[str]) -> None:
+    """Write lines to a file that appears, or changes, only once it is whole and on the disk."""
+    unfinished = _beside(path)
+    try:
+        with open(unfinished, "x", encoding="utf-8", newline="") as file:
+            file.writelines(lines)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(unfinished, path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+
+
+def _beside(path: Path) -> Path:
+    """A new name in the folder of a file."""
+    return path.with_name(f".neardup-{secrets.token_hex(8)}")
+
+
+def _unwritable(path: Path, error: OSError) -> SourceError:
+    return SourceError(
+        str(path), f"cannot be written ({error.strerror})", "choose another place with -o"
+    )
+
+
+def _face(path: Path) -> Face:
+    suffix = path.suffix.lower()
+    if suffix not in _FACES:
+        raise SourceError(
+            str(path),
+            f"there is no report format for the suffix {path.suffix!r}",
+            f"choose one of {', '.join(_FACES)}",
+        )
+    return _FACES[suffix]
+
+
+def _pair_row(pair: Pair) -> Row:
+    return {
+        "id": pair.id,
+        "other_id": pair.other_id,
+        "distance": pair.distance,
+        "similarity": round(pair.similarity, 4),
+    }
+
+
+def _duplicate_row(pair: Duplicate) -> Row:
+    return {
+        "id": pair.id,
+        "other_id": pair.other_id,
+        "similarity": round(pair.similarity, 4),
+        "distance": pair.distance,
+        "measure": pair.measure,
+        "cluster": pair.cluster,
+    }
+
+
+def _match_row(match: Match) -> Row:
+    return {
+        "id": match.id,
+        "distance": match.distance,
+        "similarity": round(match.similarity, 4),
+        "shared": match.shared,
+        "text": match.content,
+    }
+
+
+def _cell(value: str | int | float | None) -> str:
+    if value is None:
+        return ""
+    return f"{value:.4f}" if isinstance(value, float) else str(value)
+
+
+def _tsv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
+    yield "\t".join(columns) + "\n"
+    for row in rows:
+        yield "\t".join(_escape(_cell(row[name])) for name in columns) + "\n"
+
+
+def _escape(cell: str) -> str:
+    return "".join(_ESCAPES.get(character, character) for character in cell)
+
+
+def _csv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
+    yield _csv_line(columns)
+    for row in rows:
+        yield _csv_line([_neutral(_cell(row[name])) for name in columns])
+
+
+def _csv_line(cells: Sequence[str]) -> str:
+    line = io.StringIO()
+    csv.writer(line).writerow(cells)
+    return line.getvalue()
+
+
+def _neutral(cell: str) -> str:
+    return f"'{cell}" if cell.startswith(_FORMULA) else cell
+
+
+def _jsonl(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
+    for row in rows:
+        yield orjson.dumps({name: row[name] for name in columns}).decode() + "\n"
+
+
+_FACES: dict[str, Face] = {
+    ".tsv": _tsv,
+    ".csv": _csv,
+    ".jsonl": _jsonl,
+}
+SUFFIXES = tuple(_FACES)

@@ -1,0 +1,190 @@
+"""Everything that shapes a signature, in one frozen record with a readable fingerprint."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from neardup_solr.errors import SettingsError
+
+# What indexing writes, unless told otherwise; `id` and `signature_settings` are always written.
+DEFAULT_FIELDS = (
+    "content",
+    "md5_hash",
+    "num_words",
+    "first_word",
+    "content_ng",
+    "content_sg",
+    "content_bands",
+    "signature",
+)
+OPTIONAL_FIELDS = (*DEFAULT_FIELDS, "profile_hash")
+ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
+KINDS = ("words", "chars", "stops", "stems")
+FAMILIES = ("affine", "xor")
+NORMALIZATION = 1
+
+_FINGERPRINT = re.compile(
+    r"n(?P<normalization>\d+) (?P<kind>[a-z]+)(?P<shingle_size>\d+)(?:-(?P<language>[a-z_]+))?"
+    r" (?P<family>[a-z]+)(?P<hashes>\d+)"
+    r" seed(?P<seed>\d+) bands(?P<bands>\d+)x(?P<rows>\d+) sg(?P<signatures>\d+)"
+    r"(?: profile(?P<min_token_len>\d+)q(?P<quant_rate>[0-9.e-]+))?"
+    r"(?: without (?P<without>[a-z0-9_,]+))?"
+)
+_CHANGE = "choose other values (defaults: 128 hashes, 42 bands of 3 rows, 20 signatures)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What shapes the fields of a collection; stored with every document as its fingerprint.
+
+    `shingle_size` pieces of a `kind` make a shingle (stems are those of a `language`); `hashes`
+    extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them
+    make the LSH band keys; the first `signatures` of them are the terms of content_sg; `fields`
+    are those that indexing writes. `profile_min_token_len` and `profile_quant_rate` shape
+    profile_hash, where that is one of them.
+
+    Raises SettingsError where a value is out of range or bands × rows exceeds the hashes.
+    """
+
+    kind: str = "words"
+    shingle_size: int = 3
+    language: str = "english"
+    family: str = "affine"
+    hashes: int = 128
+    seed: int = 42
+    bands: int = 42
+    rows: int = 3
+    signatures: int = 20
+    fields: frozenset[str] = frozenset(DEFAULT_FIELDS)
+    profile_min_token_len: int = 2
+    profile_quant_rate: float = 0.01
+    normalization: int = NORMALIZATION
+
+    def __post_init__(self) -> None:
+        for name in ("shingle_size", "hashes", "bands", "rows"):
+            _require(getattr(self, name) >= 1, f"{name} must be 1 or more", _CHANGE)
+        _require(self.hashes <= 65_536, "hashes must be 65,536 or fewer", _CHANGE)
+        _require(
+            self.bands * self.rows <= self.hashes,
+            f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} hashes,"
+            f" and there are {self.hashes}",
+            "use fewer bands or rows, or more hashes",
+        )
+        _require(
+            self.profile_min_token_len >= 0 and 0 <= self.profile_quant_rate <= 1,
+            "a profile needs a least token length of 0 or more and a rate in 0..1",
+            "choose others (defaults: 2 and 0.01)",
+        )
+        _require(
+            0 <= self.signatures <= self.hashes,
+            f"signatures must lie in 0..{self.hashes}, not {self.signatures}",
+            _CHANGE,
+        )
+        _require(0 <= self.seed < 2**32, "seed must lie in 0..4294967295", "choose another seed")
+        _require(
+            self.family in FAMILIES,
+            f"there is no hash family {self.family!r}",
+            f"choose one of {', '.join(FAMILIES)}",
+        )
+        _require(
+            self.kind in KINDS,
+            f"there are no shingles of {self.kind!r}",
+            f"choose one of {', '.join(KINDS)}",
+        )
+        _require(
+            self.kind == "stems" or self.language == "english",
+            f"shingles of {self.kind} have no language",
+            "leave it out, or choose stems",
+        )
+        _require(
+            self.normalization == NORMALIZATION,
+            f"normalization {self.normalization} is not known to this version",
+            "use the version of neardup-solr that wrote the collection, or index it anew",
+        )
+        unknown = sorted(self.fields - frozenset(OPTIONAL_FIELDS))
+        _require(
+            not unknown,
+            f"there is no field {', '.join(unknown)}",
+            f"choose from {', '.join(OPTIONAL_FIELDS)}",
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """The settings as one readable line that `parse` turns back into the same record."""
+        without = ",".join(name for name in DEFAULT_FIELDS if name not in self.fields)
+        profile = f" profile{self.profile_min_token_len}q{self.profile_quant_rate:g}"
+        language = f"-{self.language}" if self.kind == "stems" else ""
+        return (
+            f"n{self.normalization} {self.kind}{self.shingle_size}{language}"
+            f" {self.family}{self.hashes}"
+            f" seed{self.seed} bands{self.bands}x{self.rows} sg{self.signatures}"
+            + (profile if "profile_hash" in self.fields else "")
+            + (f" without {without}" if without else "")
+        )
+
+    @classmethod
+    def parse(cls, fingerprint: str) -> Settings:
+        """The settings that a stored fingerprint stands for.
+
+        Raises SettingsError where the line is not a fingerprint of this version.
+        """
+        match = _FINGERPRINT.fullmatch(fingerprint)
+        _require(
+            match is not None,
+            f"{fingerprint!r} is not a settings fingerprint",
+            "use the version of neardup-solr that wrote the collection, or index it anew",
+        )
+        assert match is not None
+        numbers = {
+            name: int(match[name])
+            for name in (
+                "normalization", "shingle_size", "hashes", "seed", "bands", "rows", "signatures",
+            )
+        }  # fmt: skip
+        without = frozenset((match["without"] or "").split(",")) - {""}
+        profile: dict[str, Any] = {}
+        if match["quant_rate"]:
+            profile = {
+                "profile_min_token_len": int(match["min_token_len"]),
+                "profile_quant_rate": float(match["quant_rate"]),
+            }
+        fields = frozenset(DEFAULT_FIELDS) - without | ({"profile_hash"} if profile else set())
+        return cls(
+            kind=match["kind"],
+            language=match["language"] or "english",
+            family=match["family"],
+            fields=fields,
+            **numbers,
+            **profile,
+        )
+
+
+def choose_fields(choice: str) -> frozenset[str]:
+    """The fields to write, from a comma-separated choice.
+
+    "all" is every field; "content,signature" is just those; "-content_ng" is what is written
+    anyway but for that one, "+profile_hash" with that one too.
+
+    Raises SettingsError where a name is not one of the fields.
+    """
+    names = frozenset(name.strip() for name in choice.split(",")) - {""}
+    left_out = frozenset(name[1:] for name in names if name.startswith("-"))
+    added = frozenset(name[1:] for name in names if name.startswith("+"))
+    chosen = frozenset(name for name in names if name[0] not in "+-")
+    unknown = sorted((left_out | added | chosen) - frozenset((*ALL_FIELDS, "all")))
+    _require(
+        not unknown,
+        f"there is no field {', '.join(unknown)}",
+        f"choose from {', '.join(OPTIONAL_FIELDS)}",
+    )
+    _require(bool(names), "no field is named", f"choose from {', '.join(OPTIONAL_FIELDS)}")
+    named = chosen or frozenset(DEFAULT_FIELDS)
+    fields = frozenset(OPTIONAL_FIELDS) if "all" in named else named & frozenset(OPTIONAL_FIELDS)
+    return (fields | added & frozenset(OPTIONAL_FIELDS)) - left_out
+
+
+def _require(condition: bool, reason: str, next_step: str) -> None:
+    if not condition:
+        raise SettingsError(reason, next_step)

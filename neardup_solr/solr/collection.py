@@ -1,0 +1,350 @@
+"""The talk with one Solr core or collection: the only user of pysolr and of HTTP.
+
+pysolr reads whole collections by cursor; JSON requests and updates go over the same session.
+Every answer is checked by that session before it counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+import orjson
+import pysolr
+
+from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
+from neardup_solr.records import NOTHING, Hit
+from neardup_solr.solr import export, query
+from neardup_solr.solr.http.access import Access, located
+from neardup_solr.solr.http.answers import Refusal, answer, refused_by, too_large
+from neardup_solr.solr.http.session import CheckedSession, Connection, open_session
+from neardup_solr.solr.names import PLAIN, TEXT, Names
+
+PAGE = 1_000  # hits, or documents, in one answer
+IDS_PAGE = 10_000  # bare ids in one answer
+EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
+# The parser that our queries are written for; a collection of someone else's may have another.
+_SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
+_JSON = {"Content-Type": "application/json"}
+_NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
+_DOCS = {"response.docs": list, "response.numFound": int}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """What a collection holds at a moment: its number of documents and the newest version."""
+
+    documents: int
+    version: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Solr:
+    """One core or collection: `base` is the server's address, `core` the name in it.
+
+    All methods speak of fields by logical names; `names` are what the collection calls them.
+    Queries and filters in Solr's own syntax are sent as they are. `remembered` is what was learnt
+    of the collection before: nothing relies on it without asking whether it still holds.
+    """
+
+    base: str
+    core: str
+    session: CheckedSession = field(repr=False)
+    names: Names = PLAIN
+    remembered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def url(self) -> str:
+        """The address of the core, without credentials."""
+        return f"{self.base}/{self.core}"
+
+    def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
+        """Send documents as they are; those with an id already there are replaced.
+
+        A document is a mapping, or bytes that are already its JSON.
+        Returns the documents that Solr refused; the others are taken, and durable once committed.
+        A request that is too large (413) is sent again in halves; a single document is refused.
+        """
+        body = b"[" + b",".join(map(self._json_of, documents)) + b"]"
+        try:
+            decoded = self.post("update", body)
+        except SolrAnswerError as error:
+            if error.status != 413:
+                raise
+            if len(documents) < 2:
+                return tuple(map(too_large, documents))
+            middle = len(documents) // 2
+            return self.add(documents[:middle]) + self.add(documents[middle:])
+        return refused_by(self.url, decoded)
+
+    def commit(self) -> None:
+        """Make what was sent durable and visible to searches (a hard commit)."""
+        self._edit({"commit": {"waitSearcher": True}}, "look into Solr's log for the cause")
+
+    def delete_ids(self, ids: Sequence[str]) -> None:
+        """Delete documents by id; ids that are not there are no error."""
+        # As JSON: an id may hold what XML cannot.
+        if ids:
+            self._edit({"delete": list(ids)}, "check the ids")
+
+    def delete_query(self, filter: str) -> None:
+        """Delete the documents that a query in Solr's syntax matches.
+
+        Raises SolrAnswerError where Solr does not understand the query.
+        """
+        self._edit({"delete": {"query": filter}}, "check the query")
+
+    def hits(self, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
+        """What a request finds, best first, fetched in pages of `page` hits as they are used."""
+        page = min(page, PAGE)
+        fields = ["id", "md5_hash", "num_words", "score"]
+        wanted = {"fields": fields, "limit": page}
+        offset, total = 0, 1
+        while offset < total:
+            found = self.ask(request | wanted | {"offset": offset}, _DOCS)["response"]
+            yield from map(_hit, self.names.logical_all(found["docs"], fields))
+            offset, total = offset + page, found["numFound"]
+
+    def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
+        """How many documents match all filters, of those with these ids or of all."""
+        wanted = {"query": "*:*"} if ids is None else query.by_ids(ids)
+        request = wanted | {"filter": list(filters), "limit": 0}
+        return int(self.ask(request, _DOCS)["response"]["numFound"])
+
+    def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
+        """The stored fields of the document with exactly this id.
+
+        Raises DocumentNotFound where there is none.
+        """
+        request = query.by_id(id) | {"fields": list(fields), "limit": 1}
+        docs = self.ask(request, _DOCS)["response"]["docs"]
+        if not docs:
+            raise DocumentNotFound(self.url, id)
+        return self.names.logical(docs[0], fields)
+
+    def texts(self, ids: Sequence[str]) -> dict[str, str]:
+        """The texts of documents by id; ids that are not there are left out."""
+        return {found["id"]: found.get(TEXT, "") for found in self.stored(ids, [TEXT])}
+
+    def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
+        """The id and fields of documents, page by page; ids that are not there are left out."""
+        docs: list[dict[str, Any]] = []
+        wanted = ["id", *fields]
+        for at in range(0, len(ids), PAGE):
+            page = ids[at : at + PAGE]
+            request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
+            found = self.ask(request, _DOCS)["response"]["docs"]
+            docs += self.names.logical_all(found, wanted)
+        return docs
+
+    def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
+        """The ids of all documents that match all filters, by code point, page by page.
+
+        Steady while others add documents, but no snapshot.
+        """
+        params = {
+            "fq": list(filters),
+            "fl": self.names.id,
+            "sort": f"{self.names.id} asc",
+            "rows": IDS_PAGE,
+            "cursorMark": "*",
+            **_SELECT,
+        }
+        found = pysolr.Solr(self.url, session=self.session).search("*:*", **params)
+        return (str(document[self.names.id]) for document in found)
+
+    def exported(self, fields: Sequence[str]) -> Iterator[export.Block]:
+        """These docValues fields of all documents, in blocks of some thousands, whole or refused.
+
+        In the order of the ids where the collection has one shard.
+        Raises SolrAnswerError where the export broke off, which Solr says inside a success.
+        """
+        wanted = ",".join(self.names.fields(fields))
+        params = {"q": "*:*", "sort": f"{self.names.id} asc", "fl": wanted, **EXACT}
+        blocks = export.blocks(self.session, self.shards(), params)
+        if self.names.is_plain:
+            return blocks
+        return (self.names.logical_all(block, fields) for block in blocks)
+
+    def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
+        """These docValues fields of all documents, by their ids; see `exported`."""
+        documents = [found for block in self.exported(fields) for found in block]
+        return sorted(documents, key=lambda found: str(found["id"]))
+
+    def state(self) -> State:
+        """What changes when a document is added, replaced, changed or deleted."""
+        request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
+        found = self.ask(request, _DOCS)["response"]
+        newest = found["docs"][0]["_version_"] if found["docs"] else 0
+        return State(documents=found["numFound"], version=newest)
+
+    def shards(self) -> list[str]:
+        """The addresses of the shards; a standalone core is its own."""
+        request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
+        shards = self.ask(request, _DOCS).get("shards.info", {})
+        return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
+
+    def values(self, name: str) -> dict[str, int]:
+        """The values of a docValues field, with the number of documents that have each."""
+        facet = {"type": "terms", "field": self.names.of(name), "limit": -1}
+        request = {"query": "*:*", "limit": 0, "facet": {"values": facet}}
+        facets = self.ask(request, {"facets.count": int})["facets"]
+        buckets = facets.get("values", {}).get("buckets", ())
+        return {str(bucket["val"]): int(bucket["count"]) for bucket in buckets}
+
+    def require_fields(self, names: Iterable[str]) -> None:
+        """Refuse a collection whose schema lacks fields.
+
+        Raises SchemaError that names those missing, CoreMissing where there is no such core.
+        """
+        response = self.session.get(f"{self.url}/schema/fields")
+        present = {described["name"] for described in answer(response, {"fields": list})["fields"]}
+        missing = [name for name in self.names.fields(names) if name not in present]
+        if missing and not self.names.is_plain:
+            missing = self._not_dynamic(missing)
+        if missing:
+            raise SchemaError(self.url, missing)
+
+    def _not_dynamic(self, missing: Sequence[str]) -> list[str]:
+        """Those of these fields that are ours, or that no dynamic field of the schema gives."""
+        response = self.session.get(f"{self.url}/schema/dynamicfields")
+        described = answer(response, {"dynamicFields": list})["dynamicFields"]
+        patterns = [one["name"] for one in described]
+        return [
+            name
+            for name in missing
+            if name not in self.names.text or not any(fnmatchcase(name, one) for one in patterns)
+        ]
+
+    def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
+        """What /select answers to a request with logical names; it has the `needed` parts.
+
+        Raises SolrAnswerError where one is missing, or where Solr does not understand the request.
+        """
+        body = orjson.dumps(self.names.request(request))
+        return self.post("select", body, needed, params=_SELECT)
+
+    def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
+        # The tolerant chain answers status 0 to a delete that it refuses.
+        decoded = self.post("update", orjson.dumps(command))
+        for refused in refused_by(self.url, decoded):
+            raise SolrAnswerError(self.url, 200, f"Solr says: {refused.reason}", next_step)
+
+    def post(
+        self,
+        path: str,
+        body: bytes,
+        needed: Mapping[str, type] | None = None,
+        *,
+        params: Mapping[str, str] = EXACT,
+    ) -> dict[str, Any]:
+        """What a handler of the core answers to a body of JSON; see `ask` for `needed`."""
+        response = self.session.post(f"{self.url}/{path}", data=body, headers=_JSON, params=params)
+        return answer(response, needed)
+
+    def _json_of(self, document: bytes | Mapping[str, Any]) -> bytes:
+        if isinstance(document, bytes) and self.names.is_plain:
+            return document
+        fields = orjson.loads(document) if isinstance(document, bytes) else document
+        return orjson.dumps(self.names.physical(fields))
+
+
+def connect(
+    address: str | Connection,
+    core: str,
+    *,
+    embedded: bool = False,
+    names: Names = PLAIN,
+    access: Access | None = None,
+) -> Solr:
+    """A core or collection at a Solr's address, or the one of a `pysolr.Solr` that the user has.
+
+    The address may hold user and password, and may name the core itself
+    ("http://host:8983/solr/name"), which then wins over `core`; pysolr's does, whatever comes
+    before the name. `embedded` says that it is the embedded Solr's; `names` are what the
+    collection calls its fields; `access` is how it is reached. Nothing is asked yet.
+
+    Raises SolrUnreachable where the address is not an http or https URL, SettingsError where no
+    core can have that name, or where `access` names no file.
+    """
+    session, url = open_session(address, embedded=embedded, access=access)
+    base, core = located(url, core, is_core=not isinstance(address, str))
+    require_name(core)
+    return Solr(base=base, core=core, session=session, names=names)
+
+
+def require_name(core: str) -> None:
+    """Refuse a name that no core or collection can have, by SettingsError."""
+    if not _NAME.fullmatch(core):
+        raise SettingsError(
+            f"{core!r} cannot be the name of a core or collection",
+            "choose another name, of letters, digits, '.', '_' and '-' (not first)",
+        )
+
+
+def _hit(found: Mapping[str, Any]) -> Hit:
+    return Hit(
+        id=found["id"],
+        md5_hash=found.get("md5_hash", ""),
+        num_words=found.get("num_words"),
+        shared=round(found["score"]),
+    )
+
+
+_FOUND_DOCS = {"response.docs": list, "response.numFound": int}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """The first documents that a request finds, how many it finds, and what was counted."""
+
+    documents: list[dict[str, Any]]
+    total: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+def found(
+    solr: Solr,
+    request: query.Request,
+    *,
+    fields: Sequence[str],
+    limit: int,
+    counting: Mapping[str, str] = NOTHING,
+) -> Found:
+    """At most `limit` documents with these fields.
+
+    `counting` are queries by name: of each it is counted how many documents of the whole
+    collection it matches. They may refer to the request's parameters.
+    """
+    wanted: dict[str, Any] = {"fields": list(fields), "limit": limit}
+    if counting:
+        everywhere = {"query": "*:*"}
+        wanted["facet"] = {
+            name: {"type": "query", "q": one, "domain": everywhere}
+            for name, one in counting.items()
+        }
+    decoded = solr.ask(request | wanted, _FOUND_DOCS)
+    counted = decoded.get("facets", {})
+    return Found(
+        documents=solr.names.logical_all(decoded["response"]["docs"], fields),
+        total=decoded["response"]["numFound"],
+        counts={name: int(counted[name]["count"]) for name in counting},
+    )
+
+
+FIELD = "content_native"
+# A property of the core: the configset's copyField reads its source from it.
+PROPERTIES = {"property.neardup.native": TEXT}
+
+
+def is_filled(solr: Solr) -> bool:
+    """Whether the schema copies the text, all of its fields, into the field of native MinHashes.
+
+    Raises CoreMissing where there is no such core, SolrError where Solr does not answer.
+    """
+    response = solr.session.get(f"{solr.url}/schema/copyfields", params={"dest.fl": FIELD})
+    copies = answer(response, {"copyFields": list})["copyFields"]
+    return set(solr.names.text) <= {copy["source"] for copy in copies}

@@ -1,0 +1,207 @@
+"""What an answer of Solr has to be to count: everything else becomes one error of ours, here.
+
+It has to be JSON with a `responseHeader` whose status is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+import orjson
+import requests
+
+from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnauthorized
+
+NOT_SOLR = "check that this is the address of a Solr"
+LOG = "look into Solr's log for the cause"
+_DECODED = "decoded"
+_READ_ONLY = "read-only"
+_WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
+_UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
+# What to do next, by the last part of the path and the HTTP status.
+_NEXT = {("select", 400): "check the query (--fq, --query)"}
+
+
+def redacted(address: str) -> str:
+    """An address without user, password, query and fragment."""
+    parts = urlsplit(address)
+    return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
+
+
+def check(response: requests.Response, url: str, *, embedded: bool) -> None:
+    """Raise the error of ours for a response that is not a plain success of a Solr.
+
+    What its JSON holds is kept with it for `answer`: large ones take a while to parse.
+    """
+    status = response.status_code
+    if status in (401, 403):
+        raise _refused(response, url)
+    if status == 407:
+        raise SolrAnswerError(url, status, PROXY_REFUSES, PROXY_NEXT)
+    if 300 <= status < 400:
+        target = redacted(response.headers.get("Location", "nowhere"))
+        reason = f"it redirects to {target}"
+        raise SolrAnswerError(url, status, reason, "give that address if it is your Solr")
+    decoded = _json(response)
+    if not isinstance(decoded, dict) or (status == 404 and "error" not in decoded):
+        raise _nobody(response, url, embedded=embedded)
+    error = decoded.get("error")
+    header = decoded.get("responseHeader")
+    if status != 200 or error is not None:
+        next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
+        raise SolrAnswerError(url, status, f"Solr says: {_message(error, status)}", next_step)
+    if not isinstance(header, dict) or header.get("status") != 0:
+        reason = "the answer has no responseHeader with status 0"
+        raise SolrAnswerError(url, status, reason, NOT_SOLR)
+    vars(response)[_DECODED] = decoded
+
+
+def _refused(response: requests.Response, url: str) -> SolrError:
+    """The error for what these credentials, or nobody, may do."""
+    decoded = _json(response)
+    said = _message(decoded.get("error"), 403) if isinstance(decoded, dict) else ""
+    if _READ_ONLY in said:
+        return SolrAnswerError(url, response.status_code, f"Solr says: {said}", _WRITABLE)
+    return SolrUnauthorized(url, response.status_code)
+
+
+def _json(response: requests.Response) -> Any:
+    try:
+        return orjson.loads(response.content)
+    except orjson.JSONDecodeError:
+        return None
+
+
+def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrError:
+    """The error for an answer that no core gave: there is no such core, or no Solr."""
+    status = response.status_code
+    base, slash, name = url.partition("/solr/")
+    if status == 404 and name and not name.startswith("admin/"):
+        return CoreMissing(f"{base}/solr", name.partition("/")[0], embedded)
+    reason = f"{_came_back(response)} (HTTP {status})"
+    return SolrAnswerError(url, status, reason, NOT_SOLR if slash else _UNFINISHED)
+
+
+def _came_back(response: requests.Response) -> str:
+    if not response.content:
+        return "an empty answer came back"
+    kind = response.headers.get("Content-Type", "something else").partition(";")[0]
+    if "json" not in kind:
+        return f"no JSON came back but {kind}"
+    return "the JSON that came back is damaged, or none of Solr's"
+
+
+def _message(error: Any, status: int) -> str:
+    message = error.get("msg") if isinstance(error, dict) else error
+    first_line = str(message or f"HTTP {status}").strip().partition("\n")[0]
+    return first_line[:500]
+
+
+def answer(response: requests.Response, needed: Mapping[str, type] | None = None) -> dict[str, Any]:
+    """The JSON object of a response that a `CheckedSession` let through.
+
+    `needed` are the types of the parts that it must have, by paths such as "response.docs".
+    Raises SolrAnswerError where one is missing.
+    """
+    decoded: dict[str, Any] = vars(response)[_DECODED]
+    for path, kind in (needed or {}).items():
+        part: Any = decoded
+        for name in path.split("."):
+            part = part.get(name) if isinstance(part, dict) else None
+        if not isinstance(part, kind):
+            url = redacted(str(response.url))
+            raise SolrAnswerError(url, response.status_code, f"the answer has no {path}", NOT_SOLR)
+    return decoded
+
+
+PROXY_REFUSES = "the proxy on the way refuses these credentials (HTTP 407)"
+PROXY_NEXT = "give them in the proxy's address as http://user:password@proxy:3128"
+PROXY_AWAY = "the proxy on the way does not answer"
+_PROXY = "Unable to connect to proxy"
+_TUNNEL = "Tunnel connection failed"  # the proxy answers, but not as was hoped
+_TRUST = "name the file of its own CA with ca=, --ca or REQUESTS_CA_BUNDLE"
+_CAUSES = {
+    "Connection refused": "nothing listens there (connection refused)",
+    "Name or service not known": "the host name is not known",
+    "nodename nor servname": "the host name is not known",
+    "getaddrinfo failed": "the host name is not known",
+    "Temporary failure in name resolution": "the host name cannot be looked up",
+    "Hostname mismatch": "its TLS certificate is one of another host",
+    "IP address mismatch": "its TLS certificate is one of another host",
+    "certificate has expired": "its TLS certificate has expired",
+    "CERTIFICATE_VERIFY_FAILED": "its TLS certificate is not trusted",
+    "WRONG_VERSION_NUMBER": "it does not speak TLS (is it an http:// address?)",
+    "RECORD_LAYER_FAILURE": "it does not speak TLS (is it an http:// address?)",
+    "NO_CERTIFICATE_OR_CRL_FOUND": "the file of the CA holds no certificate",
+    "connection failed: 407": PROXY_REFUSES,
+    "Remote end closed": "it closed the connection without an answer",
+    "Connection reset": "it reset the connection",
+    "IncompleteRead": "it closed the connection in the middle of its answer",
+}
+_REMEDIES = {
+    "its TLS certificate is not trusted": _TRUST,
+    "the file of the CA holds no certificate": _TRUST,
+    "its TLS certificate is one of another host": "give the host by the name it is made out to",
+    "its TLS certificate has expired": "renew it there",
+    PROXY_REFUSES: PROXY_NEXT,
+    PROXY_AWAY: "check the proxy that is set (proxy=, HTTPS_PROXY or HTTP_PROXY), or name the host"
+    " in NO_PROXY",
+}
+
+
+def cause(error: Exception) -> str:
+    """A short cause: the innermost message of a chain that requests and urllib3 wrap thrice."""
+    inner: object = error
+    while isinstance(inner, Exception):
+        wrapped = [getattr(inner, "reason", None), *inner.args]
+        deeper = next((each for each in wrapped if isinstance(each, Exception)), None)
+        if deeper is None:
+            break
+        inner = deeper
+    text = str(inner)
+    if _PROXY in str(error) and _TUNNEL not in text:
+        return PROXY_AWAY
+    return next((said for sign, said in _CAUSES.items() if sign in text), text or "no answer")
+
+
+def next_step(cause: str) -> str | None:
+    """What to do about a cause that is not simply a server that does not run; else None."""
+    return _REMEDIES.get(cause)
+
+
+TOO_LARGE = "too large for this server (HTTP 413)"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refusal:
+    """A document that Solr did not take: its id ("(unknown)" where it has none) and why."""
+
+    id: str
+    reason: str
+
+
+def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
+    """The documents that an answer of /update says were refused, or the deletes.
+
+    Raises SolrAnswerError where what it says is not understood.
+    """
+    errors = decoded["responseHeader"].get("errors", [])
+    if not isinstance(errors, list) or not all(isinstance(each, dict) for each in errors):
+        reason = "the answer has a list of errors that is not understood"
+        raise SolrAnswerError(url, 200, reason, NOT_SOLR)
+    return tuple(
+        Refusal(id=str(each.get("id")), reason=_first_line(each.get("message"))) for each in errors
+    )
+
+
+def too_large(document: bytes | Mapping[str, Any]) -> Refusal:
+    """The refusal of a document that is too large for the server on its own."""
+    named = orjson.loads(document) if isinstance(document, bytes) else document
+    return Refusal(id=str(named.get("id")), reason=TOO_LARGE)
+
+
+def _first_line(message: Any) -> str:
+    return str(message).strip().partition("\n")[0]

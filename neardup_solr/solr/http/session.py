@@ -1,0 +1,247 @@
+"""An HTTP session that lets only understood answers through.
+
+Every request to Solr, pysolr's included, goes through one `CheckedSession`: faults that pass are
+repeated, redirects are refused, the answer has to be JSON with a `responseHeader` whose status is
+0, and whatever else comes back is translated, here and nowhere else, into one error of
+`neardup_solr.errors`. Credentials are taken out of the address, so no message and no log can
+show them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Protocol
+from urllib.parse import SplitResult, unquote, urlsplit
+
+import requests
+from requests import PreparedRequest, Request, Session
+
+from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.solr.http import answers
+from neardup_solr.solr.http.access import Access, past_proxies
+from neardup_solr.solr.http.answers import cause, next_step
+from neardup_solr.solr.http.retry import Retry, passes, retrying
+
+CONNECT_SECONDS = 5.0
+READ_SECONDS = 300.0  # a commit that merges segments may take minutes
+PIECE = 1 << 20  # bytes of a large answer
+_AGAIN = "see that it runs, then run the same command again"
+_EMBEDDED = "run the same command again, it starts Solr anew (neardup solr logs says why it ended)"
+
+
+class CheckedSession(requests.Session):
+    """A requests session that raises SolrError for every answer that is not a plain success.
+
+    `retry` bounds how often a request is repeated after a fault that passes; `embedded` says that
+    the Solr is the embedded one, for what errors tell to do next. `carrier` is a session of the
+    user's own that sends the requests, with all that it adds to them; the answers are checked here.
+    """
+
+    def __init__(
+        self,
+        *,
+        retry: Retry | None = None,
+        embedded: bool = False,
+        carrier: requests.Session | None = None,
+    ) -> None:
+        super().__init__()
+        self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
+        self.reached = False  # whether anything has answered yet
+        self._prepared = Prepared()
+
+    # The signature is requests' own: pysolr and our client call it alike.
+    def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
+        """Send a request; the response is JSON with status 0, or an error of ours is raised."""
+        sent = kwargs | self._ruled(str(url))
+
+        def send() -> requests.Response:
+            return self._answered(answers.redacted(str(url)), method, url, *args, **sent)
+
+        return retrying(send, retry=self.retry, passes=self._passes)
+
+    def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
+        """As requests does, but once for all that differ by their body only."""
+        prepare = super().prepare_request
+        return prepare(request) if self.cookies else self._prepared.prepared(request, self, prepare)
+
+    def pieces(self, url: str, params: Mapping[str, str]) -> Iterator[bytes]:
+        """The body of a large answer, piece by piece as it comes; only its status is checked.
+
+        Raises SolrAnswerError where it breaks off: what was given by then is not the whole.
+        """
+        sent = {"params": params, "stream": True, **self._ruled(url)}
+
+        def send() -> requests.Response:
+            shown = answers.redacted(url)
+            response = self._received(shown, "GET", url, **sent)
+            if response.status_code != 200:
+                self._checked(response, shown)
+            return response
+
+        with retrying(send, retry=self.retry, passes=self._passes) as response:
+            try:
+                yield from response.iter_content(PIECE)
+            except requests.exceptions.RequestException as error:
+                reason = f"the answer broke off: {_cause(error)}"
+                raise SolrAnswerError(answers.redacted(url), 200, reason, answers.LOG) from None
+
+    def _ruled(self, url: str) -> dict[str, Any]:
+        """What every request is sent with, whoever asks for it."""
+        ruled: dict[str, Any] = {
+            "allow_redirects": False,
+            "timeout": (CONNECT_SECONDS, READ_SECONDS),
+            "proxies": past_proxies(url),
+        }
+        if self.auth is not None:
+            ruled["auth"] = self.auth
+        if self.verify is not True:
+            # Said with each request: else requests prefers $REQUESTS_CA_BUNDLE to its session's.
+            ruled["verify"] = self.verify
+        return ruled
+
+    def _answered(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
+        return self._checked(self._received(shown, *args, **kwargs), shown)
+
+    def _received(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
+        send = super().request if self.carrier is None else self.carrier.request
+        try:
+            response = send(*args, **kwargs)
+        except requests.exceptions.ContentDecodingError:
+            self.reached = True
+            reason = "the answer is damaged: it cannot be unpacked"
+            raise SolrAnswerError(shown, 200, reason, answers.NOT_SOLR) from None
+        except requests.exceptions.RequestException as error:
+            # A hook of a carrier may raise for what is an answer all the same.
+            if error.response is None:
+                raise self._unreachable(shown, _cause(error)) from None
+            response = error.response
+        self.reached = True
+        return response
+
+    def _checked(self, response: requests.Response, shown: str) -> requests.Response:
+        try:
+            answers.check(response, shown, embedded=self.embedded)
+        except SolrAnswerError as error:
+            error.retry_after = _seconds(response.headers.get("Retry-After", ""))
+            raise
+        return response
+
+    def _passes(self, error: SolrError) -> bool:
+        # Where nothing has ever answered, the address is wrong rather than the Solr busy.
+        return passes(error) and (self.reached or not isinstance(error, SolrUnreachable))
+
+    def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
+        if self.embedded:
+            return SolrUnreachable(shown, cause, _EMBEDDED)
+        if remedy := next_step(cause) or (_AGAIN if self.reached else None):
+            return SolrUnreachable(shown, cause, remedy)
+        return SolrUnreachable(shown, cause)
+
+
+def _seconds(retry_after: str) -> float:
+    """The seconds of a Retry-After header; a date, which no Solr sends, counts as none."""
+    return float(retry_after) if retry_after.isdecimal() else 0.0
+
+
+class Connection(Protocol):
+    """What is taken over of a connection that the user has: a `pysolr.Solr` is one."""
+
+    url: str
+    auth: Any
+
+    def get_session(self) -> requests.Session:
+        """The session that sends its requests."""
+
+
+def open_session(
+    address: str | Connection, *, embedded: bool = False, access: Access | None = None
+) -> tuple[CheckedSession, str]:
+    """A session for an address, and the address without the user and password it may hold.
+
+    Instead of an address, a connection that the user has: its own session sends the requests, with
+    its headers, certificates, proxies and adapters, and `access` does not count.
+
+    Raises SolrUnreachable where the address is not an http or https URL, SettingsError where
+    `access` names no file.
+    """
+    url = address if isinstance(address, str) else address.url
+    parts = _split(url)
+    if isinstance(address, str):
+        session = CheckedSession(embedded=embedded)
+        _furnish(session, access or Access(), is_tls=parts.scheme == "https")
+    else:
+        carrier = address.get_session()
+        session = CheckedSession(carrier=carrier)
+        session.auth = address.auth or carrier.auth
+    if session.auth is None and parts.username is not None:
+        session.auth = (unquote(parts.username), unquote(parts.password or ""))
+    return session, answers.redacted(url).rstrip("/")
+
+
+def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:
+    session.headers.update({"Accept": "application/json", **access.headers})
+    if is_tls and (authority := access.authority()):
+        session.verify = authority
+    if access.proxy is not None:
+        session.proxies = {"http": access.proxy, "https": access.proxy}
+
+
+def _split(address: str) -> SplitResult:
+    # Such an address would be cut at the "/", and half a password shown as its host and port.
+    if re.search(r"://[^/?#]*[/?#].*@", address, re.DOTALL):
+        raise SolrUnreachable(
+            address.rpartition("@")[2],
+            "an '@' stands after the first '/', '?' or '#' of this address",
+            "in a user or password write %2F for '/', %3F for '?', %23 for '#' and %40 for '@'",
+        )
+    try:
+        parts = urlsplit(address)
+        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        valid = False
+    if not valid:
+        raise SolrUnreachable(
+            address.rpartition("@")[2], "not an address such as http://host:8983/solr"
+        )
+    return parts
+
+
+def _cause(error: requests.exceptions.RequestException) -> str:
+    return "no answer in time" if isinstance(error, requests.exceptions.Timeout) else cause(error)
+
+
+Prepare = Callable[[Request], PreparedRequest]
+
+
+class Prepared:
+    """The requests that were prepared so far, by all that they are made of but the body."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, PreparedRequest] = {}
+
+    def prepared(self, request: Request, session: Session, prepare: Prepare) -> PreparedRequest:
+        """A request of this session with its own body.
+
+        `prepare` makes those that were not met before, and those that may differ by more.
+        """
+        has_body = isinstance(request.data, bytes) and bool(request.data)
+        # Credentials of another kind may be made of the body.
+        if not has_body or not isinstance(request.auth, tuple | None):
+            return prepare(request)
+        params = tuple(request.params.items())
+        own = tuple(request.headers.items())
+        key = (
+            request.method,
+            request.url,
+            params,
+            own,
+            request.auth,
+            tuple(session.headers.items()),
+        )
+        if key not in self._known:
+            self._known[key] = prepare(request).copy()
+            self._known[key].body = None  # which may be large
+        again = self._known[key].copy()
+        again.prepare_body(request.data, None)
+        return again

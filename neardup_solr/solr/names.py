@@ -1,0 +1,134 @@
+"""What a collection calls its fields, where it was made by someone else.
+
+The whole package speaks of `id`, `content` and its own fields by the names of its own schema:
+logical names. A collection that was there before has another unique key, its text in other
+fields, and our fields under a prefix where those names are taken. `Names` translates between the
+two, and only the client uses it to do so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from neardup_solr.errors import SettingsError
+from neardup_solr.settings import ALL_FIELDS
+
+ID, TEXT = "id", "content"
+MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
+OWN = (*(name for name in ALL_FIELDS if name not in (ID, TEXT)), *MARKS)
+FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds the name of a field
+_PREFIX = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
+_FIELD = re.compile(r"[^\s,*?{}()\[\]:\"'$&|!]+")  # what needs no quotes in a field list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Names:
+    """The names of a collection: its unique key, its text fields, the prefix of our own fields.
+
+    The text of a document is that of its `text` fields joined by line breaks.
+
+    Raises SettingsError where Solr could not have such a name, or where a field that is read
+    would be one that is written.
+    """
+
+    id: str = ID
+    text: tuple[str, ...] = (TEXT,)
+    prefix: str = ""
+
+    def __post_init__(self) -> None:
+        if not _PREFIX.fullmatch(self.prefix):
+            reason = f"{self.prefix!r} cannot be the prefix of a field"
+            raise SettingsError(reason, "use letters, digits and '_', such as nd_")
+        odd = [name for name in (self.id, *self.text) if not _FIELD.fullmatch(name)]
+        if odd:
+            raise SettingsError(f"{odd[0]!r} cannot be the name of a field", "check its spelling")
+        if not self.text or len(set(self.text)) < len(self.text):
+            raise SettingsError("text fields have to be there, each once", "give --text-field NAME")
+        own = {self.prefix + name for name in OWN}
+        clash = next((name for name in (self.id, *self.text) if name in own), None)
+        if clash is not None:
+            reason = f"the field {clash!r} would be read and written"
+            raise SettingsError(reason, "choose a prefix for our fields, such as --prefix nd_")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the collection's names are the logical ones."""
+        return (self.id, self.text, self.prefix) == (ID, (TEXT,), "")
+
+    def of(self, name: str) -> str:
+        """The collection's name for a logical one; a name of neither kind is its own.
+
+        For the text it is the field that is written: the first one.
+        """
+        if name == ID:
+            return self.id
+        if name == TEXT:
+            return self.text[0]
+        return self.prefix + name if name in OWN else name
+
+    def fields(self, names: Iterable[str]) -> list[str]:
+        """The collection's fields that hold these logical ones, each once, in order."""
+        read = (self.text if name == TEXT else (self.of(name),) for name in names)
+        return list(dict.fromkeys(field for fields in read for field in fields))
+
+    def logical(self, document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+        """These fields of a document that Solr gave, by logical names; absent ones are left out.
+
+        Where one of them is a pattern ("*"), what it brought keeps the collection's names.
+        """
+        return self.logical_all([document], names)[0]
+
+    def logical_all(
+        self, documents: Iterable[Mapping[str, Any]], names: Iterable[str]
+    ) -> list[dict[str, Any]]:
+        """As `logical`, of many documents."""
+        names = list(names)
+        has_pattern = any("*" in name for name in names)
+        places = [(name, self.of(name)) for name in names if name not in (ID, TEXT)]
+        made = []
+        for document in documents:
+            found = dict(document) if has_pattern else {}
+            found |= {
+                name: document[place] for name, place in places if document.get(place) is not None
+            }
+            if ID in names and document.get(self.id) is not None:
+                found[ID] = str(document[self.id])
+            if TEXT in names and (text := self._text(document)) is not None:
+                found[TEXT] = text
+            made.append(found)
+        return made
+
+    def physical(self, document: Mapping[str, Any]) -> dict[str, Any]:
+        """A document for Solr of one with logical names."""
+        return {self.of(name): value for name, value in document.items()}
+
+    def request(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """A JSON request for Solr of one with logical names in `fields`, `sort` and `params`."""
+        made = dict(request)
+        if "fields" in made:
+            made["fields"] = self.fields(made["fields"])
+        if "sort" in made:
+            clauses = (clause.split(" ", 1) for clause in made["sort"].split(","))
+            made["sort"] = ",".join(f"{self.of(name)} {way}" for name, way in clauses)
+        if "params" in made:
+            made["params"] = {
+                name: self.of(value) if name.startswith(FIELD_PARAM) else value
+                for name, value in made["params"].items()
+            }
+        return made
+
+    def _text(self, document: Mapping[str, Any]) -> str | None:
+        whole = document.get(self.text[0])
+        if isinstance(whole, str) and len(self.text) == 1:
+            return whole
+        parts: list[str] = []
+        for value in (document.get(name) for name in self.text):
+            if value is not None:
+                parts += map(str, value) if isinstance(value, list) else [str(value)]
+        return "\n".join(parts) if parts else None
+
+
+PLAIN = Names()

@@ -1,0 +1,131 @@
+"""Solr queries as JSON requests: "any of these terms", scored by how many are shared.
+
+Each term is a clause of constant weight, so the score of a hit is the number of terms that it
+shares with the query. A server allows 1,024 clauses in one query; more of them are split into
+sub-queries whose scores are summed, over the documents that have any of the terms at all.
+Requests are JSON bodies: unlike forms, those have no limit of 2 MB. The names of fields travel as
+parameters, `field_…`, where the client puts those that the collection has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from neardup_solr.solr.names import FIELD_PARAM
+
+CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
+SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
+_SEPARATORS = (0x1F, *range(1, 0x1F), *range(0xE000, 0xF8FF))  # one of them is in no id of a page
+_ID, _TERMS = f"{FIELD_PARAM}id", f"{FIELD_PARAM}terms"
+_SETTINGS = f"{FIELD_PARAM}settings"
+
+# How many documents have these settings, and how many have any: both are filters that Solr keeps.
+SETTINGS_COUNTED = {
+    "these": f"{{!term f=${_SETTINGS} v=$settings}}",
+    "any": f"{{!lucene df=${_SETTINGS} v='[* TO *]'}}",
+}
+
+Request = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """Terms to look for in one multi-valued string field."""
+
+    field: str
+    values: Sequence[str]
+
+
+def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
+    """A request whose hits share at least one term; their score is the number shared.
+
+    `filters` are filter queries in Solr's syntax; `params` are what those refer to by `$name`.
+    Sorted by score, then id, so that equal requests give equal answers.
+    """
+    chunks = [terms.values[at : at + CLAUSES] for at in range(0, len(terms.values), CLAUSES)]
+    clauses = [_clauses(chunk) for chunk in chunks]
+    request: Request = {"sort": "score desc,id asc", "filter": list(filters)}
+    params = {**params, _TERMS: terms.field}
+    if len(clauses) == 1:
+        return request | {"query": clauses[0], "params": params}
+    named = {f"part{number}": clause for number, clause in enumerate(clauses)}
+    summed = ",".join(f"query(${name},0)" for name in named)
+    has_any = f"{{!terms f=${_TERMS} cache=false v=$any separator=$separator}}"
+    return request | {
+        "query": f"{{!func}}sum({summed},0)",
+        "filter": [has_any, *filters],
+        "params": {**params, **named, "any": SEPARATOR.join(terms.values), "separator": SEPARATOR},
+    }
+
+
+def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
+    """A request for the documents that share at least one term, however many terms there are.
+
+    They come in no order, and without a count of what they share: that is what makes it the
+    quickest way to ask for the terms of many documents at once.
+    """
+    params = {"any": SEPARATOR.join(terms.values), "separator": SEPARATOR, _TERMS: terms.field}
+    wanted = f"{{!terms f=${_TERMS} cache=false v=$any separator=$separator}}"
+    return {"query": wanted, "filter": list(filters), "params": params}
+
+
+def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
+    """A request for all documents, and for each of the terms a query to count by, named by it."""
+    named = {f"term{number}": value for number, value in enumerate(terms.values)}
+    queries = {
+        value: f"{{!term f=${_TERMS} cache=false v=${name}}}" for name, value in named.items()
+    }
+    return {"query": "*:*", "params": {**named, _TERMS: terms.field}}, queries
+
+
+def min_hash(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
+    """A request for what shares bands of Solr's own MinHashes with a text: the one of the terms.
+
+    Solr analyses the text as it did those of the documents. The score of a hit is the number of
+    bands shared, of 42 with 3 rows: those that this similarity and expected rate of true
+    positives give for 126 MinHashes, with none left over (`docs/native.md`).
+    """
+    return {
+        "query": f"{{!min_hash field=${_TERMS} sim=0.5 tp=0.9 v=$text}}",
+        "sort": "score desc,id asc",
+        "filter": list(filters),
+        "params": {**params, _TERMS: terms.field, "text": terms.values[0]},
+    }
+
+
+def with_settings(request: Request, fingerprint: str) -> Request:
+    """The same request, with what `SETTINGS_COUNTED` refers to."""
+    params = {"settings": fingerprint, _SETTINGS: "signature_settings"}
+    return request | {"params": request["params"] | params}
+
+
+def by_id(id: str) -> Request:
+    """A request for the one document with exactly this id, whatever characters it holds."""
+    return {"query": f"{{!term f=${_ID} v=$id}}", "params": {"id": id, _ID: "id"}}
+
+
+def by_ids(ids: Sequence[str]) -> Request:
+    """A request for the documents with exactly these ids."""
+    held = frozenset("".join(ids))
+    separator = next(sign for sign in map(chr, _SEPARATORS) if sign not in held)
+    # Not named "ids": that parameter means something to Solr.
+    params = {"any": separator.join(ids), "separator": separator, _ID: "id"}
+    return {"query": f"{{!terms f=${_ID} v=$any separator=$separator}}", "params": params}
+
+
+def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:
+    """A filter for documents whose field has exactly this value, with the parameters it uses."""
+    name, same = f"{FIELD_PARAM}{field}", f"same_{field}"
+    return f"{{!term f=${name} v=${same}}}", {same: value, name: field}
+
+
+def _clauses(values: Sequence[str]) -> str:
+    # "OR", because a collection of someone else's may have another default.
+    any_of = " ".join(f'"{_escape(value)}"^=1' for value in values)
+    return f"{{!lucene q.op=OR df=${_TERMS}}}{any_of}"
+
+
+def _escape(value: str) -> str:
+    return value.replace("\\", "\\\\").replace('"', '\\"')

@@ -1,0 +1,302 @@
+"""What a schema says of its fields, and which of them an update of a part would lose.
+
+Solr rebuilds a document for an atomic update from what is stored or in docValues; what copyField
+makes is made anew, from sources that are themselves rebuilt.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any
+from xml.etree import ElementTree
+
+import orjson
+
+from neardup_solr.errors import CoreMissing, SettingsError, SolrAnswerError
+from neardup_solr.files import solr_config
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.http.answers import answer
+from neardup_solr.solr.names import OWN, PLAIN, Names
+
+# Solr keeps these by its own means.
+INTERNAL = frozenset({"_version_", "_root_", "_nest_path_", "_nest_parent_"})
+NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Field:
+    """A field, or a dynamic field where `name` is a pattern; `kind` is the class of its type."""
+
+    name: str
+    type: str
+    kind: str
+    indexed: bool
+    stored: bool
+    doc_values: bool
+    multi_valued: bool
+    as_stored: bool = True
+    default: str | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether Solr rebuilds the field when another one is updated.
+
+        DocValues alone do for that only where they count as stored (useDocValuesAsStored).
+        """
+        return self.stored or (self.doc_values and self.as_stored)
+
+    def problem(self, wanted: Field) -> str:
+        """Why this field cannot serve where `wanted` is needed; "" where it can."""
+        same_kind = self.kind == wanted.kind or {self.kind, wanted.kind} <= NUMBERS
+        problems = {
+            f"it is a {self.kind}, not a {wanted.kind}": not same_kind,
+            "it is multi-valued": self.multi_valued and not wanted.multi_valued,
+            "it takes one value only": wanted.multi_valued and not self.multi_valued,
+            "it is not indexed": wanted.indexed and not self.indexed,
+            "it has no docValues": wanted.doc_values and not self.doc_values,
+            "it is not stored": not self.is_kept,
+        }
+        return next((problem for problem, holds in problems.items() if holds), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Schema:
+    """The fields of a collection; `key` is its unique key, "" where it has none.
+
+    `types` are the classes of the field types; `copies` are the pairs of source and destination
+    of its copyFields, patterns included.
+    """
+
+    key: str
+    types: Mapping[str, str]
+    fields: Mapping[str, Field]
+    dynamic: Sequence[Field] = ()
+    copies: Sequence[tuple[str, str]] = ()
+
+    def field(self, name: str) -> Field | None:
+        """The field of that name, else the dynamic one that gives it: the longest that matches."""
+        if name in self.fields:
+            return self.fields[name]
+        matching = (one for one in self.dynamic if fnmatchcase(name, one.name))
+        return max(matching, key=lambda one: len(one.name), default=None)
+
+    def lost(self, used: Iterable[str]) -> dict[str, str]:
+        """Those of the used fields that an atomic update would lose, each with the reason."""
+        used = sorted(set(used) - INTERNAL)
+        reasons = ((name, self._why_lost(name, used)) for name in used)
+        return {name: reason for name, reason in reasons if reason}
+
+    def _why_lost(self, name: str, used: Sequence[str]) -> str:
+        found = self.field(name)
+        if found is None or found.is_kept or not found.indexed:
+            return ""
+        sources = list(self._sources(name, used))
+        if not sources:
+            if found.doc_values:
+                return "it is not stored, and its docValues do not count as stored"
+            return "it is only indexed: neither stored nor in docValues"
+        gone = [one for one in sources if not (self.field(one) or found).is_kept]
+        return f"it is copied from {', '.join(gone)}, which is not kept itself" if gone else ""
+
+    def _sources(self, name: str, used: Sequence[str]) -> Iterator[str]:
+        """The fields that copyField fills this one from, as far as they can be known."""
+        for source, destination in self.copies:
+            if not fnmatchcase(name, destination):
+                continue
+            if "*" in destination:
+                start, end = destination.split("*", 1)
+                source = source.replace("*", name[len(start) : len(name) - len(end)], 1)
+            if "*" in source:
+                known = dict.fromkeys([*self.fields, *used])
+                yield from (
+                    one
+                    for one in known
+                    if fnmatchcase(one, source) and one != name and one not in INTERNAL
+                )
+            else:
+                yield source
+
+
+NOTE = "neardup_names"  # the field that holds the names; it never has a prefix, so it is found
+NOTE_TYPE = "neardup_note"
+TYPES = {"StrField": "neardup_string", "IntPointField": "neardup_int"}  # of the fields we add
+_ATTRIBUTES = ("indexed", "stored", "docValues", "multiValued")
+# Refused by every schema: that nothing is called so, or that nothing may be changed.
+_NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
+
+
+def described(solr: Solr) -> Schema:
+    """The schema of a collection, with what is left to defaults worked out.
+
+    Raises CoreMissing where there is no such collection, SolrError where Solr does not answer.
+    """
+    whole = _get(solr, "", {"schema": dict})["schema"]
+    types = {one["name"]: _class(one.get("class", "")) for one in whole.get("fieldTypes", ())}
+    fields = _get(solr, "/fields", {"fields": list})["fields"]
+    dynamic = _get(solr, "/dynamicfields", {"dynamicFields": list})["dynamicFields"]
+    return Schema(
+        key=whole.get("uniqueKey", ""),
+        types=types,
+        fields={one["name"]: _field(one, types) for one in fields},
+        dynamic=[_field(one, types) for one in dynamic],
+        copies=[(one["source"], one["dest"]) for one in whole.get("copyFields", ())],
+    )
+
+
+def is_mutable(solr: Solr) -> bool:
+    """Whether the Schema API may change the schema; asked by a change that cannot be made."""
+    try:
+        change(solr, _NO_CHANGE)
+    except SolrAnswerError as error:
+        return error.status == 400 and "not editable" not in error.reason
+    return True
+
+
+def change(solr: Solr, commands: Mapping[str, Any]) -> None:
+    """Change the schema by commands of the Schema API: all of them, or none.
+
+    Raises SolrAnswerError where Solr refuses, or the schema is not managed.
+    """
+    if commands:
+        answer(solr.session.post(f"{solr.url}/schema", data=orjson.dumps(commands),
+                                 headers={"Content-Type": "application/json"}))  # fmt: skip
+
+
+def wanted(names: Names) -> dict[str, Field]:
+    """The fields that we need in a collection, by their names there, as our own schema has them."""
+    root = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
+    types = {one.attrib["name"]: _class(one.attrib["class"]) for one in root.iter("fieldType")}
+    ours = {one.attrib["name"]: one.attrib for one in root.iter("field")}
+    fields: dict[str, Field] = {}
+    for own in OWN:
+        described = {name: _json_value(value) for name, value in ours[own].items()}
+        name = names.of(own)
+        type_of = TYPES[types[described["type"]]]
+        fields[name] = _field(described | {"name": name, "type": type_of},
+                              {type_of: types[described["type"]]})  # fmt: skip
+    return fields
+
+
+def remembered(solr: Solr) -> Names:
+    """The names that a collection was prepared with; the usual ones where it was not, or is none.
+
+    Raises SettingsError where what is kept there is no longer understood.
+    """
+    try:
+        response = solr.session.get(f"{solr.url}/schema/fields", params={"fl": NOTE})
+    except CoreMissing:
+        return PLAIN
+    found = answer(response, {"fields": list})["fields"]
+    notes = [one for one in found if one["name"] == NOTE]
+    return read_note(str(notes[0].get("default", ""))) if notes else PLAIN
+
+
+def remember(solr: Solr, names: Names) -> None:
+    """Keep names with a collection, in its schema, for `remembered`.
+
+    Raises SolrAnswerError where the schema is not managed.
+    """
+    schema = described(solr)
+    if NOTE in schema.fields:
+        change(solr, {"replace-field": note(names)})
+    else:
+        types = [] if NOTE_TYPE in schema.types else [note_type()]
+        change(solr, {"add-field-type": types, "add-field": [note(names)]})
+
+
+def note(names: Names) -> dict[str, Any]:
+    """The field that keeps names, as the Schema API wants it."""
+    kept = {"id": names.id, "text": names.text, "prefix": names.prefix}
+    off = dict.fromkeys(_ATTRIBUTES, False)
+    return {"name": NOTE, "type": NOTE_TYPE, "default": orjson.dumps(kept).decode(), **off}
+
+
+def note_type() -> dict[str, Any]:
+    """The type of that field: no value of it is ever kept."""
+    return {"name": NOTE_TYPE, "class": "solr.StrField", "docValues": False, "stored": False,
+            "indexed": False}  # fmt: skip
+
+
+def read_note(default: str) -> Names:
+    """The names that a default value holds; raises SettingsError where it holds none."""
+    try:
+        kept = orjson.loads(default)
+        return Names(id=kept["id"], text=tuple(kept["text"]), prefix=kept["prefix"])
+    except (orjson.JSONDecodeError, LookupError, TypeError):
+        reason = f"the schema's field {NOTE!r} does not say what the collection calls its fields"
+        raise SettingsError(reason, "delete that field, then: neardup init NAME") from None
+
+
+def own_types() -> list[dict[str, Any]]:
+    """The types of the fields that we add: exact terms, and numbers."""
+    exact = {"sortMissingLast": True, "omitNorms": True, "omitTermFreqAndPositions": True}
+    shared = {"uninvertible": False, "useDocValuesAsStored": True}
+    return [
+        {"name": TYPES["StrField"], "class": "solr.StrField", **exact, **shared},
+        {"name": TYPES["IntPointField"], "class": "solr.IntPointField", **shared},
+    ]
+
+
+def xml(commands: Mapping[str, Any]) -> str:
+    """What these commands add, as lines of a schema to be pasted into it."""
+    lines = []
+    for command, tag in (("add-field-type", "fieldType"), ("add-field", "field"),
+                         ("replace-field", "field")):  # fmt: skip
+        added = commands.get(command, ())
+        for one in [added] if isinstance(added, dict) else added:
+            attributes = {name: _xml_value(value) for name, value in one.items()}
+            lines.append(
+                "  " + ElementTree.tostring(ElementTree.Element(tag, attributes), "unicode")
+            )
+    return "\n".join(lines)
+
+
+def _xml_value(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _get(solr: Solr, part: str, needed: Mapping[str, type]) -> dict[str, Any]:
+    params = {"showDefaults": "true"} if part else {}
+    return answer(solr.session.get(f"{solr.url}/schema{part}", params=params), needed)
+
+
+def _field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:
+    indexed, stored, doc_values, multi_valued = (
+        bool(described.get(name, False)) for name in _ATTRIBUTES
+    )
+    return Field(
+        name=described["name"],
+        type=described["type"],
+        kind=types.get(described["type"], ""),
+        indexed=indexed,
+        stored=stored,
+        doc_values=doc_values,
+        multi_valued=multi_valued,
+        as_stored=bool(described.get("useDocValuesAsStored", True)),
+        default=described.get("default"),
+    )
+
+
+def _class(name: str) -> str:
+    return name.rpartition(".")[2]
+
+
+def _json_value(value: str) -> Any:
+    return {"true": True, "false": False}.get(value, value)
+
+
+def definitions(fields: Sequence[Field]) -> list[dict[str, Any]]:
+    """Fields as the Schema API wants them."""
+    return [
+        {
+            "name": one.name,
+            "type": one.type,
+            "indexed": one.indexed,
+            "stored": one.stored,
+            "docValues": one.doc_values,
+            "multiValued": one.multi_valued,
+        }
+        for one in fields
+    ]

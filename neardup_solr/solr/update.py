@@ -1,0 +1,144 @@
+"""Atomic updates: a document's computed fields as orders to Solr that leave its other fields alone.
+
+An order carries the version of the document that was read; Solr drops it where the document has
+changed since.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import orjson
+
+from neardup_solr.errors import SolrAnswerError
+from neardup_solr.minhash.encode import encoded
+from neardup_solr.records import Document
+from neardup_solr.settings import Settings
+from neardup_solr.solr import query
+from neardup_solr.solr.collection import EXACT, Solr
+from neardup_solr.solr.http.answers import TOO_LARGE, Refusal, refused_by
+from neardup_solr.solr.names import ID, OWN, TEXT, Names
+
+SETTINGS, VERSION = "signature_settings", "_version_"
+# Inside a string each quote has a backslash before it, so a key is found nowhere else.
+_KEY = re.compile(f',"({"|".join(OWN)})":'.encode())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Order:
+    """An update of one document: its id, the version it had when it was read, the order's JSON."""
+
+    id: str
+    version: int
+    json: bytes
+
+
+def orders(
+    documents: Sequence[Document], versions: Mapping[str, int], settings: Settings, names: Names
+) -> list[Order]:
+    """For each document the order that sets its computed fields, in the collection's names.
+
+    The text itself is not among them: it is there already. Fields that a text without words does
+    not have are taken away.
+    """
+    written = replace(settings, fields=settings.fields - {TEXT})
+    fields = [name for name in OWN if name in (*written.fields, SETTINGS)]
+    heads = {name.encode(): f',"{names.of(name)}":{{"set":'.encode() for name in fields}
+    # Readers need not know that the text was there before: the settings count it in.
+    constant = {SETTINGS.encode(): orjson.dumps(settings.fingerprint)}
+    made = []
+    for document, (json, _) in zip(documents, encoded(documents, written), strict=True):
+        version = versions[document.id]
+        head = orjson.dumps({names.of(ID): document.id, VERSION: version})[:-1]
+        values = dict.fromkeys(heads, b"null") | _values(json) | constant
+        sets = [part for name in heads for part in (heads[name], values[name], b"}")]
+        order = b"".join((head, *sets, b"}"))
+        made.append(Order(id=document.id, version=version, json=order))
+    return made
+
+
+def removal(id: str, version: int, fields: Iterable[str], names: Names) -> Order:
+    """The order that takes fields, by their logical names, out of a document."""
+    order: dict[str, Any] = {ID: id, VERSION: version, **{name: {"set": None} for name in fields}}
+    return Order(id=id, version=version, json=orjson.dumps(names.physical(order)))
+
+
+def _values(json: bytes) -> dict[bytes, bytes]:
+    """The computed fields of a document's JSON, each with the JSON of its value."""
+    parts = _KEY.split(json[:-1])
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+_OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}
+_ONE_BY_ONE = {400: "", 413: TOO_LARGE}  # faults of a document, that halves of a batch may not have
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What became of updates: `done` ones, ids `dropped` as changed or gone since, `refused` ones.
+
+    `done` has the new version of each document; `unsure` are ids that another node of the cluster
+    decided on, which does not say how.
+    """
+
+    done: Mapping[str, int] = field(default_factory=dict)
+    unsure: frozenset[str] = frozenset()
+    dropped: frozenset[str] = frozenset()
+    refused: tuple[Refusal, ...] = ()
+
+    def __or__(self, other: Sent) -> Sent:
+        return Sent(
+            done={**self.done, **other.done},
+            unsure=self.unsure | other.unsure,
+            dropped=self.dropped | other.dropped,
+            refused=self.refused + other.refused,
+        )
+
+
+def send(solr: Solr, orders: Sequence[Order]) -> Sent:
+    """Send updates, each for the version of its document that was read.
+
+    Where Solr refuses the whole request for one document, or as too large, it is sent again in
+    halves. What was taken before that counts as dropped: its version has changed.
+    """
+    if not orders:
+        return Sent()
+    body = b"[" + b",".join(order.json for order in orders) + b"]"
+    try:
+        decoded = solr.post("update", body, params=_OPTIMISTIC)
+    except SolrAnswerError as error:
+        if error.status not in _ONE_BY_ONE:
+            raise
+        if len(orders) == 1:
+            reason = _ONE_BY_ONE[error.status] or error.reason
+            return Sent(refused=(Refusal(id=orders[0].id, reason=reason),))
+        middle = len(orders) // 2
+        return send(solr, orders[:middle]) | send(solr, orders[middle:])
+    return _sent(solr.url, orders, decoded)
+
+
+def whole(solr: Solr, ids: Sequence[str]) -> list[dict[str, Any]]:
+    """All that Solr gives back of documents, by the collection's own names."""
+    request = query.by_ids(ids) | {"fields": ["*"], "limit": len(ids)}
+    docs: list[dict[str, Any]] = solr.ask(request, {"response.docs": list})["response"]["docs"]
+    return docs
+
+
+def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
+    refused = refused_by(url, decoded)
+    named = {one.id for one in refused}
+    adds = decoded.get("adds", [])
+    # [id, version, id, version, …]; Solr gives version 0 to what it forwarded to another node.
+    versions = dict(zip(map(str, adds[::2]), adds[1::2], strict=True))
+    ids = {order.id for order in orders}
+    done = {id: version for id, version in versions.items() if version > 0 and id in ids}
+    unsure = {id for id in ids - named if versions.get(id) == 0}
+    return Sent(
+        done=done,
+        unsure=frozenset(unsure),
+        dropped=frozenset(ids - done.keys() - unsure - named),
+        refused=refused,
+    )

@@ -1,0 +1,194 @@
+"""From a file to its lines: opened, decompressed, brought to UTF-8, in bounded memory."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import sys
+import zlib
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from itertools import chain
+from pathlib import PurePath
+from typing import BinaryIO, Final
+
+from neardup_solr.errors import RecordError
+from neardup_solr.sources.record import Source
+
+BLOCK: Final = 2**18
+
+# A Zstandard frame can blow up 1 : 32,000, and the decompressor has no limit on what it gives for
+# one piece: small pieces bound it to 32 MiB.
+ZSTD_PIECE: Final = 2**10
+
+NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
+
+UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+def lines(source: Source, limit: int) -> Iterator[bytes | None]:
+    """The lines of a source in UTF-8, without their newline.
+
+    None stands for a line of more than `limit` bytes, which is passed over without being held.
+    Raises SourceError as `blocks` does, and where the source is empty.
+    """
+    held, size = bytearray(), 0
+    for block in _not_empty(source):
+        head, newline, rest = block.partition(b"\n")
+        size += len(head)
+        if size > limit:
+            held.clear()
+        else:
+            held += head
+        if newline:
+            # Taken in a call, so that this frame does not hold on to a long line.
+            yield _taken(held) if size <= limit else None
+            *whole, last = rest.split(b"\n")
+            if len(rest) <= limit:
+                yield from whole
+            else:
+                yield from (line if len(line) <= limit else None for line in whole)
+            held += last
+            size = len(last)
+    if size:
+        yield _taken(held) if size <= limit else None
+
+
+def _taken(held: bytearray) -> bytes:
+    line = bytes(held)
+    held.clear()
+    return line
+
+
+def _not_empty(source: Source) -> Iterator[bytes]:
+    stream = blocks(source)
+    first = next(stream, None)
+    if first is None:
+        raise source.error("is empty", "check that it was written, and that it is the right one")
+    return chain([first], stream)
+
+
+def blocks(source: Source) -> Iterator[bytes]:
+    """The contents in blocks: decompressed (.gz, .zst), UTF-16 with a mark brought to UTF-8.
+
+    Raises SourceError where the source cannot be opened or is not compressed as its name says,
+    RecordError where it ends too early or is damaged further on.
+    """
+    with _opened(source) as file:
+        yield from _recoded(source, _plain(source, file))
+
+
+@contextmanager
+def _opened(source: Source) -> Iterator[BinaryIO]:
+    if source.path is None and sys.stdin is None:
+        raise source.error("standard input is closed", "give a file, or pipe something into it")
+    try:
+        with nullcontext(sys.stdin.buffer) if source.path is None else source.path.open("rb") as it:
+            yield it
+    except OSError as error:
+        raise source.error(
+            f"cannot be read ({error.strerror or error})", "check the path and its permissions"
+        ) from error
+
+
+def _plain(source: Source, file: BinaryIO) -> Iterator[bytes]:
+    """Decompressed blocks; tells how many bytes of the file are behind us after each."""
+    suffix = source.path.suffix.lower() if source.path else ""
+    _, decompress = DECOMPRESSORS.get(suffix, ("", _as_it_is))
+    stream = decompress(source, file)
+    tell = source.on_progress if source.on_progress and file.seekable() else None
+    started = False
+    while block := _next_block(source, stream, started):
+        started = True
+        if tell:
+            tell(file.tell())
+        yield block
+
+
+def _next_block(source: Source, stream: Iterator[bytes], started: bool) -> bytes:
+    """The next block, b"" at the end; the one place where decompressors' errors are translated."""
+    try:
+        return next(filter(None, stream), b"")
+    except EOFError as error:
+        kind = DECOMPRESSORS[PurePath(source.given).suffix.lower()][0]
+        raise RecordError(
+            f"{source.name}, at its end", f"the file ends too early (truncated {kind})"
+        ) from error
+    except (zlib.error, gzip.BadGzipFile, _Damaged) as error:
+        kind = DECOMPRESSORS[PurePath(source.given).suffix.lower()][0]
+        if not started:
+            raise source.error(
+                f"is not {kind}, though its name says so", "give it the suffix of what it is"
+            ) from error
+        raise RecordError(
+            f"{source.name}, at its end", f"the {kind} data is damaged from here on ({error})"
+        ) from error
+
+
+class _Damaged(Exception):
+    """Zstandard's error under a name that does not need the library."""
+
+
+def _as_it_is(source: Source, file: BinaryIO) -> Iterator[bytes]:
+    # read1 gives what a pipe has, rather than waiting for a full block.
+    read: Callable[[int], bytes] = getattr(file, "read1", file.read)
+    while block := read(BLOCK):
+        yield block
+
+
+def _gunzipped(source: Source, file: BinaryIO) -> Iterator[bytes]:
+    with gzip.GzipFile(fileobj=file) as stream:
+        while block := stream.read1(BLOCK):
+            yield block
+
+
+def _unzstd(source: Source, file: BinaryIO) -> Iterator[bytes]:
+    try:
+        import zstandard
+    except ImportError as error:
+        raise source.error("Zstandard needs the library zstandard", NEEDS_FORMATS) from error
+    frame = None
+    try:
+        while piece := file.read(ZSTD_PIECE):
+            while piece:
+                frame = frame or zstandard.ZstdDecompressor().decompressobj()
+                yield frame.decompress(piece)
+                piece = frame.unused_data if frame.eof else b""
+                frame = None if frame.eof else frame
+    except zstandard.ZstdError as error:
+        raise _Damaged(error) from error
+    if frame is not None:
+        raise EOFError
+
+
+DECOMPRESSORS: Final[dict[str, tuple[str, Callable[[Source, BinaryIO], Iterator[bytes]]]]] = {
+    ".gz": ("gzip", _gunzipped),
+    ".zst": ("zstd", _unzstd),
+}
+
+
+def _recoded(source: Source, stream: Iterator[bytes]) -> Iterator[bytes]:
+    """Take off a UTF-8 byte order mark; turn UTF-16 that has one into UTF-8."""
+    head = b""
+    for block in stream:
+        head += block
+        if len(head) >= len(codecs.BOM_UTF8):
+            break
+    if not head:
+        return iter(())
+    if head.startswith(UTF16_MARKS):
+        return _from_utf16(source, chain([head], stream))
+    return chain([head.removeprefix(codecs.BOM_UTF8)], stream)
+
+
+def _from_utf16(source: Source, stream: Iterable[bytes]) -> Iterator[bytes]:
+    # A lone surrogate passes through as bytes that are not UTF-8: an error of its record only.
+    decoder = codecs.getincrementaldecoder("utf-16")("surrogatepass")
+    for block in stream:
+        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+    try:
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError as error:
+        raise RecordError(
+            f"{source.name}, at its end", "the file ends too early (half a UTF-16 character)"
+        ) from error

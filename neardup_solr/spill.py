@@ -1,0 +1,166 @@
+"""Columns that grow: in memory up to a share of it, beyond that in files without a name."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.errors import SourceError
+
+_OBJECT = 57  # bytes of a Python string and of its place in a list, beside its characters
+_SHARE = 4  # each column may hold this part of the memory
+_UNKNOWN = 4 << 30  # bytes, where the machine does not tell
+
+
+class Spill:
+    """Where columns are that may not fit the memory; closing it frees everything.
+
+    Each column holds up to a quarter of `memory` bytes (None: half of the machine's), then it
+    goes to a file in `folder` (None: the system's for temporary files) that has no name, so that
+    nothing is left of it whatever happens.
+    """
+
+    def __init__(self, *, memory: int | None = None, folder: Path | None = None) -> None:
+        self.memory = memory or _machine() // 2
+        self._folder, self._files = folder, ExitStack()
+
+    def __enter__(self) -> Spill:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._files.close()
+
+    @property
+    def share(self) -> int:
+        """Bytes that one column may hold in memory."""
+        return self.memory // _SHARE
+
+    def rows(self, width: int, dtype: type[np.generic]) -> Rows:
+        """A table of rows of so many values."""
+        return Rows(self, width, np.dtype(dtype))
+
+    def strings(self) -> Strings:
+        """A list of strings."""
+        return Strings(self)
+
+    def file(self) -> IO[bytes]:
+        """A new file without a name.
+
+        Raises SourceError where none can be made.
+        """
+        try:
+            return self._files.enter_context(tempfile.TemporaryFile(dir=self._folder))
+        except OSError as error:
+            raise self._no_room(error) from None
+
+    def write(self, file: IO[bytes], content: bytes | memoryview) -> None:
+        """Append to a file.
+
+        Raises SourceError where the disk is full.
+        """
+        try:
+            file.write(content)
+            file.flush()
+        except OSError as error:
+            raise self._no_room(error) from None
+
+    def _no_room(self, error: OSError) -> SourceError:
+        where = str(self._folder or tempfile.gettempdir())
+        reason = f"cannot hold what exceeds the memory ({error.strerror})"
+        return SourceError(where, reason, "name a folder with more room by --spill")
+
+
+class Rows:
+    """A table that grows by blocks of rows."""
+
+    def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
+        self._spill = spill
+        self._held = np.empty((0, width), dtype=dtype)
+        self._file: IO[bytes] | None = None
+        self._rows = 0
+
+    def append(self, block: NDArray[Any]) -> None:
+        """Add rows, shape (rows, width)."""
+        first, self._rows = self._rows, self._rows + len(block)
+        held = self._held
+        if self._file is None and self._rows * held.strides[0] > self._spill.share:
+            self._file = self._spill.file()
+            self._spill.write(self._file, held[:first].data)
+            self._held = held[:0]
+        if self._file is not None:
+            self._spill.write(self._file, np.ascontiguousarray(block, dtype=held.dtype).data)
+            return
+        if self._rows > len(held):  # in place, where the system can
+            held.resize((max(self._rows, 3 * len(held) // 2), held.shape[1]), refcheck=False)
+        held[first : self._rows] = block
+
+    def table(self) -> NDArray[Any]:
+        """All rows, shape (rows, width); of a file those that are looked at come into memory."""
+        if self._file is None:
+            return self._held[: self._rows]
+        shape = (self._rows, self._held.shape[1])
+        return np.memmap(self._file, dtype=self._held.dtype, mode="r", shape=shape)
+
+
+class Strings(Sequence[str]):
+    """A list of strings that grows; lone surrogates are kept."""
+
+    def __init__(self, spill: Spill) -> None:
+        self._spill = spill
+        self._held: list[str] = []
+        self._file: IO[bytes] | None = None
+        self._ends: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
+        self._bytes = 0
+
+    def __len__(self) -> int:
+        return len(self._held) if self._file is None else sum(map(len, self._ends)) - 1
+
+    def __getitem__(self, row: Any) -> Any:
+        if self._file is None:
+            return self._held[row]
+        ends = self._joined_ends()
+        first, last = int(ends[row]), int(ends[row + 1])
+        return os.pread(self._file.fileno(), last - first, first).decode("utf-8", "surrogatepass")
+
+    def extend(self, strings: Sequence[str]) -> None:
+        """Add strings."""
+        if not strings:
+            return
+        if self._file is None:
+            self._held.extend(strings)
+            self._bytes += sum(map(len, strings)) + _OBJECT * len(strings)
+            if self._bytes <= self._spill.share:
+                return
+            self._file, strings = self._spill.file(), self._held
+            self._held = []
+        encoded = [string.encode("utf-8", "surrogatepass") for string in strings]
+        self._ends.append(
+            self._ends[-1][-1] + np.cumsum([len(each) for each in encoded], dtype=np.int64)
+        )
+        self._spill.write(self._file, b"".join(encoded))
+
+    def _joined_ends(self) -> NDArray[np.int64]:
+        if len(self._ends) > 1:
+            self._ends = [np.concatenate(self._ends)]
+        return self._ends[0]
+
+
+def _machine() -> int:
+    """The bytes of memory of this machine."""
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):  # not everywhere
+        return _UNKNOWN

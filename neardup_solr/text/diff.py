@@ -1,0 +1,134 @@
+"""Word by word, where two texts differ: compared in normal form, shown as they were written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from rapidfuzz.distance import Levenshtein
+
+from neardup_solr.text.normalize import normalize
+
+_REMEMBERED = 1 << 16  # texts repeat their words
+_LONG = 64  # characters; longer tokens hardly come back
+
+_Piece = tuple[str, str, bool]  # as shown, its normal form, whether it joins the one before
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The words of a text twice: as they are `shown`, and their normal `forms`; equally many.
+
+    What has no word of its own, as "&", is shown with the word before it, after a space. `joined`
+    are the places of words that no space parts from the one before, as "or" in "and/or".
+    """
+
+    shown: tuple[str, ...]
+    forms: tuple[str, ...]
+    joined: frozenset[int] = frozenset()
+
+    def text(self, part: slice) -> str:
+        """Some of the words as they are shown, one space between those that are not joined."""
+        places = range(*part.indices(len(self.shown)))
+        parted = ("" if place in self.joined else " " for place in places)
+        return "".join(
+            gap + word for gap, word in zip(parted, self.shown[part], strict=True)
+        ).lstrip(" ")
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A run of words of one text beside a run of the other.
+
+    `kind` is "equal", "replace", "delete" or "insert"; `first` and `second` are slices of the
+    words of either text, empty in the second of a deletion and in the first of an insertion.
+    """
+
+    kind: str
+    first: slice
+    second: slice
+
+
+def split(text: str) -> Words:
+    """The words of a text for display and for comparison; `forms` are those of its normal form.
+
+    Shown are the pieces of the text itself; where they do not line up with the words of the
+    normal form (a mark that composes across a space), those words are shown instead.
+    """
+    pieces = list(_with_wordless(_all_pieces(text)))
+    forms = tuple(normalize(text).split())
+    if tuple(form for _, form, _ in pieces) != forms:
+        return Words(forms, forms)
+    joined = frozenset(place for place, (*_, is_joined) in enumerate(pieces) if is_joined)
+    return Words(tuple(shown for shown, *_ in pieces), forms, joined)
+
+
+def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
+    """What turns one sequence of words into another by the fewest words changed, in order.
+
+    Give the forms of `split`. The runs cover both sequences; those that are not "equal" add up to
+    the word-level Levenshtein distance (the longer side of each counts).
+    """
+    return [
+        Change(
+            run.tag,
+            slice(run.src_start, run.src_end),
+            slice(run.dest_start, run.dest_end),
+        )
+        for run in Levenshtein.opcodes(first, second)
+    ]
+
+
+def _all_pieces(text: str) -> Iterator[_Piece]:
+    for token in text.split():
+        is_joined = False
+        for shown, form in _pieces(token):
+            yield shown, form, is_joined
+            is_joined = True
+
+
+def _with_wordless(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
+    """Pieces that all have a word: one without is shown with the one before it, or the next."""
+    shown, form, was_joined = list[str](), "", False
+    for piece, word, is_joined in pieces:
+        if form and word:
+            yield " ".join(shown), form, was_joined
+            shown, form, was_joined = [piece], word, is_joined
+        else:
+            shown.append(piece)
+            form = form or word
+    if form:
+        yield " ".join(shown), form, was_joined
+
+
+def _pieces(token: str) -> tuple[tuple[str, str], ...]:
+    """A token without spaces as pieces of one word each ("and/or": "and/", "or"), or of none."""
+    return _read(token) if len(token) > _LONG else _remembered(token)
+
+
+def _read(token: str) -> tuple[tuple[str, str], ...]:
+    words = normalize(token).split()
+    if len(words) < 2:
+        return ((token, "".join(words)),)
+    pieces = tuple((piece, normalize(piece)) for piece in _cut(token))
+    if [word for _, word in pieces] == words:
+        return pieces
+    return tuple((word, word) for word in words)
+
+
+_remembered = lru_cache(maxsize=_REMEMBERED)(_read)
+
+
+def _cut(token: str) -> Iterator[str]:
+    """A token cut where its words begin: at a letter after a separator that follows a letter."""
+    start, has_word, is_over = 0, False, False
+    for at, character in enumerate(token):
+        if normalize(character):
+            if has_word and is_over:
+                yield token[start:at]
+                start = at
+            has_word, is_over = True, False
+        else:
+            is_over = is_over or " " in normalize(f"a{character}a")
+    yield token[start:]

@@ -1,0 +1,152 @@
+"""Normal form of a text, its words and its terms.
+
+The restaurant example lower-cases, turns punctuation other than "-" into spaces and collapses
+spaces. Normalization 1 is that rule over Unicode: NFKC, full case folding, NFKC again (so that
+composed and decomposed, full-width and upper-case spellings agree); letters, marks, numbers and
+"-" stay, invisible format characters (soft hyphen, zero-width joiner, byte-order mark) vanish,
+everything else is a space. The result is frozen with the signatures that are made from it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import unicodedata
+import zlib
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Lucene refuses longer terms ("immense term"); UTF-8 bytes.
+MAX_TERM_BYTES = 32_766
+_FROZEN = unicodedata.unidata_version == "14.0.0"
+
+
+class _Translation(dict[int, str]):
+    """What each folded code point becomes, looked up when it is first met."""
+
+    def __missing__(self, code: int) -> str:
+        self[code] = becomes = table().character(code)
+        return becomes
+
+
+_TRANSLATION = _Translation()
+
+
+def normalize(text: str) -> str:
+    """The normal form of a text: words of folded letters, numbers and "-", one space between.
+
+    Lone surrogates become spaces. Equal for NFC and NFD of the same text, and idempotent; the same
+    in every version of Python. Unicode Standard Annex 15 (NFKC) and section 5.18 (case folding).
+    """
+    return " ".join(words_of(text))
+
+
+def words_of(text: str) -> list[str]:
+    """The words of a text's normal form, in order."""
+    if text.isascii():
+        return text.lower().translate(_TRANSLATION).split()
+    if _FROZEN:
+        return _folded(text).split()
+    # Between the code points that Unicode 14.0 did not know: those stay as they are.
+    parts = _later_code_points().split(text)
+    return "".join(map(_unless_later, parts)).split()
+
+
+def _folded(text: str) -> str:
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    kept = _translated(unicodedata.normalize("NFKC", folded))
+    # Where an invisible character vanished, its neighbours may now compose.
+    return unicodedata.normalize("NFKC", kept)
+
+
+def _translated(folded: str) -> str:
+    """As by `_TRANSLATION`, which takes a character at a time where one becomes several or none."""
+    codes = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), dtype="<u4")
+    becomes = table().becomes[codes]
+    if becomes.max(initial=0) > 0 or DROPPED in becomes:
+        return folded.translate(_TRANSLATION)
+    return np.where(becomes == SPACE, ord(" "), codes).astype("<u4").tobytes().decode("utf-32-le")
+
+
+def _unless_later(part: str) -> str:
+    return part if _later_code_points().fullmatch(part) else _folded(part)
+
+
+@cache
+def _later_code_points() -> re.Pattern[str]:
+    """One code point that is not assigned in Unicode 14.0, as a group for `split`."""
+    codes = np.flatnonzero(table().becomes == UNASSIGNED)
+    runs = np.split(codes, np.flatnonzero(np.diff(codes) != 1) + 1)
+    ranges = (f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
+    return re.compile(f"([{''.join(ranges)}])")
+
+
+def words(normal: str) -> list[str]:
+    """The words of a normalised text, in order."""
+    return normal.split()
+
+
+def first_word(normal: str) -> str:
+    """The first word of a normalised text as it can be indexed; "" where there is none."""
+    return indexable(normal.partition(" ")[0])
+
+
+def indexable(term: str) -> str:
+    """A term as it can be indexed: itself, or "md5:" and its MD5 where it exceeds Lucene's limit.
+
+    A normalised term has no colon, so the two never meet. The limit is 32,766 bytes of UTF-8.
+    """
+    if len(term) * 4 <= MAX_TERM_BYTES or len(term.encode()) <= MAX_TERM_BYTES:
+        return term
+    return f"md5:{md5(term)}"
+
+
+def md5(normal: str) -> str:
+    """MD5 of a normalised text as 32 hexadecimal digits (RFC 1321), over its UTF-8 bytes."""
+    return hashlib.md5(normal.encode(), usedforsecurity=False).hexdigest()
+
+
+KEPT = 0  # itself
+SPACE = -1
+DROPPED = -2  # nothing: an invisible format character
+CONTEXT = -3  # depends on its neighbours: it may compose with the one before
+MARK = -4  # itself, a combining mark: in order of combining classes only
+UNASSIGNED = -5  # itself
+
+CODES = 0x110000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Table:
+    """What each code point becomes: arrays of shape (0x110000,).
+
+    `becomes` (int16) is one of the constants of this module or the number of one of `sequences`;
+    `classes` (uint8) are canonical combining classes.
+    """
+
+    becomes: NDArray[np.int16]
+    classes: NDArray[np.uint8]
+    sequences: tuple[str, ...]
+
+    def character(self, code: int) -> str:
+        """What a folded code point becomes in a text: a string, often itself."""
+        becomes = int(self.becomes[code])
+        if becomes > 0:
+            return self.sequences[becomes - 1]
+        return {SPACE: " ", DROPPED: ""}.get(becomes, chr(code))
+
+
+@cache
+def table() -> Table:
+    """The table of normalization 1, read once."""
+    packed = files("neardup_solr.text").joinpath("unicode14.bin").read_bytes()
+    unpacked = zlib.decompress(packed)
+    return Table(
+        becomes=np.frombuffer(unpacked, dtype="<i2", count=CODES).astype(np.int16),
+        classes=np.frombuffer(unpacked, dtype=np.uint8, count=CODES, offset=2 * CODES),
+        sequences=tuple(unpacked[3 * CODES :].decode().split("\0")),
+    )

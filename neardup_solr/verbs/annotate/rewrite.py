@@ -1,0 +1,259 @@
+"""Going through a collection and updating its documents where they are, against nobody's changes.
+
+`annotate` and `strip` share it: they say what is read of a document and what its order is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, TypeVar
+
+import orjson
+
+from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
+from neardup_solr.solr import update
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.http.answers import Refusal
+from neardup_solr.solr.update import VERSION, Order, Sent
+
+T = TypeVar("T")
+Found = dict[str, Any]
+PASSES = 20  # documents that others change all the time are given up after that
+FIRST = 3  # documents that are updated alone, and compared whole, before any other is
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pace:
+    """How fast: at most `rate` documents a second (0: as fast as it goes), `threads` senders.
+
+    `batch` documents are read and sent at once, fewer where the rate is lower; `rate` counts those
+    that are written.
+    Raises SettingsError where a number cannot be.
+    """
+
+    rate: float = 0.0
+    threads: int = 2
+    batch: int = 1_000
+
+    def __post_init__(self) -> None:
+        if self.rate < 0 or min(self.threads, self.batch) < 1:
+            raise SettingsError("nothing can be sent at this pace", "give 1 or more of each")
+
+    def portions(self, orders: list[Order]) -> Iterator[list[Order]]:
+        """What is sent at once: a batch, and no more than a second's share."""
+        size = max(1, int(min(self.batch, self.rate or self.batch)))
+        return (orders[at : at + size] for at in range(0, len(orders), size))
+
+    def wait(self, sent: int, since: float) -> float:
+        """Keep to the rate: what was sent `since` then should have taken so long; gives the time.
+
+        Asked for each portion, so that time in which nothing was sent is not made up for.
+        """
+        if self.rate:
+            time.sleep(max(0.0, sent / self.rate - (time.monotonic() - since)))
+        return time.monotonic()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Watching:
+    """Who is told what: of each document that fails, and how many of how many are looked at."""
+
+    on_error: Callable[[RecordError], None] = field(default=lambda error: None)
+    on_progress: Callable[[int, int], None] = field(default=lambda done, total: None)
+
+
+DEFAULT_PACE = Pace()
+SILENT = Watching()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """What is done with each document: the `fields` to read, and the orders for those read.
+
+    `own` are the collection's names of the fields that orders change; `again` says whether a
+    document was read before, and dropped by Solr because it had changed.
+    """
+
+    fields: Sequence[str]
+    own: frozenset[str]
+    orders: Callable[[list[Found], bool], list[Order]]
+
+
+@dataclass(slots=True, kw_only=True)
+class Rewriting:
+    """One run: what was `read`, is `gone` since its id was read, was `redone`, has `failed`."""
+
+    solr: Solr
+    task: Task
+    pace: Pace
+    watching: Watching
+    total: int = 0
+    read: int = 0
+    gone: int = 0
+    failed: int = 0
+    redone: set[str] = field(default_factory=set)
+    started: float = field(default_factory=time.monotonic)
+    _undone: list[str] = field(default_factory=list)
+    _canary: Canary | None = None
+
+    def run(self, filters: Sequence[str]) -> None:
+        """Update all documents that match the filters, until none was changed by others meanwhile.
+
+        Raises SolrAnswerError where Solr refuses a whole batch, SettingsError where updates
+        change more than they should: only one document was touched then.
+        """
+        self.total = self.solr.count(filters)
+        self._canary = Canary(solr=self.solr, own=self.task.own, left=FIRST)
+        self._go_through(self.solr.ids(filters), again=False)
+        for _ in range(PASSES):
+            self.solr.commit()  # or the changes of others would not be seen
+            if not self._undone:
+                return
+            ids, self._undone = self._undone, []
+            self._go_through(iter(ids), again=True)
+        for id in self._undone:
+            self._fail(Refusal(id=id, reason="others changed it whenever it was to be written"))
+
+    def _go_through(self, ids: Iterator[str], *, again: bool) -> None:
+        """Read, order and send, all at once: pages ahead of orders, orders ahead of answers."""
+        pool = ThreadPoolExecutor(1 + self.pace.threads)
+        waiting: deque[Future[Sent]] = deque()
+        since = time.monotonic()
+        try:
+            for asked, found in _ahead(pool, self._read_page, _pages(ids, self.pace.batch)):
+                self._count_read(asked, found, again=again)
+                orders = self.task.orders(found, again)
+                if again:
+                    self.redone.update(order.id for order in orders)
+                for portion in self.pace.portions(orders):
+                    while len(waiting) > self.pace.threads:
+                        self._acknowledge(waiting.popleft().result())
+                    waiting.append(pool.submit(self._send, self._trusted(portion)))
+                    since = self.pace.wait(len(portion), since)
+            while waiting:
+                self._acknowledge(waiting.popleft().result())
+        finally:
+            # After an error nothing waits for requests that may hang.
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
+        return ids, self.solr.stored(ids, self.task.fields)
+
+    def _trusted(self, orders: list[Order]) -> list[Order]:
+        """The orders that are still to be sent: the first ones of a run are sent and compared."""
+        assert self._canary is not None
+        while orders and self._canary.left:
+            self._acknowledge(self._canary.send(orders[0]))
+            orders = orders[1:]
+        return orders
+
+    def _send(self, orders: list[Order]) -> Sent:
+        sent = update.send(self.solr, orders)
+        if len(sent.refused) == len(orders) > 1:
+            reason = f"Solr refuses every document: {sent.refused[-1].reason}"
+            next_step = "was the schema changed meanwhile? (neardup lint tells); then run it again"
+            raise SolrAnswerError(self.solr.url, 400, reason, next_step)
+        return sent
+
+    def _count_read(self, asked: Sequence[str], found: Sequence[Found], *, again: bool) -> None:
+        self.gone += len(asked) - len(found)
+        if not again:
+            self.read += len(asked)
+            self.watching.on_progress(self.read, max(self.total, self.read))
+
+    def _acknowledge(self, sent: Sent) -> None:
+        # What another node decided on is read again as well: it may need nothing any more.
+        self._undone += sorted(sent.dropped | sent.unsure)
+        for refusal in sent.refused:
+            self._fail(refusal)
+
+    def _fail(self, refusal: Refusal) -> None:
+        self.failed += 1
+        self.watching.on_error(RecordError("Solr refused", refusal.reason, refusal.id))
+
+
+def _pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
+    while page := list(islice(ids, size)):
+        yield page
+
+
+def _ahead(
+    pool: ThreadPoolExecutor, read: Callable[[list[str]], T], pages: Iterable[list[str]]
+) -> Iterator[T]:
+    """What is read of each page, the next page being read while one is used."""
+    coming: Future[T] | None = None
+    for page in pages:
+        following = pool.submit(read, page)
+        if coming is not None:
+            yield coming.result()
+        coming = following
+    if coming is not None:
+        yield coming.result()
+
+
+_INSTEAD = (
+    "write a side collection with --into OTHER, or update through a chain that leaves it alone"
+)
+
+
+@dataclass(slots=True, kw_only=True)
+class Canary:
+    """How many documents are `left` to be tried; `own` are the fields that an order changes."""
+
+    solr: Solr
+    own: frozenset[str]
+    left: int
+
+    def send(self, order: Order) -> Sent:
+        """Send one order alone, commit, and compare.
+
+        Raises SettingsError where a field that is not ours has changed; the document is then put
+        back as far as Solr allows, which the error tells.
+        """
+        self.left -= 1
+        before = self._other_fields(order.id)
+        sent = update.send(self.solr, [order])
+        if order.id not in sent.done and order.id not in sent.unsure:
+            return sent
+        after = self._committed(order.id)
+        # Someone else's change before or after ours has a version of its own.
+        version = sent.done.get(order.id, after.get(VERSION))
+        if before.get(VERSION) != order.version or after.get(VERSION) != version:
+            return sent
+        changed = [name for name in sorted(before | after) if _differ(name, before, after)]
+        if changed:
+            raise self._changed(order.id, changed, before, sent)
+        return sent
+
+    def _committed(self, id: str) -> dict[str, Any]:
+        self.solr.commit()
+        return self._other_fields(id)
+
+    def _other_fields(self, id: str) -> dict[str, Any]:
+        found = next(iter(update.whole(self.solr, [id])), {})
+        return {name: value for name, value in found.items() if name not in self.own}
+
+    def _changed(
+        self, id: str, changed: list[str], before: dict[str, Any], sent: Sent
+    ) -> SettingsError:
+        reason = f"an update of the document {id!r} changed other fields: {', '.join(changed)}"
+        restored = id in sent.done and self._put_back(id, changed, before, sent.done[id])
+        put_back = "they were put back" if restored else "Solr did not let them be put back"
+        fate = f"{put_back}; nothing else was touched"
+        return SettingsError(f"{reason} ({fate})", _INSTEAD)
+
+    def _put_back(self, id: str, changed: list[str], before: dict[str, Any], version: int) -> bool:
+        back = {name: {"set": before.get(name)} for name in changed}
+        json = orjson.dumps({self.solr.names.id: id, VERSION: version, **back})
+        update.send(self.solr, [Order(id=id, version=version, json=json)])
+        now = self._committed(id)
+        return not any(_differ(name, before, now) for name in changed)
+
+
+def _differ(name: str, before: dict[str, Any], after: dict[str, Any]) -> bool:
+    return name != VERSION and before.get(name) != after.get(name)

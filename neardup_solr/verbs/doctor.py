@@ -1,0 +1,229 @@
+"""doctor: whether the fields of a collection are those of its texts, and how its server fares."""
+
+from __future__ import annotations
+
+import heapq
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import mmh3
+import orjson
+
+from neardup_solr.errors import SettingsError
+from neardup_solr.minhash.encode import encoded
+from neardup_solr.records import NOTHING, Document
+from neardup_solr.settings import Settings
+from neardup_solr.solr import schema
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.names import ID, OWN, TEXT
+from neardup_solr.solr.probe import health
+from neardup_solr.solr.schema import Schema
+from neardup_solr.solr.update import SETTINGS
+from neardup_solr.verbs.annotate import guard
+from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Finding
+
+SAMPLE = 1_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnosis:
+    """What doctor counted and found: `settings` has the documents of each fingerprint.
+
+    `documents` are those of the collection without nested ones, `missing` those of them that have
+    text and none of our fields, `without_text` those that have none (None: it cannot be searched,
+    and `missing` may have no text either), `sampled` those that were computed anew.
+    """
+
+    documents: int
+    settings: Mapping[str, int]
+    missing: int
+    without_text: int | None
+    sampled: int
+    findings: tuple[Finding, ...]
+
+    @property
+    def problems(self) -> tuple[Finding, ...]:
+        """The findings for which something has to be done."""
+        return tuple(one for one in self.findings if one.level != NOTE)
+
+
+def doctor(solr: Solr, *, sample: int = SAMPLE) -> Diagnosis:
+    """Count documents by settings, missing ones included, and compute a sample anew.
+
+    The sample has `sample` documents that have our fields, the same ones in every run. Nothing is
+    written, so documents that are not committed yet do not count.
+
+    Raises SettingsError where settings are not understood, SchemaError where the collection has
+    no fields of ours, SolrError where Solr does not answer.
+    """
+    if sample < 0:
+        raise SettingsError(f"a sample cannot have {sample} documents", "give 0 or more")
+    solr.require_fields([SETTINGS])
+    found = schema.described(solr)
+    roots, settings = guard.roots_only(found), solr.values(SETTINGS)
+    documents, with_text = solr.count(roots), _with_text(solr, found)
+    missing = solr.count([*roots, f"-{solr.names.of(SETTINGS)}:[* TO *]", *with_text])
+    without_text = documents - solr.count([*roots, *with_text]) if with_text else None
+    told = health(solr)
+    sampled = _sampled(solr, sample)
+    counted = Counted(
+        name=solr.core, text=solr.names.text, settings=settings, documents=documents,
+        missing=missing, without_text=without_text, sampled=sampled, heap=told.heap,
+        disk=told.disk, deleted=told.deleted, replaying=told.replaying, inactive=told.inactive,
+    )  # fmt: skip
+    return Diagnosis(
+        documents=documents,
+        settings=settings,
+        missing=missing,
+        without_text=without_text,
+        sampled=sampled.documents,
+        findings=tuple(findings(counted)),
+    )
+
+
+def _sampled(solr: Solr, size: int) -> Sampled:
+    ids = solr.ids([f"{solr.names.of(SETTINGS)}:[* TO *]"])
+    drawn = heapq.nsmallest(size, ids, key=mmh3.hash)
+    sampled, known = Sampled(), dict[str, Settings]()
+    for one in solr.stored(drawn, [TEXT, *OWN]):
+        fingerprint = one[SETTINGS]
+        if fingerprint not in known:
+            known[fingerprint] = Settings.parse(fingerprint)
+        sampled.add(one, known[fingerprint])
+    return sampled
+
+
+def _with_text(solr: Solr, found: Schema) -> list[str]:
+    """A filter for documents with text, where one of its fields can be searched for."""
+    fields = {name: found.field(name) for name in solr.names.text}
+    if not all(one is not None and (one.indexed or one.doc_values) for one in fields.values()):
+        return []
+    return [" OR ".join(f"{name}:[* TO *]" for name in fields)]
+
+
+HTML = re.compile(r"</?(?:p|br|div|span|a|b|i|li|ul|td|tr|table|h[1-6])(?:\s[^<>]*)?/?>", re.I)
+FULL_HEAP, LITTLE_DISK, MANY_DELETED = 0.95, 1 << 30, 0.5
+SOME_HTML = 0.05  # share of the sample
+
+
+@dataclass(slots=True, kw_only=True)
+class Sampled:
+    """Documents that were computed anew: all of them, and those that are not as they should be.
+
+    `stale` have another text than was annotated, `damaged` the same text and other fields than it
+    gives, `html` texts with tags. Each is a list of ids.
+    """
+
+    documents: int = 0
+    stale: list[str] = field(default_factory=list)
+    damaged: list[str] = field(default_factory=list)
+    html: list[str] = field(default_factory=list)
+
+    def add(self, stored: Mapping[str, Any], settings: Settings) -> None:
+        """Compute the fields of a stored document anew, and compare."""
+        self.documents += 1
+        id, text = str(stored[ID]), str(stored.get(TEXT, ""))
+        ((json, _),) = encoded([Document(id=id, text=text)], settings)
+        made = orjson.loads(json)
+        # Marks are not made of the text alone.
+        differing = {n for n in OWN if n in settings.fields and _differ(stored.get(n), made.get(n))}
+        if "md5_hash" in differing or (differing and "md5_hash" not in settings.fields):
+            self.stale.append(id)
+        elif differing:
+            self.damaged.append(id)
+        if HTML.search(text):
+            self.html.append(id)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Counted:
+    """What is known of a collection: documents by settings fingerprint, `missing` ones, a sample.
+
+    `without_text` have nothing in the `text` fields; None where that cannot be searched. The rest
+    is what its server tells of itself, as in `solr.probe.health`; None where it does not.
+    """
+
+    name: str
+    settings: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    text: Sequence[str] = (TEXT,)
+    documents: int = 0
+    missing: int = 0
+    without_text: int | None = 0
+    sampled: Sampled = field(default_factory=Sampled)
+    heap: float | None = None
+    disk: int | None = None
+    deleted: float | None = None
+    replaying: bool | None = None
+    inactive: tuple[str, ...] = ()
+
+
+def findings(counted: Counted) -> list[Finding]:
+    """All findings, the gravest first."""
+    found = [*_documents(counted), *_server(counted)]
+    return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
+
+
+def _documents(counted: Counted) -> Iterator[Finding]:
+    again = f"neardup annotate {counted.name}"
+    sampled = counted.sampled
+    if len(counted.settings) > 1:
+        kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counted.settings.items())
+        yield _finding(DANGER, "mixed", "signature_settings", f"documents differ: {kinds}",
+                       f"neardup strip {counted.name}, then {again}; or end a reband")  # fmt: skip
+    if counted.missing:
+        has = "they have text" if counted.without_text is not None else "they may have text"
+        yield _finding(WARNING, "missing", f"{counted.missing:,} documents",
+                       f"{has}, and none of our fields", again)  # fmt: skip
+    if counted.without_text:
+        share = f"{counted.without_text:,} of {counted.documents:,} documents"
+        yield _finding(NOTE, "no-text", share,
+                       f"they have no text in {', '.join(counted.text)}: annotate passes over them",
+                       "if they should, name the right field: neardup init"
+                       f" {counted.name} --text-field FIELD")  # fmt: skip
+    if sampled.stale:
+        yield _finding(WARNING, "stale", _of(sampled.stale, sampled.documents),
+                       "their text has changed since", again)  # fmt: skip
+    if sampled.damaged:
+        yield _finding(DANGER, "damaged", _of(sampled.damaged, sampled.documents),
+                       "fields of ours are not those of the text", f"{again} --all")  # fmt: skip
+    if len(sampled.html) > SOME_HTML * sampled.documents:
+        yield _finding(NOTE, "html", _of(sampled.html, sampled.documents),
+                       "their text holds HTML: names of tags count as words",
+                       "index the bare text into a field of its own (HTMLStripFieldUpdate"
+                       "ProcessorFactory) and name that one")  # fmt: skip
+
+
+def _server(counted: Counted) -> Iterator[Finding]:
+    if counted.inactive:
+        yield _finding(DANGER, "replicas", ", ".join(counted.inactive),
+                       "replicas do not serve", "see their node's log")  # fmt: skip
+    if counted.replaying:
+        yield _finding(DANGER, "replaying", "update log", "what a crash left is being replayed",
+                       "wait until that is done; a commit before does nothing")  # fmt: skip
+    if counted.disk is not None and counted.disk < LITTLE_DISK:
+        yield _finding(DANGER, "disk", f"{counted.disk / 2**20:,.0f} MB free",
+                       "a full disk closes the index until Solr restarts", "make room")  # fmt: skip
+    if counted.heap is not None and counted.heap > FULL_HEAP:
+        yield _finding(WARNING, "heap", f"{counted.heap:.0%} of Java's memory",
+                       "little is left at this moment", "if it stays so, give it more")  # fmt: skip
+    if counted.deleted is not None and counted.deleted > MANY_DELETED:
+        yield _finding(NOTE, "deleted", f"{counted.deleted:.0%} of the index",
+                       "deleted and rewritten documents still take room",
+                       "it goes with merges; /update?commit=true&expungeDeletes=true")  # fmt: skip
+
+
+def _of(ids: list[str], documents: int) -> str:
+    return f"{len(ids):,} of {documents:,} sampled documents, such as {ids[0]!r}"
+
+
+def _finding(level: str, rule: str, about: str, reason: str, remedy: str) -> Finding:
+    return Finding(level=level, rule=rule, about=about, reason=reason, remedy=remedy)
+
+
+def _differ(stored: Any, made: Any) -> bool:
+    """Whether two values differ; lists as sets, as docValues give them back; nothing is empty."""
+    if isinstance(stored, list) or isinstance(made, list):
+        return set(stored or ()) != set(made or ())
+    return (stored or None) != (made or None)

@@ -1,0 +1,302 @@
+"""Which candidates are near-duplicates: block by block, each text fetched once if it can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.candidates.by_band import (
+    CAP,
+    ONE_SIDE,
+    Candidates,
+    Joining,
+    band_candidates,
+    components,
+)
+from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
+from neardup_solr.errors import SettingsError
+from neardup_solr.files import Checkpoint
+from neardup_solr.measures import Pairs, aligned, verification
+from neardup_solr.measures.verification import MEASURES, Comparing, Prepared, Verifier
+from neardup_solr.measures.words import Limits
+from neardup_solr.minhash import sign
+from neardup_solr.verbs.duplicates.gather import Gathered, Working, threads
+
+COMPARING = "comparing"
+WAYS = ("bands", "words", "all")
+Texts = dict[int, Prepared]
+Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
+BLOCK = 1 << 17  # pairs whose texts are held at a time
+_TEXT = 1 << 11  # bytes of a text of 200 words, prepared
+_READ_AT_ONCE = 10_000  # texts of a whole collection
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verifying:
+    """What makes two documents near-duplicates.
+
+    `measure` is one of `verification.MEASURES`, `limits` bound it. `by` is how candidates are
+    found: "bands" (they share an LSH band), "words" (they share a word that few documents have;
+    for short records, and the default for the measure "aligned"), or "all" pairs. A band key or
+    word of more than `cap` documents (None: the way's default) is not paired whole. Of two sides,
+    documents of one side are compared `within` it only where that is asked for; `mutual_best`
+    keeps the pairs of which each document is the other's most similar one, for sides that list
+    each thing once.
+
+    Raises SettingsError where a value cannot be.
+    """
+
+    measure: str = "words"
+    limits: Limits = field(default_factory=Limits)
+    by: str | None = None
+    cap: int | None = None
+    within: bool = False
+    mutual_best: bool = False
+
+    def __post_init__(self) -> None:
+        verification.check_measure(self.measure, self.limits)
+        if self.by is not None and self.by not in WAYS:
+            raise SettingsError(f"--by {self.by} is not known", f"choose {', '.join(WAYS)}")
+        if self.cap is not None and self.cap < 2:
+            raise SettingsError(f"a cap of {self.cap} cannot be", "give 2 or more")
+        if self.mutual_best and self.within:
+            raise SettingsError("--mutual-best is for pairs across", "leave --within out")
+
+    @property
+    def way(self) -> str:
+        """How candidates are found."""
+        return self.by or ("words" if MEASURES[self.measure].has_frequencies else "bands")
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether texts have to be read."""
+        return MEASURES[self.measure].has_texts or self.way == "words"
+
+
+@dataclass(slots=True, kw_only=True)
+class Verified:
+    """Pairs that are near-duplicates, and what was met on the way.
+
+    `vanished` documents were gone when their texts were read, `stale` ones have a text that is
+    not the one that was signed.
+    """
+
+    pairs: Pairs
+    distances: NDArray[np.int64]
+    similarities: NDArray[np.float64]
+    vanished: set[int] = field(default_factory=set)
+    stale: set[int] = field(default_factory=set)
+
+    def keep(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> None:
+        """Keep these pairs, in this order."""
+        self.pairs, self.distances = self.pairs[wanted], self.distances[wanted]
+        self.similarities = self.similarities[wanted]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """What compares pairs of gathered documents, with about `memory` bytes of texts held."""
+
+    gathered: Gathered
+    comparing: Comparing
+    working: Working
+    memory: int = 1 << 30
+
+    def without_limits(self) -> Comparison:
+        """The same, but every pair counts."""
+        every = replace(self.comparing, limits=Limits(min_similarity=0.0))
+        return replace(self, comparing=every)
+
+    def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
+        """Those of the pairs that are within the limits, in the order of their rows."""
+        measure = self.comparing.measure
+        if not MEASURES[measure].has_texts:
+            found = self._estimated(pairs)
+        else:
+            found = self._by_texts(pairs, checkpoint)
+        found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
+        return found
+
+    def _estimated(self, pairs: Pairs) -> Verified:
+        similarities = verification.estimated(self.gathered.signatures, pairs)
+        kept = similarities >= self.comparing.least
+        distances = np.full(int(kept.sum()), verification.NO_DISTANCE, dtype=np.int64)
+        return Verified(pairs=pairs[kept], distances=distances, similarities=similarities[kept])
+
+    def _by_texts(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
+        found = Verified(
+            pairs=pairs[:0],
+            distances=np.empty(0, dtype=np.int64),
+            similarities=np.empty(0, dtype=np.float64),
+        )
+        pairs = _by_component(len(self.gathered), pairs)
+        parts = list(checkpoint.kept()) if checkpoint else []
+        done = len(parts) * BLOCK
+        verifier = Verifier(self.comparing)
+        for block, texts in self._blocks(pairs[done:], verifier, found):
+            parts.append(_compared(block, texts, verifier))
+            if checkpoint:
+                checkpoint.keep(parts[-1])
+            done += len(block)
+            self.working.on_progress(COMPARING, done, len(pairs))
+        if parts:
+            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+            found.pairs, found.distances, found.similarities = columns
+        return found
+
+    def _blocks(
+        self, pairs: Pairs, verifier: Verifier, found: Verified
+    ) -> Iterator[tuple[Pairs, Texts]]:
+        """Blocks of pairs with the texts of their documents, which are read ahead.
+
+        A text is kept as long as a later block needs it and the memory allows.
+        """
+        blocks = [pairs[at : at + BLOCK] for at in range(0, len(pairs), BLOCK)]
+        last = np.zeros(len(self.gathered), dtype=np.uint32)
+        for at, block in enumerate(blocks):
+            last[block] = at
+        kept: Texts = {}
+        with ThreadPoolExecutor(1) as ahead:
+            waiting = None
+            for at, block in enumerate(blocks):
+                rows = np.unique(block).tolist()
+                kept |= waiting.result() if waiting else self._read(rows, kept, verifier, found)
+                if at + 1 < len(blocks):
+                    following = np.unique(blocks[at + 1]).tolist()
+                    waiting = ahead.submit(self._read, following, kept, verifier, found)
+                texts = {row: kept[row] for row in rows}
+                is_full = len(kept) * _TEXT > self.memory
+                later = {row: kept[row] for row in rows if last[row] > at}
+                kept = later if is_full else {row: kept[row] for row in kept if last[row] > at}
+                yield block, texts
+
+    def _read(self, rows: list[int], known: Texts, verifier: Verifier, found: Verified) -> Texts:
+        """The texts of rows that are not known yet, prepared; None for one that is gone."""
+        rows = [row for row in rows if row not in known]
+        texts: Texts = dict.fromkeys(rows)
+        for at in range(0, len(rows), _READ_AT_ONCE):
+            some = rows[at : at + _READ_AT_ONCE]
+            forms = self._forms(some, found)
+            texts |= zip(forms, verifier.prepared(list(forms.values())), strict=True)
+        return texts
+
+    def _forms(self, rows: list[int], found: Verified) -> dict[int, str]:
+        """The normal forms of rows, and on the way: which are gone, or not as they were signed."""
+        read = zip(rows, self.gathered.texts(rows), strict=True)
+        texts = {row: text for row, text in read if text is not None}
+        found.vanished.update(set(rows) - set(texts))
+        signed = sign.sign(
+            list(texts.values()),
+            self.gathered.settings,
+            threads=self.comparing.threads,
+            keep_normal=True,
+        )
+        there = np.fromiter(texts, np.int64, len(texts))
+        differ = (signed.signatures != self.gathered.signatures[there]).any(axis=1)
+        found.stale.update(there[differ | (signed.words == 0)].tolist())
+        return dict(zip(texts, signed.normal, strict=True))
+
+
+def _compared(block: Pairs, texts: Texts, verifier: Verifier) -> Part:
+    rows, places = np.unique(block, return_inverse=True)
+    there = np.array([texts[row] is not None for row in rows.tolist()])
+    numbers: Pairs = places.reshape(block.shape).astype(np.uint32)
+    is_whole = there[numbers].all(axis=1)
+    block, numbers = block[is_whole], numbers[is_whole]
+    present = np.cumsum(there) - 1  # numbers among those that are there
+    prepared = [texts[row] for row in rows[there].tolist()]
+    found = verifier.compared(prepared, present[numbers].astype(np.uint32))
+    distances, similarities, kept = found
+    return block[kept], distances[kept], similarities[kept]
+
+
+def _by_component(documents: int, pairs: Pairs) -> Pairs:
+    """The pairs in an order in which those of the same documents are near each other."""
+    labels = components(documents, pairs)[pairs[:, 0]]
+    ordered: Pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], labels))]
+    return ordered
+
+
+def measuring(gathered: Gathered, verifying: Verifying) -> Comparing:
+    """How the documents are compared, with their own frequencies of words where those count."""
+    needed = MEASURES[verifying.measure].has_frequencies
+    return Comparing(
+        measure=verifying.measure,
+        limits=verifying.limits,
+        settings=gathered.settings,
+        frequencies=aligned.frequencies(gathered.forms()) if needed else None,
+        threads=threads(),
+    )
+
+
+JOINING = "joining"
+_PAIR = 16  # bytes; a share of the memory is for the pairs, while they are put in order
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Search:
+    """What is looked through, and how; `sides` is empty where all are compared with all."""
+
+    gathered: Gathered
+    verifying: Verifying
+    working: Working
+    memory: int
+    sides: NDArray[np.uint8]
+
+
+def candidates(
+    gathered: Gathered, verifying: Verifying, working: Working, memory: int
+) -> Candidates:
+    """The pairs of documents that may be near-duplicates; none of a document that came again."""
+    is_across = len(gathered.sides) == 2 and not verifying.within
+    search = _Search(
+        gathered=gathered,
+        verifying=verifying,
+        working=working,
+        memory=memory,
+        sides=gathered.side_of() if is_across else ONE_SIDE,
+    )
+    found = _WAYS[verifying.way](search)
+    dead = np.zeros(len(gathered), dtype=np.bool_)
+    for side, first in zip(gathered.sides, gathered.bounds, strict=False):
+        dead[np.array(side.dead, dtype=np.int64) + first] = True
+    if dead.any():
+        found = replace(found, pairs=found.pairs[~dead[found.pairs].any(axis=1)])
+    return found
+
+
+def _by_bands(search: _Search) -> Candidates:
+    joining = Joining(
+        cap=search.verifying.cap or CAP,
+        memory=search.memory,
+        most=search.memory // _PAIR,
+        threads=threads(),
+        sides=search.sides,
+    )
+    return band_candidates(
+        search.gathered.signatures,
+        search.gathered.settings,
+        joining=joining,
+        on_progress=lambda done, total: search.working.on_progress(JOINING, done, total),
+    )
+
+
+def _by_words(search: _Search) -> Candidates:
+    across = search.sides if len(search.sides) else None
+    cap = search.verifying.cap or WORD_CAP
+    return word_candidates(search.gathered.forms(), sides=across, cap=cap)
+
+
+def _all(search: _Search) -> Candidates:
+    return all_candidates(len(search.gathered), search.sides if len(search.sides) else None)
+
+
+_WAYS: dict[str, Callable[[_Search], Candidates]] = {
+    "bands": _by_bands,
+    "words": _by_words,
+    "all": _all,
+}

@@ -1,0 +1,286 @@
+"""What is compared: ids, signatures and texts of one source, or of two sides."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import accumulate, islice
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr import sources
+from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
+from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.minhash import sign, signature
+from neardup_solr.records import Document
+from neardup_solr.settings import Settings
+from neardup_solr.solr.collection import Solr, State
+from neardup_solr.solr.stored import FIELD as SETTINGS_FIELD
+from neardup_solr.solr.stored import needed_settings
+from neardup_solr.sources import Reading
+from neardup_solr.spill import Rows, Spill, Strings
+
+Source: TypeAlias = str | Path | Iterable[Document] | Solr
+READING = "reading"
+AT_ONCE = 20_000  # documents of a source that are signed in one go
+PAGES = 4  # pages of texts that are asked for at a time
+PAGE = 500  # documents in one of them
+DEFAULT_READING = Reading()
+
+
+def threads() -> int:
+    """How many threads compare."""
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Working:
+    """How the work is done, and who is told of it.
+
+    At most about `memory` bytes are held (None: half of the machine's), the rest goes to files in
+    the folder `spill` (None: the system's for temporary files). Only the first `limit` documents
+    of each side are read. `checkpoint` names a file that keeps what is verified until the work is
+    done: after an interruption the same call goes on from there. With `keep_texts` the result has
+    the texts of its pairs.
+
+    `on_error` is told of each record that cannot be used; `on_progress` of a stage by name
+    ("reading", "joining", "comparing"), how far it is, and of how much (None: not known).
+    """
+
+    memory: int | None = None
+    spill: Path | None = None
+    limit: int | None = None
+    checkpoint: Path | None = None
+    keep_texts: bool = False
+    on_error: Callable[[RecordError], None] = field(default=lambda error: None)
+    on_progress: Callable[[str, int, int | None], None] = field(
+        default=lambda stage, done, total: None
+    )
+
+    def __post_init__(self) -> None:
+        if self.limit is not None and self.limit < 1:
+            raise SettingsError(f"a limit of {self.limit} documents", "give 1 or more")
+        if self.memory is not None and self.memory < 1 << 20:
+            raise SettingsError(f"{self.memory} bytes of memory are too few", "give 64M or more")
+
+
+@dataclass(slots=True, kw_only=True)
+class Side:
+    """Documents that have words, of one source: ids and texts by row, and what was left out.
+
+    `unsigned` documents have words but no signature, `repeated` ones came again later; `state` is
+    that of a collection when it was read.
+    """
+
+    ids: Strings
+    texts: Callable[[Sequence[int]], list[str | None]]
+    values: Callable[[Sequence[int], Sequence[str]], Mapping[str, list[Any]]]
+    documents: int = 0
+    failed: int = 0
+    unsigned: int = 0
+    is_cut: bool = False
+    dead: list[int] = field(default_factory=list)
+    solr: Solr | None = None
+    state: State | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """All that is compared, by row: the rows of the second side come after those of the first."""
+
+    settings: Settings
+    signatures: NDArray[np.uint32]
+    sides: tuple[Side, ...]
+    _forms: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.signatures)
+
+    @property
+    def bounds(self) -> list[int]:
+        """Where the rows of each side begin, and where all end."""
+        return list(accumulate((len(side.ids) for side in self.sides), initial=0))
+
+    def side_of(self) -> NDArray[np.uint8]:
+        """The side of each row: 0 or 1."""
+        sizes = [len(side.ids) for side in self.sides]
+        return np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
+
+    def ids(self, rows: Sequence[int]) -> list[str]:
+        """The ids of rows."""
+        end = self.bounds[1]  # of the first side
+        own, others = self.sides[0].ids, self.sides[-1].ids
+        return [own[row] if row < end else others[row - end] for row in rows]
+
+    def texts(self, rows: Sequence[int]) -> list[str | None]:
+        """The texts of rows, which have to rise; None where a document is no longer there."""
+        return [
+            text
+            for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True)
+            for text in side.texts([row - first for row in rows if first <= row < last])
+        ]
+
+    def forms(self) -> list[str]:
+        """The normal forms of all documents, read once; "" for one that is no longer there."""
+        for at in range(len(self._forms), len(self), AT_ONCE):
+            texts = self.texts(range(at, min(at + AT_ONCE, len(self))))
+            self._forms.extend(sign.normal_forms([text or "" for text in texts]))
+        return self._forms
+
+    def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
+        """The values of fields of rows, which have to rise; None where there is none."""
+        found: dict[str, list[Any]] = {name: [] for name in fields}
+        for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True):
+            own = side.values([row - first for row in rows if first <= row < last], fields)
+            for name in fields:
+                found[name].extend(own[name])
+        return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathering:
+    """How sources are read: where to, with what settings, and whether texts are needed."""
+
+    spill: Spill
+    settings: Settings
+    reading: Reading
+    working: Working
+    has_texts: bool
+
+
+def gather(given: Sequence[Source], gathering: Gathering) -> Gathered:
+    """Read one source, or two sides; those that are no collections are signed.
+
+    The stored settings of a collection hold for both sides.
+    Raises SettingsError where two collections have different ones.
+    """
+    stored = [_settings_of(each) for each in given if isinstance(each, Solr)]
+    if len(stored) == 2 and stored[0] != stored[1]:
+        shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
+        reason = f"the two collections were indexed with different settings, {shown}"
+        raise SettingsError(reason, "index one of them again with the settings of the other")
+    settings = stored[0] if stored else gathering.settings
+    rows = gathering.spill.rows(settings.hashes, np.uint32)
+    sides = tuple(
+        _of_solr(each, rows, settings, gathering)
+        if isinstance(each, Solr)
+        else _of_source(each, rows, settings, gathering)
+        for each in given
+    )
+    return Gathered(settings=settings, signatures=rows.table(), sides=sides)
+
+
+def _settings_of(solr: Solr) -> Settings:
+    solr.commit()
+    settings = needed_settings(solr)
+    if not {"signature", "content"} <= settings.fields:
+        reason = "the collection was indexed without signature or content"
+        raise SettingsError(reason, "index it into another core with those fields")
+    return settings
+
+
+def _of_solr(solr: Solr, rows: Rows, settings: Settings, gathering: Gathering) -> Side:
+    working = gathering.working
+    state = solr.state()
+    side = Side(
+        ids=gathering.spill.strings(),
+        texts=lambda wanted: _texts_of(solr, [side.ids[row] for row in wanted]),
+        values=lambda wanted, fields: _values_of(solr, [side.ids[row] for row in wanted], fields),
+        solr=solr,
+        state=state,
+    )
+    total = state.documents if working.limit is None else min(working.limit, state.documents)
+    side.unsigned = state.documents - sum(solr.values(SETTINGS_FIELD).values())
+    for block in solr.exported(["id", "signature"]):
+        left = total - side.documents
+        side.is_cut = side.is_cut or len(block) > left
+        signed = [found for found in block[:left] if found.get("signature")]
+        side.ids.extend([found["id"] for found in signed])
+        rows.append(signature.decode_all([found["signature"] for found in signed], settings))
+        side.documents += min(len(block), left)
+        working.on_progress(READING, side.documents, total)
+    return side
+
+
+def _texts_of(solr: Solr, ids: Sequence[str]) -> list[str | None]:
+    pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
+    with ThreadPoolExecutor(PAGES) as pool:
+        found = {id: text for texts in pool.map(solr.texts, pages) for id, text in texts.items()}
+    return [found.get(id) for id in ids]
+
+
+def _values_of(solr: Solr, ids: Sequence[str], fields: Sequence[str]) -> dict[str, list[Any]]:
+    found = {document["id"]: document for document in solr.stored(ids, fields)}
+    return {name: [found.get(id, {}).get(name) for id in ids] for name in fields}
+
+
+def _of_source(
+    source: str | Path | Iterable[Document], rows: Rows, settings: Settings, gathering: Gathering
+) -> Side:
+    spill, working = gathering.spill, gathering.working
+    kept_texts, words = spill.strings(), spill.rows(1, np.int64)
+    columns: dict[str, list[Any]] = {name: [] for name in gathering.reading.keep}
+
+    def values(wanted: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
+        lengths = words.table()[:, 0]
+        known: dict[str, Callable[[int], Any]] = {
+            LENGTH: lambda row: int(lengths[row]),
+            ARRIVAL: lambda row: row,
+        }
+        of_column = {name: column.__getitem__ for name, column in columns.items()}
+        missing = [name for name in fields if name not in known and name not in of_column]
+        if missing:
+            reason = f"the source's column {missing[0]!r} is not kept"
+            raise SettingsError(reason, f"add --keep {missing[0]}")
+        return {name: [(of_column | known)[name](row) for row in wanted] for name in fields}
+
+    side = Side(
+        ids=spill.strings(), texts=lambda wanted: [kept_texts[row] for row in wanted], values=values
+    )
+
+    def fail(error: RecordError) -> None:
+        side.failed += 1
+        working.on_error(error)
+
+    if isinstance(source, str | Path):
+        source = sources.read(source, reading=gathering.reading, on_error=fail)
+    usable = signature.usable(source, fail)
+    hashes: list[NDArray[np.int64]] = []
+    for batch in _batches(usable, working.limit):
+        signed = sign.sign([one.text for one in batch], settings, threads=threads())
+        is_there = signed.words > 0
+        there = [one for one, is_one in zip(batch, is_there.tolist(), strict=True) if is_one]
+        side.ids.extend([one.id for one in there])
+        hashes.append(np.fromiter((hash(one.id) for one in batch), np.int64, len(batch)))
+        rows.append(signed.signatures[is_there])
+        words.append(signed.words[is_there][:, None])
+        if gathering.has_texts:
+            kept_texts.extend([one.text for one in there])
+        for name, column in columns.items():
+            column.extend(one.kept.get(name) for one in there)
+        side.documents += len(batch)
+        working.on_progress(READING, side.documents, working.limit)
+    side.is_cut = working.limit is not None and next(usable, None) is not None
+    side.dead = _repeated(side.ids)
+    side.documents = len(np.unique(np.concatenate(hashes))) if hashes else 0
+    return side
+
+
+def _batches(usable: Iterator[Document], limit: int | None) -> Iterator[list[Document]]:
+    wanted = usable if limit is None else islice(usable, limit)
+    while batch := list(islice(wanted, AT_ONCE)):
+        yield batch
+
+
+def _repeated(ids: Strings) -> list[int]:
+    """The rows of ids that come again later; the last record of an id counts."""
+    hashes = np.fromiter((hash(id) for id in ids), np.int64, len(ids))
+    order = np.argsort(hashes, kind="stable")
+    same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+    pairs = ((int(order[at]), int(order[at + 1])) for at in same.tolist())
+    return [row for row, later in pairs if ids[row] == ids[later]]

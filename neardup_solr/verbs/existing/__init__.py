@@ -1,1 +1,0 @@
-"""Collections that were there before: linted, prepared, annotated, checked, stripped."""

@@ -1,0 +1,305 @@
+"""A document that is looked at closely: its text, what is made of it, and what is stored of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures import words
+from neardup_solr.measures.aligned import Aligned, Frequencies, aligned, alignment
+from neardup_solr.measures.words import Limits
+from neardup_solr.minhash import bands, signature, statistics
+from neardup_solr.minhash.signature import Signature
+from neardup_solr.records import NOTHING, Document, Entry
+from neardup_solr.settings import Settings
+from neardup_solr.text import normalize
+from neardup_solr.text.diff import Change, Words, changes, split
+from neardup_solr.text.shingles import shingles
+
+# What of a document is looked at in a collection, beside its text, and its place in an entry.
+STORED = {
+    "signature": "signature",
+    "content_bands": "bands",
+    "content_sg": "signatures",
+    "content_ng": "shingles",
+    "md5_hash": "md5_hash",
+    "profile_hash": "profile_hash",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """One of two documents: its entry as indexing would make it now, and its signature.
+
+    `pieces` are its shingles; `words` those of its text. `signature` and `terms` (by field) are
+    those that are stored with it, where it is in a collection; `stale` names the stored fields
+    that are not those of its text.
+    """
+
+    entry: Entry
+    words: Words
+    pieces: frozenset[str]
+    signature: Signature
+    terms: Mapping[str, frozenset[str]]
+    stale: tuple[str, ...] = ()
+
+    @property
+    def id(self) -> str:
+        """The document's id."""
+        return self.entry.id
+
+
+def subject(
+    document: Document, settings: Settings, *, stored: Mapping[str, Any] = NOTHING
+) -> Subject:
+    """A document as indexing would make it, beside what a collection has `stored` of it.
+
+    Raises RecordError where it cannot be indexed, SettingsError where its stored signature is
+    none of these settings.
+    """
+    entry = signature.entry(document, settings)
+    kept = signature.decode(stored.get("signature", entry.signature))
+    if len(kept) not in (0, settings.hashes):
+        raise SettingsError(
+            f"the stored signature of {document.id!r} has {len(kept)} hashes,"
+            f" and its settings say {settings.hashes}",
+            "index the document again",
+        )
+    fresh = {name: terms_of(getattr(entry, place)) for name, place in STORED.items()}
+    terms = fresh | {name: terms_of(value) for name, value in stored.items()}
+    return Subject(
+        entry=entry,
+        words=split(document.text),
+        pieces=frozenset(shingles(normalize.normalize(document.text), settings)),
+        signature=kept,
+        terms=terms,
+        stale=tuple(name for name in STORED if terms[name] != fresh[name]),
+    )
+
+
+def terms_of(value: str | Iterable[str]) -> frozenset[str]:
+    """A field's terms: one, several, or none where it is empty."""
+    return frozenset([value] if isinstance(value, str) else value) - {""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measured:
+    """Two documents by one measure: `similarity` in 0..1, `distance` in words where it has one.
+
+    `low` and `high` hold the true value of an estimate with 95 % confidence. `measure` is "words"
+    (edits), "jaccard" (exact, of shingles), "containment" and "contained" (the share of the first
+    one's shingles that the second has, and the reverse), "estimate" (Jaccard by signatures), or
+    "aligned" (soft alignment of the words of short texts, where frequencies of words are known).
+    """
+
+    measure: str
+    similarity: float
+    distance: int | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Way:
+    """One way in which a pair can become a candidate: documents share `shared` of `of` terms.
+
+    `name` is "duplicates" (the command: bands of the signatures) or a --by of searches; `is_there`
+    tells whether the collection has what that needs. `chance` is the probability to share a term
+    at the pair's Jaccard similarity, None where chance has no part in it; `finds` is whether the
+    pair is found: a candidate, and within the limits.
+    """
+
+    name: str
+    is_there: bool
+    shared: int
+    of: int
+    chance: float | None
+    finds: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What holds of a pair under settings and limits.
+
+    `allowed` is the distance in words that the limits allow for the longer text; `shared_bands`
+    are numbers of bands, from 0; `alignment` says which words stand for each other, where that
+    was measured.
+    """
+
+    first: Subject
+    second: Subject
+    settings: Settings
+    limits: Limits
+    measures: tuple[Measured, ...]
+    allowed: int
+    shared_bands: tuple[int, ...]
+    shared_shingles: int
+    alignment: tuple[Aligned, ...] = ()
+    ways: tuple[Way, ...] = ()
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether both have the same words in the same order."""
+        return self.first.entry.md5_hash == self.second.entry.md5_hash
+
+    @property
+    def has_words(self) -> bool:
+        """Whether both have words at all; what has none resembles nothing."""
+        return bool(self.first.entry.num_words and self.second.entry.num_words)
+
+    @property
+    def distance(self) -> int:
+        """Words inserted, deleted or replaced."""
+        return self.measured("words").distance or 0
+
+    @property
+    def jaccard(self) -> float:
+        """The Jaccard similarity of the two sets of shingles, exactly."""
+        return self.measured("jaccard").similarity
+
+    @property
+    def is_near(self) -> bool:
+        """Whether the pair is within the limits, by words."""
+        return self.has_words and self.distance <= self.allowed
+
+    @property
+    def differing_bands(self) -> tuple[int, ...]:
+        """The numbers of the bands that the two do not share."""
+        shared = set(self.shared_bands)
+        return tuple(band for band in range(self.settings.bands) if band not in shared)
+
+    @property
+    def chance(self) -> float:
+        """The probability that a pair of this Jaccard similarity shares a band."""
+        return bands.probability(self.jaccard, self.settings.bands, self.settings.rows)
+
+    @property
+    def fresh_bands(self) -> tuple[int, ...]:
+        """The bands that the two share by their texts, where a stored signature is not of its."""
+        both = (self.first, self.second)
+        if not any("signature" in each.stale for each in both):
+            return ()
+        one, other = (signature.decode(each.entry.signature) for each in both)
+        return shared_bands(one, other, self.settings)
+
+    @property
+    def changes(self) -> list[Change]:
+        """What turns the words of the first text into those of the second."""
+        return changes(self.first.words.forms, self.second.words.forms)
+
+    def measured(self, name: str) -> Measured:
+        """The pair by the measure of that name."""
+        return next(each for each in self.measures if each.measure == name)
+
+
+def facts(
+    first: Subject,
+    second: Subject,
+    settings: Settings,
+    *,
+    limits: Limits,
+    frequencies: Frequencies | None = None,
+) -> Facts:
+    """What holds of two documents: every measure, shared bands and terms, and who finds them.
+
+    Bands and the estimate are those of the signatures that the subjects have, stored or not;
+    words are aligned by the `frequencies` of words in the collection, where those are given.
+    """
+    longest = max(first.entry.num_words, second.entry.num_words)
+    found = Facts(
+        first=first,
+        second=second,
+        settings=settings,
+        limits=limits,
+        measures=_measures(first, second, longest),
+        allowed=limits.allowed(longest),
+        shared_bands=shared_bands(first.signature, second.signature, settings),
+        shared_shingles=len(first.pieces & second.pieces),
+    )
+    if frequencies is not None:
+        found = _with_alignment(found, frequencies)
+    return replace(found, ways=tuple(_way(name, found) for name in WAYS))
+
+
+def _with_alignment(found: Facts, frequencies: Frequencies) -> Facts:
+    one, other = (" ".join(each.words.forms) for each in (found.first, found.second))
+    [share] = aligned([one, other], np.array([[0, 1]], dtype=np.uint32), frequencies).tolist()
+    measured = Measured(measure="aligned", similarity=share)
+    rows = tuple(alignment(one, other, frequencies))
+    return replace(found, measures=(*found.measures, measured), alignment=rows)
+
+
+def shared_bands(first: Signature, second: Signature, settings: Settings) -> tuple[int, ...]:
+    """The numbers of the bands, from 0, in which two signatures agree."""
+    if not (len(first) and len(second)):
+        return ()
+    keys = bands.hash_bands(np.stack([first, second]), settings.bands, settings.rows)
+    return tuple(np.flatnonzero(keys[0] == keys[1]).tolist())
+
+
+def _measures(first: Subject, second: Subject, longest: int) -> tuple[Measured, ...]:
+    distance = words.word_distance(first.words.forms, second.words.forms, at_most=longest)
+    shared, sizes = len(first.pieces & second.pieces), (len(first.pieces), len(second.pieces))
+    supposed = statistics.jaccard(first.signature, second.signature)
+    return (
+        Measured(
+            measure="words",
+            similarity=words.similarity(distance or 0, longest),
+            distance=distance,
+        ),
+        Measured(measure="jaccard", similarity=_share(shared, sum(sizes) - shared)),
+        Measured(measure="containment", similarity=_share(shared, sizes[0])),
+        Measured(measure="contained", similarity=_share(shared, sizes[1])),
+        Measured(
+            measure="estimate",
+            similarity=float(supposed.value),
+            low=float(supposed.low),
+            high=float(supposed.high),
+        ),
+    )
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+# The ways to find candidates: the field that each needs, in the order of what is asked first.
+WAYS = {
+    "duplicates": "signature",
+    "bands": "content_bands",
+    "shingles": "content_ng",
+    "signatures": "content_sg",
+    "profile": "profile_hash",
+    "md5": "md5_hash",
+}
+
+
+def _way(name: str, found: Facts) -> Way:
+    settings = found.settings
+    shared, of, chance = _shared_terms(found, WAYS[name]), 1, None
+    if name in ("duplicates", "bands"):
+        shared = len(found.shared_bands) if name == "duplicates" else shared
+        of, chance = settings.bands, found.chance
+    elif name == "signatures":
+        of = settings.signatures
+        chance = bands.probability(found.jaccard, of, 1)
+    elif name == "shingles":
+        of = len(found.first.pieces | found.second.pieces)
+    is_there = WAYS[name] in settings.fields and (name != "signatures" or of > 0)
+    finds = is_there and shared > 0 and found.is_near
+    return Way(name=name, is_there=is_there, shared=shared, of=of, chance=chance, finds=finds)
+
+
+def _shared_terms(found: Facts, field: str) -> int:
+    """How many terms a search shares: it asks with those of a text for those that are stored."""
+    if not found.has_words:
+        return 0
+    one, other = found.first, found.second
+    return max(
+        len(terms_of(getattr(asking.entry, STORED[field])) & stored.terms[field])
+        for asking, stored in ((one, other), (other, one))
+    )

@@ -1,0 +1,331 @@
+"""The cheapest setting that would catch a pair of documents which is not found."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neardup_solr.measures.words import Limits
+from neardup_solr.minhash import plans, signature
+from neardup_solr.minhash.plans import Demand, curve, percent
+from neardup_solr.minhash.signature import Signature
+from neardup_solr.settings import Settings
+from neardup_solr.text.normalize import normalize
+from neardup_solr.text.shingles import shingles
+from neardup_solr.verbs.explain.facts import Facts, Subject
+
+SURE = 0.9  # of pairs this alike, the share that advised settings find at least
+BEARABLE = 0.05  # of pairs of unrelated texts, the share that they may find
+RELATED = 0.25  # similarity by words below which there is nothing to catch, unless words of
+ALIGNED = 0.5  # another spelling stand for each other this well
+
+# Jaccard similarity that about 99 of 100 pairs of unrelated English texts stay below, by shingles:
+# measured on news articles, titles of papers and texts of unrelated sentences.
+UNRELATED = {("words", 1): 0.15, ("words", 2): 0.05, ("words", 3): 0.03, ("chars", 5): 0.1}
+MORE_HASHES = (256, 512)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """The cheapest change that catches a pair.
+
+    `again` are ids of documents to index again, as what is stored is not of their texts;
+    `limits` where those of the pair have to be wider; `settings` where it has to share a band,
+    and then its Jaccard `similarity` under them, the `chance` that a pair of that similarity
+    shares a band, and the `load`, the share of unrelated pairs that do (`load_now`: under the
+    settings that hold now). Unless `needs_texts`, stored signatures are enough (`reband`).
+    `by` is a way of searches that has the pair as a candidate, where no bands would do.
+    """
+
+    again: tuple[str, ...] = ()
+    limits: Limits | None = None
+    settings: Settings | None = None
+    similarity: float = 0.0
+    chance: float = 0.0
+    load: float = 0.0
+    load_now: float = 0.0
+    needs_texts: bool = False
+    by: str | None = None
+
+
+def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
+    """The cheapest change that catches a pair; None where there is nothing to catch, or none does.
+
+    Wider limits where it is beyond them; where it is no candidate, in this order: to index again
+    what has changed, other bands of the signatures that are stored, other shingles, a search.
+    """
+    if not is_related(found):
+        return None
+    limits = None if found.is_near else _wider(found)
+    if is_candidate:
+        return Advice(limits=limits)
+    if found.fresh_bands:
+        again = tuple(each.id for each in (found.first, found.second) if each.stale)
+        return Advice(again=again, limits=limits)
+    advice = _by_bands(found) or _by_texts(found) or _by_search(found)
+    return replace(advice, limits=limits) if advice else None
+
+
+def is_related(found: Facts) -> bool:
+    """Whether a pair is alike enough to be worth catching."""
+    measured = {each.measure: each.similarity for each in found.measures}
+    is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= ALIGNED
+    return found.has_words and (found.is_near or is_alike)
+
+
+def _wider(found: Facts) -> Limits:
+    """Limits that just hold the pair, changed as little as can be."""
+    longest = max(found.first.entry.num_words, found.second.entry.num_words)
+    most, least = found.limits.max_distance, found.limits.least_similarity()
+    if most is not None:
+        most = max(most, found.distance)
+    if found.distance > Limits(min_similarity=least).allowed(longest):
+        least = math.floor(found.measured("words").similarity * 100) / 100
+    return Limits(max_distance=most, min_similarity=least)
+
+
+def _by_bands(found: Facts) -> Advice | None:
+    """Other bands of the signatures that are there."""
+    needed = frozenset({"signature", "content_bands"})
+    settings = replace(found.settings, fields=found.settings.fields | needed)
+    signatures = found.first.signature, found.second.signature
+    needs_texts = not needed <= found.settings.fields
+    return _cheapest(found, settings, signatures, found.jaccard, needs_texts=needs_texts)
+
+
+def _by_texts(found: Facts) -> Advice | None:
+    """Other shingles, or more hashes, which need the texts again: those of the least load."""
+    tried = [_anew(found, shaping) for shaping in _shapings(found.settings)]
+    advised = [each for each in tried if each is not None]
+    return min(advised, key=lambda a: (max(a.load, a.load_now), -a.chance), default=None)
+
+
+def _by_search(found: Facts) -> Advice | None:
+    candidate = (way.name for way in found.ways if way.is_there and way.shared)
+    by = next(candidate, None)
+    return None if by is None else Advice(by=by)
+
+
+def _shapings(settings: Settings) -> Iterator[dict[str, Any]]:
+    yield from ({"hashes": more} for more in MORE_HASHES if more > settings.hashes)
+    for kind, size in UNRELATED:
+        if (kind, size) != (settings.kind, settings.shingle_size):
+            yield {"kind": kind, "shingle_size": size, "language": "english"}
+
+
+def _anew(found: Facts, shaping: dict[str, Any]) -> Advice | None:
+    settings = replace(found.settings, **shaping)
+    forms = [normalize(each.entry.content) for each in (found.first, found.second)]
+    one, other = (shingles(form, settings) for form in forms)
+    shared = len(set(one) & set(other))
+    similarity = shared / (len(one) + len(other) - shared)
+    signatures = signature.minhash(one, settings), signature.minhash(other, settings)
+    return _cheapest(found, settings, signatures, similarity, needs_texts=True)
+
+
+def _cheapest(
+    found: Facts,
+    settings: Settings,
+    signatures: tuple[Signature, Signature],
+    similarity: float,
+    *,
+    needs_texts: bool,
+) -> Advice | None:
+    """The cheapest bands that the pair shares, and that find nine in ten pairs like it."""
+    now = load(found.settings)
+    chosen = cheapest_bands(signatures, settings, similarity, budget=now)
+    if chosen is None:
+        return None
+    return Advice(
+        settings=chosen,
+        similarity=similarity,
+        chance=float(curve(similarity, chosen.bands, chosen.rows)),
+        load=load(chosen),
+        load_now=now,
+        needs_texts=needs_texts,
+    )
+
+
+def cheapest_bands(
+    signatures: tuple[Signature, Signature],
+    settings: Settings,
+    similarity: float,
+    *,
+    budget: float,
+) -> Settings | None:
+    """The bands of least load that two signatures of this Jaccard similarity share.
+
+    They find nine in ten such pairs. A load within the `budget` is as good as any other: there
+    the bands are those that find most. None where the least load is beyond what is bearable.
+    """
+    if not (len(signatures[0]) and len(signatures[1])) or similarity <= unrelated(settings):
+        return None
+    equal = signatures[0] == signatures[1]
+    demand = Demand(catch=similarity, miss=1 - SURE, avoid=unrelated(settings))
+    choices = []
+    for plan in plans.catching(demand, settings.hashes):
+        most = settings.hashes // plan.rows
+        whole = equal[: most * plan.rows].reshape(most, plan.rows).all(axis=1)
+        if whole.any():
+            affordable = int(math.log1p(-budget) / math.log1p(-(demand.avoid**plan.rows)))
+            bands = max(plan.bands, int(whole.argmax()) + 1, min(affordable, most))
+            choices.append(replace(settings, bands=bands, rows=plan.rows))
+
+    def cost(choice: Settings) -> tuple[float, float]:
+        return max(load(choice), budget), -float(curve(similarity, choice.bands, choice.rows))
+
+    best = min(choices, key=cost, default=None)
+    return best if best is not None and load(best) <= BEARABLE else None
+
+
+def load(settings: Settings) -> float:
+    """The share of pairs of unrelated texts that share a band, at the most that those are alike."""
+    return float(curve(unrelated(settings), settings.bands, settings.rows))
+
+
+def unrelated(settings: Settings) -> float:
+    """The Jaccard similarity that hardly any unrelated texts have, by shingles of that kind."""
+    return UNRELATED.get((settings.kind, settings.shingle_size), Demand().avoid)
+
+
+PART = 0.5  # containment from which one text is said to be a part of another
+FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """A pair of documents: what holds of it, what becomes of it and why, and what would help.
+
+    `verdict` is "found", "missed" (near enough, but no candidate), "beyond the limits" (a
+    candidate, not near enough) or "apart" (neither); `way` is the way that decides, the first
+    that the collection has. `reasons` are sentences. `advice` is None where nothing is to be
+    caught, or nothing would catch it.
+    """
+
+    facts: Facts
+    way: str
+    verdict: str
+    reasons: tuple[str, ...]
+    advice: Advice | None
+
+
+def explained(found: Facts) -> Explanation:
+    """The verdict on a pair, its reasons, and the advice where it is not found."""
+    way = next((each for each in found.ways if each.is_there), found.ways[0])
+    is_candidate = way.is_there and way.shared > 0
+    verdict = _VERDICTS[is_candidate, found.is_near]
+    reasons = (*_because(found, verdict, way.name), *_of_stale(found))
+    advice = None if verdict == FOUND else advised(found, is_candidate=is_candidate)
+    return Explanation(facts=found, way=way.name, verdict=verdict, reasons=reasons, advice=advice)
+
+
+_VERDICTS = {
+    (True, True): FOUND,
+    (False, True): MISSED,
+    (True, False): BEYOND,
+    (False, False): APART,
+}
+
+
+def _because(found: Facts, verdict: str, way: str) -> Iterator[str]:
+    if not found.has_words:
+        for each in (found.first, found.second):
+            if not each.entry.num_words:
+                yield f"{each.id!r} has no word: it resembles nothing."
+        return
+    if found.is_exact:
+        yield "They are the same word by word, after normalisation."
+    if not found.is_near:
+        yield _limits_of(found)
+        yield from _parts(found)
+    if verdict in (MISSED, APART):
+        yield from _no_candidate(found, way)
+
+
+def _limits_of(found: Facts) -> str:
+    limits = found.limits
+    given = [f"a distance of at most {limits.max_distance}"] * (limits.max_distance is not None)
+    if limits.least_similarity() > 0 or not given:
+        given.append(f"a similarity of at least {limits.least_similarity():g}")
+    words = f"{found.distance:,} word{'' if found.distance == 1 else 's'}"
+    return (
+        f"They are {words} apart, where the limits allow {found.allowed:,} ({' and '.join(given)})."
+    )
+
+
+def _parts(found: Facts) -> Iterator[str]:
+    """Whether one is much of a part of the other, which neither edits nor Jaccard tell."""
+    names = ("containment", found.first, found.second), ("contained", found.second, found.first)
+    for measure, part, whole in names:
+        share = found.measured(measure).similarity
+        if share >= PART and len(part.pieces) < len(whole.pieces) / 2:
+            shown = f"{percent(share)} of the shingles of {part.id!r}"
+            yield f"{shown} are in {whole.id!r}: it is a part of that."
+
+
+def _no_candidate(found: Facts, way: str) -> Iterator[str]:
+    """Why the two share no band (or none of what a collection without bands has)."""
+    if found.fresh_bands:
+        fresh = f"{len(found.fresh_bands)} of {_bands(found.settings)}"
+        yield f"By signatures of their texts as they are now they would share {fresh}."
+        return
+    single = [each for each in (found.first, found.second) if _is_one_shingle(each)]
+    if not found.shared_shingles:
+        yield f"They share no shingle of {shape(found.settings)}."
+    elif way not in ("duplicates", "bands"):
+        yield f"They share none of what --by {way} compares."
+    elif found.chance >= 0.5:
+        yield (
+            f"Bad luck: pairs as alike as these ({found.jaccard:.3f} by Jaccard) share one of"
+            f" {_bands(found.settings)} in {percent(found.chance)} of cases; this one does not."
+        )
+    else:
+        yield (
+            f"Their Jaccard similarity of {found.jaccard:.3f} is low: pairs of it share one of"
+            f" {_bands(found.settings)} in {percent(found.chance)} of cases."
+        )
+    if single:
+        names = " and ".join(repr(each.id) for each in single)
+        yield f"{names}: so short as to be a single shingle, which only equal texts share."
+    elif found.is_near and found.chance < 0.5:
+        yield _why_low(found)
+
+
+def _why_low(found: Facts) -> str:
+    """Why texts that are alike by words are not by shingles."""
+    size = found.settings.shingle_size
+    sizes = sorted(len(each.pieces) for each in (found.first, found.second))
+    if sizes[0] < sizes[1] / 2:
+        return (
+            f"One has {sizes[0]:,} shingles and the other {sizes[1]:,}, so that it cannot exceed"
+            f" {sizes[0] / sizes[1]:.2f}."
+        )
+    if found.settings.kind != "words":
+        return f"Of {sizes[1]:,} shingles they share {found.shared_shingles:,}."
+    return (
+        f"Each changed word changes up to {size} shingles: of {sizes[1]:,} there are"
+        f" {found.shared_shingles:,} left."
+    )
+
+
+def _of_stale(found: Facts) -> Iterator[str]:
+    for each in (found.first, found.second):
+        if each.stale:
+            fields = ", ".join(each.stale)
+            yield f"{each.id!r}: the stored {fields} are not those of its text; index it again."
+
+
+def _is_one_shingle(each: Subject) -> bool:
+    return each.pieces == {" ".join(each.words.forms)}
+
+
+def shape(settings: Settings) -> str:
+    """What a shingle is made of: "3 words"."""
+    size, kind = settings.shingle_size, settings.kind
+    return f"{size} {kind if size > 1 else kind.removesuffix('s')}"
+
+
+def _bands(settings: Settings) -> str:
+    return f"{settings.bands} bands of {settings.rows}"

@@ -1,0 +1,204 @@
+"""gate: may a new document come in, beside what the collection and this run already have?"""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures.verification import MEASURES, Comparing
+from neardup_solr.minhash import encode, signature
+from neardup_solr.records import Document, Match, natural
+from neardup_solr.settings import Settings
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.stored import needed_settings, settle, stored_settings
+from neardup_solr.spill import Spill
+from neardup_solr.verbs import search
+from neardup_solr.verbs.batch import BANDS, Batch, Met, Near, Seeking, signed_batch
+from neardup_solr.verbs.gate.meet import Admitted, Matched, Meeting
+from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Policy
+
+_NOT_ADMITTED = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gating:
+    """How the gate works.
+
+    `batch` documents are asked about by one query; a decision names at most `most` matches.
+    `filters` are Solr filter queries that say what of the collection counts. With `index` the
+    admitted documents are indexed.
+
+    Raises SettingsError where a value cannot be.
+    """
+
+    batch: int = 50
+    most: int = 100
+    filters: tuple[str, ...] = ()
+    index: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.batch <= 1_000:
+            raise SettingsError(f"batches of {self.batch} documents", "give 1 to 1,000")
+        if self.most < 1:
+            raise SettingsError(f"{self.most} matches of a decision", "give 1 or more")
+
+
+DEFAULT = Policy()
+DEFAULT_GATING = Gating()
+
+
+def gate(
+    solr: Solr,
+    documents: Iterable[Document],
+    *,
+    policy: Policy = DEFAULT,
+    gating: Gating = DEFAULT_GATING,
+) -> Iterator[Decision]:
+    """A decision for each document, in order: allow, tag, hold or reject.
+
+    A document is compared with those of the collection, as searches see it, that share an LSH
+    band with it, and with those before it that were admitted; never with one of its own id, which
+    it would replace. One that cannot be indexed is rejected with the reason. Where documents are
+    indexed, a decision is given once Solr has the document, and what Solr refuses is rejected;
+    after the last one they are committed.
+
+    Raises SettingsError where the collection lacks what the policy needs, SolrError where Solr
+    does not answer: what was decided before still holds.
+    """
+    settings = _settings(solr, policy, index=gating.index)
+    needed = MEASURES[policy.measure].has_frequencies
+    comparing = Comparing(
+        measure=policy.measure,
+        limits=policy.limits,
+        settings=settings,
+        frequencies=search.frequencies(search.sampled(solr)) if needed else None,
+    )
+    seeking = Seeking(
+        comparing=comparing, filters=gating.filters, fields=(TAG_FIELD,), with_most_shared=True
+    )
+    meeting = Meeting(solr=solr, seeking=seeking)
+    return _Run(meeting=meeting, policy=policy, gating=gating).decisions(documents)
+
+
+def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
+    """The settings of a collection that has what the policy compares; defaults of an empty one."""
+    if index and not solr.names.is_plain:
+        reason = "the documents of this collection are written by another program"
+        raise SettingsError(reason, "index there what the gate admits, and run neardup annotate")
+    stored = stored_settings(solr)
+    if stored is None and solr.count():
+        stored = needed_settings(solr)  # refused: to documents without fields nothing is ever near
+    settings = settle(solr, None) if index else stored or Settings()
+    needed = {BANDS, "content" if MEASURES[policy.measure].has_texts else "signature"}
+    lacking = sorted(needed - settings.fields)
+    if lacking:
+        reason = f"the collection was indexed without {', '.join(lacking)}"
+        raise SettingsError(reason, "index it into another core with that field")
+    solr.require_fields(["id", *(settings.fields if index else needed)])
+    return settings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Run:
+    """What decides about documents, one after the other."""
+
+    meeting: Meeting
+    policy: Policy
+    gating: Gating
+
+    def decisions(self, documents: Iterable[Document]) -> Iterator[Decision]:
+        """The decisions about documents, batch by batch."""
+        remaining = iter(documents)
+        with Spill() as spill:
+            admitted = Admitted.none(spill)
+            while batch := list(islice(remaining, self.gating.batch)):
+                yield from self._decided(batch, admitted)
+        if self.gating.index:
+            self.meeting.solr.commit()
+
+    def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
+        problems = [signature.problem(document) for document in documents]
+        usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
+        judged = iter(self._judged(signed_batch(usable, self.meeting.comparing), admitted))
+        return [
+            next(judged)
+            if reason is None
+            else Decision(document=document, action=REJECT, reason=reason)
+            for document, reason in zip(documents, problems, strict=True)
+        ]
+
+    def _judged(self, batch: Batch, admitted: Admitted) -> list[Decision]:
+        """Decisions that hold: what Solr refuses is rejected, and no reason to keep others out."""
+        matched = self.meeting.matched(batch, admitted)
+        fixed: dict[int, Decision] = {}
+        while True:
+            decisions = self._in_order(batch, matched, fixed, admitted)
+            refused = self._sent(decisions, fixed) if self.gating.index else {}
+            rows = [row for row, one in enumerate(decisions) if one.is_admitted]
+            if not refused:
+                admitted.add(batch, rows)
+                return decisions
+            fixed |= {row: decisions[row] for row in rows} | refused
+
+    def _in_order(
+        self, batch: Batch, matched: Matched, fixed: Mapping[int, Decision], admitted: Admitted
+    ) -> list[Decision]:
+        """One decision after the other: whoever is admitted counts for those that follow."""
+        latest = ChainMap[str, int]({}, admitted.latest)
+        numbers: dict[int, int] = {}
+        decisions = []
+        for row, document in enumerate(batch.documents):
+            near = [
+                one
+                for one in matched.near[row]
+                if one.met.id != document.id and _is_there(one.met, numbers, latest)
+            ]
+            decision = fixed.get(row) or self._decision(document, near, int(batch.words[row]))
+            decisions.append(replace(decision, complete=not matched.is_cut[row]))
+            if decision.is_admitted:
+                numbers[row] = latest[document.id] = len(admitted.ids) + len(numbers)
+        return decisions
+
+    def _decision(self, document: Document, near: Sequence[Near], words: int) -> Decision:
+        near = sorted(near, key=lambda one: _order(one.match))
+        matches = [one.match for one in near]
+        exact = next((one.match for one in near if one.is_equal), None)
+        action, reason = self.policy.judge(matches, exact)
+        return Decision(
+            document=document,
+            action=action,
+            reason=reason if words else "it has no words to compare",
+            matches=tuple(matches[: self.gating.most]),
+        )
+
+    def _sent(
+        self, decisions: Sequence[Decision], fixed: Mapping[int, Decision]
+    ) -> dict[int, Decision]:
+        """Index what is admitted and not sent yet; rejections of what Solr refuses, by row."""
+        rows = [row for row, one in enumerate(decisions) if one.is_admitted and row not in fixed]
+        if not rows:
+            return {}
+        documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
+        encoded = encode.encoded(documents, self.meeting.comparing.settings)
+        refused = {}
+        for refusal in self.meeting.solr.add([json for json, _ in encoded]):
+            reason = f"Solr refused it: {refusal.reason}"
+            for row in rows:
+                document = decisions[row].document
+                if document.id == refusal.id:
+                    refused[row] = Decision(document=document, action=REJECT, reason=reason)
+        return refused
+
+
+def _is_there(met: Met, numbers: Mapping[int, int], latest: Mapping[str, int]) -> bool:
+    """Whether a document was admitted, and none of its id after it."""
+    number = met.number if met.row is None else numbers.get(met.row, _NOT_ADMITTED)
+    return latest.get(met.id) == number
+
+
+def _order(match: Match) -> tuple[float, int, tuple[int, int, str]]:
+    apart = -match.similarity if match.distance is None else match.distance
+    return (apart, -match.shared, natural(match.id))

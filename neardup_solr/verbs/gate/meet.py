@@ -1,0 +1,131 @@
+"""Who a batch of new documents meets: in the collection, among those admitted, in the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.candidates import arrivals
+from neardup_solr.candidates.arrivals import Arrivals
+from neardup_solr.measures.verification import Comparing
+from neardup_solr.solr.collection import Solr
+from neardup_solr.spill import Spill, Strings
+from neardup_solr.verbs.batch import (
+    Batch,
+    Candidate,
+    Met,
+    Near,
+    Seeking,
+    candidates_of,
+    meetings,
+    near_ones,
+)
+from neardup_solr.verbs.gate.policy import TAG_FIELD
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Matched:
+    """For each document of a batch whom it is near to, and whether it met more than are compared.
+
+    Those of its own batch and those before it are there whether they are admitted or not.
+    """
+
+    near: list[list[Near]]
+    is_cut: list[bool]
+
+
+@dataclass(slots=True, kw_only=True)
+class Admitted:
+    """The documents that were admitted, by number; `latest` is the last number of each id."""
+
+    known: Strings
+    ids: list[str] = field(default_factory=list)
+    latest: dict[str, int] = field(default_factory=dict)
+    arrivals: Arrivals = field(default_factory=Arrivals)
+
+    @classmethod
+    def none(cls, spill: Spill) -> Admitted:
+        """Nobody yet; what they are compared by goes where `spill` says."""
+        return cls(known=spill.strings())
+
+    def add(self, batch: Batch, rows: Sequence[int]) -> None:
+        """Admit these rows of a batch."""
+        numbers = np.arange(len(self.ids), len(self.ids) + len(rows))
+        has_words = batch.words[rows] > 0
+        if has_words.any():
+            keys = arrivals.term_keys(batch.keys[rows])
+            self.arrivals.add(keys[has_words], numbers[has_words])
+        added = [batch.documents[row].id for row in rows]
+        self.ids += added
+        self.latest.update(zip(added, numbers.tolist(), strict=True))
+        self.known.extend([batch.known[row] for row in rows])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meeting:
+    """What finds out who is near, in a collection and among those that come."""
+
+    solr: Solr
+    seeking: Seeking
+
+    @property
+    def comparing(self) -> Comparing:
+        """How documents are compared."""
+        return self.seeking.comparing
+
+    def matched(self, batch: Batch, admitted: Admitted) -> Matched:
+        """Whom each document of a batch is near to."""
+        found = candidates_of(self.solr, batch, self.seeking)
+        there = [
+            [one for one in each.found if _counts(document.id, one)]
+            for document, each in zip(batch.documents, found, strict=True)
+        ]
+        known = list(batch.known)
+        rows = np.flatnonzero(batch.words > 0)
+        met = [
+            *meetings(batch, there, known, self.comparing),
+            *_among_admitted(batch, rows, known, admitted),
+            *_in_batch(batch, rows),
+        ]
+        near: list[list[Near]] = [[] for _ in batch.words]
+        for row, one in near_ones(known, met, self.comparing):
+            near[row].append(one)
+        return Matched(near=near, is_cut=[each.is_cut for each in found])
+
+
+def _counts(id: str, one: Candidate) -> bool:
+    """Whether a document of the collection counts for one with this id.
+
+    What was tagged as a near-duplicate of this one came after it: this one comes again.
+    """
+    tags = one.fields.get(TAG_FIELD, ())
+    return one.id != id and id not in ([tags] if isinstance(tags, str) else tags)
+
+
+def _among_admitted(
+    batch: Batch, rows: NDArray[np.int64], known: list[str], admitted: Admitted
+) -> Iterator[tuple[int, Met]]:
+    """Who is met of those admitted in earlier batches; as `matching.met`."""
+    shared = admitted.arrivals.sharing(arrivals.term_keys(batch.keys[rows]))
+    places: dict[int, int] = {}
+    for at, number, bands in _listed(shared):
+        if number not in places:
+            places[number] = len(known)
+            known.append(admitted.known[number])
+        id = admitted.ids[number]
+        yield int(rows[at]), Met(id=id, place=places[number], shared=bands, number=number)
+
+
+def _in_batch(batch: Batch, rows: NDArray[np.int64]) -> Iterator[tuple[int, Met]]:
+    """Who is met of those before in the same batch."""
+    for first, later, bands in _listed(arrivals.within(arrivals.term_keys(batch.keys[rows]))):
+        row = int(rows[first])
+        id = batch.documents[row].id
+        yield int(rows[later]), Met(id=id, place=row, shared=bands, row=row)
+
+
+def _listed(columns: arrivals.Shared) -> Iterable[tuple[int, int, int]]:
+    return zip(*(column.tolist() for column in columns), strict=True)

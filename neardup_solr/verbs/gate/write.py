@@ -1,0 +1,147 @@
+"""Decisions of the gate as rows, and the held documents in a file of their own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
+from hashlib import blake2b
+from itertools import combinations
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import orjson
+
+from neardup_solr.errors import SourceError
+from neardup_solr.records import Match
+from neardup_solr.reports import rows
+from neardup_solr.reports.rows import Row
+from neardup_solr.verbs.gate.policy import HOLD, TAG_FIELD, Decision
+
+COLUMNS = ("id", "action", "other_id", "similarity", "distance", "matches", "reason")
+REASON_FIELD = "neardup_reason"
+_WHY = frozenset({REASON_FIELD, TAG_FIELD})
+
+
+def format_decisions(decisions: Iterable[Decision], format: str) -> Iterator[str]:
+    """Lines of decisions in a format: "tsv", "csv" or "jsonl".
+
+    A row has the nearest match and how many there are; in JSONL `matches` has all of them.
+    Raises SettingsError for another format.
+    """
+    rows.check_format(format)
+    if format == "jsonl":
+        return (orjson.dumps(_object(one)).decode() + "\n" for one in decisions)
+    return rows.format_rows(map(_row, decisions), COLUMNS, format)
+
+
+def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
+    """Write decisions to a file whose suffix (.tsv, .csv, .jsonl) says the format, or nothing.
+
+    Raises SourceError where the suffix is not known or the file cannot be written.
+    """
+    rows.check_output(path)
+    lines = format_decisions(decisions, path.suffix.lower()[1:])
+    rows.write_atomically(path, lines)
+
+
+def check_held(path: Path) -> None:
+    """Refuse a file for held documents that could not be written, before any work is done for it.
+
+    Raises SourceError where it is no .jsonl file, or as `report.check_place` does.
+    """
+    if path.suffix.lower() != ".jsonl" or path.is_dir():
+        raise SourceError(str(path), "held documents go to a .jsonl file", "name one with --held")
+    rows.check_place(path)
+
+
+def check_apart(files: Mapping[str, Path | None]) -> None:
+    """Refuse one file for two purposes, by SourceError: one would be read or written over.
+
+    `files` has a file, or None, for what each is called.
+    """
+    named = {name: path.resolve() for name, path in files.items() if path is not None}
+    for (name, path), (other, other_path) in combinations(named.items(), 2):
+        if path == other_path:
+            raise SourceError(str(path), f"is both {name} and {other}", "name two files")
+
+
+def keeping_held(decisions: Iterable[Decision], path: Path) -> Iterator[Decision]:
+    """The same decisions; each held document is in the file before its decision is given.
+
+    Lines come to those that are there: id, text, the kept columns, neardup_reason and neardup_of
+    (the ids of its matches). A document that is there already, all its columns the same, is not
+    added again. `neardup index` and `neardup gate` read such a file.
+    """
+    with path.open("a+b") as file:
+        there, ends = _held_before(file)
+        file.write(b"" if ends else b"\n")  # what somebody's editor, or a full disk, left out
+        for decision in decisions:
+            if decision.action == HOLD:
+                held = _held(decision)
+                if (mark := _mark(held)) not in there:
+                    file.write(orjson.dumps(held) + b"\n")
+                    file.flush()
+                    there.add(mark)
+            yield decision
+        os.fsync(file.fileno())
+
+
+def _held_before(file: BinaryIO) -> tuple[set[bytes], bool]:
+    """The marks of the documents in a file of held ones, and whether its last line is whole."""
+    marks, line = set(), b"\n"
+    file.seek(0)
+    for line in file:
+        with suppress(orjson.JSONDecodeError):  # a line of somebody else's stays as it is
+            marks.add(_mark(orjson.loads(line)))
+    return marks, line.endswith(b"\n")
+
+
+def _mark(held: Any) -> bytes:
+    """A hash of what a held document is, whatever it was held for. 16 bytes."""
+    if isinstance(held, dict):
+        held = {name: value for name, value in held.items() if name not in _WHY}
+    return blake2b(orjson.dumps(held, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
+
+
+def _row(decision: Decision) -> Row:
+    nearest: dict[str, Any] = _match(decision.matches[0]) if decision.matches else {}
+    return {
+        "id": decision.id,
+        "action": decision.action,
+        "other_id": nearest.get("id"),
+        "similarity": nearest.get("similarity"),
+        "distance": nearest.get("distance"),
+        "matches": len(decision.matches),
+        "reason": decision.reason,
+    }
+
+
+def _object(decision: Decision) -> dict[str, Any]:
+    return {**_row(decision), "id": _utf8(decision.id), "reason": _utf8(decision.reason),
+            "matches": list(map(_match, decision.matches))}  # fmt: skip
+
+
+def _match(match: Match) -> dict[str, Any]:
+    return {
+        "id": match.id,
+        "similarity": round(match.similarity, 4),
+        "distance": match.distance,
+        "shared": match.shared,
+    }
+
+
+def _held(decision: Decision) -> dict[str, Any]:
+    document = decision.document
+    return {
+        **document.kept,
+        "id": document.id,
+        "text": document.text,
+        REASON_FIELD: decision.reason,
+        TAG_FIELD: [match.id for match in decision.matches],
+    }
+
+
+def _utf8(text: str) -> str:
+    """A text with lone surrogates escaped: an id that is refused for them is shown all the same."""
+    return text.encode("utf-8", "backslashreplace").decode()

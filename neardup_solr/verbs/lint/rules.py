@@ -1,0 +1,433 @@
+"""What is known of a collection that is there, and what was found wrong with it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from neardup_solr.solr.names import TEXT, Names
+from neardup_solr.solr.probe import REBUILDS
+from neardup_solr.solr.query import CLAUSES
+from neardup_solr.solr.schema import Field, Schema
+
+DANGER, WARNING, NOTE = "danger", "warning", "note"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Something wrong with a collection: how grave, what it is about, why, and the remedy.
+
+    `level` is "danger" (documents would lose something, or cannot be written), "warning" or
+    "note"; `rule` is a short name that stays the same; `about` is a field, a handler or the like.
+    """
+
+    level: str
+    rule: str
+    about: str
+    reason: str
+    remedy: str
+
+
+def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collection[str]) -> str:
+    """Why a name of ours cannot be used in a collection with these used fields; "" where it can."""
+    there = schema.fields.get(name)
+    if there is not None and (problem := there.problem(needed)):
+        return problem
+    # Without that field none of the values can be ours.
+    if name in used and names.of("signature_settings") not in schema.fields:
+        return (
+            "documents have it, with other values"
+            if there
+            else "documents have it as a dynamic field"
+        )
+    return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """What is known of the collection `name`; None where its Solr does not tell.
+
+    `used` are the fields that its documents have; `chain` the classes of its default update chain;
+    `select` the parameters that its /select has by configuration, as "appends" and so on;
+    `children` counts nested documents, `placed` those of them whose place among their relatives is
+    known (_nest_path_); `alias_of` are the collections behind an
+    alias; `beside` those that share the schema; `missing` the fields of ours that are not there.
+    """
+
+    schema: Schema
+    names: Names
+    wanted: Mapping[str, Field]
+    documents: int
+    name: str = "NAME"
+    used: frozenset[str] | None = None
+    children: int | None = None
+    placed: int = 0
+    is_mutable: bool | None = None
+    has_log: bool | None = None
+    takes_clauses: bool | None = None
+    chain: Sequence[str] | None = None
+    select: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    version: str = ""
+    alias_of: Sequence[str] = ()
+    beside: Sequence[str] = ()
+    is_read_only: bool = False
+    is_local: bool = True
+    is_encrypted: bool = True
+    is_open: bool = False
+
+
+INTO = "write a collection beside it: neardup annotate NAME --into OTHER"
+SHOWN = 8  # fields that may hold the text, in a message
+_VALUES = re.compile(
+    "(Trie)?(Int|Long|Float|Double|Date)(Point|Range)?Field|(Bool|Binary|RandomSort|Rank|Nest"
+    "|DenseVector|Point|LatLon|Spatial|BBox|Rpt|Enum|Currency|Abstract).*"
+)  # classes of types that hold no text
+# Processors of updates before Solr rebuilds the document: they see a part of it, and give it what
+# the whole one has.
+_FILLING = {
+    "TimestampUpdateProcessorFactory": "gives an updated document a new time",
+    "DefaultValueUpdateProcessorFactory": "sets a field back to its default",
+    "SignatureUpdateProcessorFactory": "makes the signature of a part of the document",
+}
+# Processors that change nothing when they meet a whole document again.
+_HARMLESS = frozenset(
+    f"{name}UpdateProcessorFactory"
+    for name in ("Log", "Run", "Tolerant", "NoOpDistributing", "Distributed", "Timestamp", "UUID")
+) | {"DefaultValueUpdateProcessorFactory", "IgnoreCommitOptimizeUpdateProcessorFactory"}
+
+
+def key(facts: Facts) -> Iterator[Finding]:
+    name = facts.schema.key
+    if not name:
+        reason = "the schema has no unique key, so no document can be updated"
+        yield Finding(
+            level=DANGER,
+            rule="key",
+            about="uniqueKey",
+            reason=reason,
+            remedy="add a <uniqueKey> and index the documents again",
+        )
+        return
+    found = facts.schema.field(name)
+    if found is not None and not found.doc_values:
+        yield Finding(
+            level=WARNING,
+            rule="key",
+            about=name,
+            reason="the unique key has no docValues, which the export of whole"
+            " collections (duplicates, report) needs",
+            remedy="give it docValues and index the documents again; annotate, search"
+            " and the gate work without",
+        )
+    if name != facts.names.id:
+        yield Finding(
+            level=NOTE,
+            rule="names",
+            about=name,
+            reason=f"the unique key is not {facts.names.id}, as we would read it",
+            remedy="neardup init keeps its name with the collection",
+        )
+
+
+def versions(facts: Facts) -> Iterator[Finding]:
+    found = facts.schema.field("_version_")
+    if found is None or not (found.doc_values or found.indexed):
+        yield Finding(
+            level=DANGER,
+            rule="versions",
+            about="_version_",
+            reason="without it a change made by someone else at the same time would be overwritten",
+            remedy="add the field _version_ (a long with docValues) and index again",
+        )
+
+
+def update_log(facts: Facts) -> Iterator[Finding]:
+    if facts.has_log is False:
+        yield Finding(
+            level=DANGER,
+            rule="update-log",
+            about="updateLog",
+            reason="the update log is off: Solr refuses to update a part of a document",
+            remedy="add <updateLog/> to <updateHandler> in solrconfig.xml, reload",
+        )
+    if facts.has_log is None:
+        yield Finding(
+            level=WARNING,
+            rule="update-log",
+            about="updateLog",
+            reason="whether the update log is on cannot be seen: /get does not answer",
+            remedy="open /get, or look into solrconfig.xml",
+        )
+
+
+def lost_fields(facts: Facts) -> Iterator[Finding]:
+    level = DANGER if facts.documents else WARNING
+    for name, reason in facts.schema.lost(facts.used or facts.schema.fields).items():
+        yield Finding(
+            level=level,
+            rule="lost-field",
+            about=name,
+            reason=f"an update of a part of a document would lose it: {reason}",
+            remedy=f"store it (or give it docValues) and index again, or {INTO}",
+        )
+    for name in sorted(facts.used or ()):
+        if facts.schema.field(name) is None:
+            yield Finding(
+                level=DANGER,
+                rule="unknown-field",
+                about=name,
+                reason="documents have it and the schema does not know it: Solr refuses"
+                " to update them",
+                remedy="add it to the schema again",
+            )
+    for one in facts.schema.dynamic if facts.used is None else ():
+        if one.indexed and not one.is_kept:
+            yield Finding(
+                level=WARNING,
+                rule="lost-field",
+                about=one.name,
+                reason="an update would lose such fields, and whether documents have any cannot"
+                " be seen (/admin/luke is shut)",
+                remedy=f"open /admin/luke and lint again, or {INTO}",
+            )
+
+
+def children(facts: Facts) -> Iterator[Finding]:
+    there = facts.children
+    if there is None or there > facts.placed:
+        yield Finding(
+            level=DANGER,
+            rule="children",
+            about="_root_",
+            reason=f"nested documents {'may be' if there is None else 'are'} there that have no"
+            " _nest_path_: an update of a parent would delete its children",
+            remedy="index them again as named children, in a schema that has _nest_path_, or "
+            + INTO,
+        )
+    elif there:
+        yield Finding(
+            level=NOTE,
+            rule="children",
+            about="_root_",
+            reason=f"{there:,} documents are children of others",
+            remedy="they stay as they are",
+        )
+
+
+def update_chain(facts: Facts) -> Iterator[Finding]:
+    classes = list(facts.chain or ())
+    cut = classes.index(REBUILDS) if classes else 0
+    for name in classes[:cut]:
+        if name in _FILLING:
+            yield Finding(
+                level=DANGER,
+                rule="update-chain",
+                about=name,
+                reason=f"this processor of the default update chain {_FILLING[name]}",
+                remedy=f"leave it out of the chain meanwhile, or {INTO}",
+            )
+    for name in classes[cut:]:
+        if name not in _HARMLESS:
+            yield Finding(
+                level=DANGER,
+                rule="update-chain",
+                about=name,
+                reason="this processor stands behind the one that rebuilds a document,"
+                " and changes it once more with every update",
+                remedy=f"put it before DistributedUpdateProcessorFactory, or {INTO}",
+            )
+
+
+def texts(facts: Facts) -> Iterator[Finding]:
+    level = DANGER if facts.names.text != (TEXT,) else WARNING
+    for name in facts.names.text:
+        if reason := no_text(facts.schema.field(name)):
+            remedy = text_field(facts.schema, facts.wanted)
+            yield Finding(level=level, rule="text", about=name, reason=reason, remedy=remedy)
+
+
+def no_text(found: Field | None) -> str:
+    """Why texts cannot be read from a field; "" where they can."""
+    if found is None:
+        return "there is no such field"
+    if not found.is_kept:
+        return "it cannot be read back: neither stored nor in docValues"
+    return f"it is a {found.kind}, not text" if _VALUES.fullmatch(found.kind) else ""
+
+
+def text_field(schema: Schema, ours: Mapping[str, Field]) -> str:
+    """The remedy that names fields which may hold the text: analysed ones first, none of `ours`."""
+    likely = sorted(
+        (not one.kind.endswith("TextField"), name)
+        for name, one in schema.fields.items()
+        if one.is_kept and one.kind.endswith(("TextField", "StrField"))
+        and name not in ours and name != schema.key and not name.startswith("_")
+    )  # fmt: skip
+    named = f", of {', '.join(name for _, name in likely[:SHOWN])}" if likely else ""
+    return f"name a field that holds text with --text-field{named}"
+
+
+TESTED = (9, 10, 1)
+_HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
+
+
+def findings(facts: Facts) -> list[Finding]:
+    """All findings, the gravest first; the commands of their remedies name the collection."""
+    found = [
+        replace(finding, remedy=finding.remedy.replace("NAME", facts.name))
+        for rule in RULES
+        for finding in rule(facts)
+    ]
+    return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
+
+
+def _select(facts: Facts) -> Iterator[Finding]:
+    for part in ("appends", "invariants"):
+        for name in sorted(_HIDING & facts.select.get(part, {}).keys()):
+            if (name, facts.select[part][name]) != ("wt", "json"):
+                yield Finding(
+                    level=DANGER,
+                    rule="select",
+                    about=f"/select {part} {name}",
+                    reason="it changes our queries, so that they do not see all",
+                    remedy="give people that setting by another handler",
+                )
+
+
+def _own(facts: Facts) -> Iterator[Finding]:
+    missing = []
+    for name, needed in facts.wanted.items():
+        if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
+            yield Finding(
+                level=DANGER,
+                rule="clash",
+                about=name,
+                reason=f"a field of ours has the name of one that is there: {problem}",
+                remedy="choose a prefix: neardup init NAME --prefix nd_ (or delete that field,"
+                " where it is not yours)",
+            )
+        elif name not in facts.schema.fields:
+            missing.append(name)
+    if missing:
+        yield Finding(
+            level=NOTE,
+            rule="missing",
+            about=", ".join(missing),
+            reason="fields of ours are not there yet",
+            remedy="neardup init NAME adds them",
+        )
+
+
+def _mutable(facts: Facts) -> Iterator[Finding]:
+    if facts.is_mutable is False:
+        lacks = any(name not in facts.schema.fields for name in facts.wanted)
+        yield Finding(
+            level=WARNING if lacks else NOTE,
+            rule="schema",
+            about="schemaFactory",
+            reason="the schema cannot be changed over HTTP (classic, or mutable=false)",
+            remedy="paste the XML that neardup init NAME prints, then reload",
+        )
+
+
+def _clauses(facts: Facts) -> Iterator[Finding]:
+    if facts.takes_clauses is False:
+        yield Finding(
+            level=WARNING,
+            rule="clauses",
+            about="maxBooleanClauses",
+            reason=f"a query of {CLAUSES:,} clauses is refused: long texts cannot be"
+            " searched by shingles",
+            remedy="set it to 1024 in solrconfig.xml and in solr.xml, or search --by bands",
+        )
+
+
+def _release(facts: Facts) -> Iterator[Finding]:
+    numbers = tuple(int(part) for part in facts.version.split(".") if part.isdecimal())
+    if not numbers:
+        return
+    if numbers < TESTED:
+        yield Finding(
+            level=WARNING,
+            rule="version",
+            about=f"Solr {facts.version}",
+            reason="it has known holes that 9.10.1 closes (CVE-2026-22022,"
+            " CVE-2026-22444, and others the older it is)",
+            remedy="upgrade to 9.10.1",
+        )
+    elif numbers[0] > TESTED[0]:
+        yield Finding(
+            level=NOTE,
+            rule="version",
+            about=f"Solr {facts.version}",
+            reason="this package is tested with Solr 9.10.1",
+            remedy="try it on a copy first",
+        )
+
+
+def _access(facts: Facts) -> Iterator[Finding]:
+    if facts.is_open and not facts.is_local:
+        yield Finding(
+            level=WARNING,
+            rule="access",
+            about="authentication",
+            reason="whoever reaches this address may read, change and delete all",
+            remedy="set up security.json, with blockUnknown and an all permission",
+        )
+    elif not facts.is_encrypted and not facts.is_local:
+        yield Finding(
+            level=WARNING,
+            rule="access",
+            about="TLS",
+            reason="user and password are sent unencrypted",
+            remedy="use https",
+        )
+
+
+def _place(facts: Facts) -> Iterator[Finding]:
+    if len(facts.alias_of) > 1:
+        yield Finding(
+            level=DANGER,
+            rule="alias",
+            about=", ".join(facts.alias_of),
+            reason="the name is an alias of several collections, and updates would all"
+            " go to the first",
+            remedy="name one of the collections",
+        )
+    if facts.is_read_only:
+        yield Finding(
+            level=DANGER,
+            rule="read-only",
+            about="readOnly",
+            reason="the collection is read-only",
+            remedy="set its readOnly to false (MODIFYCOLLECTION)",
+        )
+    if facts.beside:
+        yield Finding(
+            level=NOTE,
+            rule="shared",
+            about=", ".join(facts.beside),
+            reason="these collections share the configset: fields that are added are"
+            " theirs as well",
+            remedy="nothing is done to their documents",
+        )
+
+
+RULES: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
+    key,
+    versions,
+    update_log,
+    lost_fields,
+    children,
+    update_chain,
+    texts,
+    _select,
+    _own,
+    _mutable,
+    _clauses,
+    _place,
+    _release,
+    _access,
+)

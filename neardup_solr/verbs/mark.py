@@ -1,0 +1,190 @@
+"""mark and unmark: clusters written into their collection, so that queries can collapse them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import mmh3
+import orjson
+
+from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError
+from neardup_solr.records import Cluster
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.names import MARKS
+
+FIELDS = MARKS
+BATCH = 1_000
+PASSES = 3  # documents that were indexed again meanwhile have lost their marks, and get them again
+MUST_EXIST = 1  # as _version_: Solr refuses the update of a document that is not there
+
+Mark = tuple[int | None, ...]  # the values of FIELDS
+NO_MARK: Mark = (None, None, None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Marks:
+    """What became of the marks: `marked` + `unchanged` + `vanished` are all members of clusters.
+
+    `marked` documents got marks that are new or differ from those they had, `unchanged` ones had
+    them already, `vanished` ones are no longer in the collection. `cleared` documents had marks
+    of an earlier run and are in no cluster now.
+    """
+
+    clusters: int
+    marked: int
+    unchanged: int
+    vanished: int
+    cleared: int
+
+
+def mark(
+    solr: Solr,
+    clusters: Sequence[Cluster],
+    *,
+    dry_run: bool = False,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Marks:
+    """Mark the members of clusters in their collection, and no other documents.
+
+    A member gets `neardup_cluster` (the number of its cluster, see `numbers`), `neardup_canonical`
+    (1 for the document to keep, else 0) and `neardup_rank` (0 for that one, then 1, 2, … in the
+    order of the members). Marks of an earlier run that no longer hold are cleared. Only what
+    differs is sent, in place: documents are not written anew, but for those that are cleared.
+    After an interruption the same call goes on where it stopped. A dry run only counts.
+
+    `on_progress` is told how many documents of how many have been sent, after each batch.
+
+    Raises SettingsError where the collection has no fields for marks or a document is in two
+    clusters, SolrError where Solr does not answer, or refuses updates.
+    """
+    require_fields(solr)
+    run = _Run(solr=solr, wanted=_wanted(clusters))
+    if not dry_run:
+        solr.commit()  # what an interrupted run has sent counts as well
+    differing = run.differing()
+    for _ in range(0 if dry_run else PASSES):
+        if not differing:
+            break
+        run.send(differing, on_progress)
+        solr.commit()
+        differing = run.differing()
+    if differing and not dry_run:
+        reason = f"marks of {len(differing):,} documents do not stay: {run.reason}"
+        raise SolrAnswerError(solr.url, 200, reason, "run it again when nobody else writes")
+    return run.counts(len(clusters))
+
+
+def unmark(
+    solr: Solr,
+    *,
+    dry_run: bool = False,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Marks:
+    """Take all marks out of a collection again, whatever run or interruption left them there.
+
+    The marked documents are written anew by Solr, which removes a value in no other way; all of
+    their other fields stay. Raises as `mark` does.
+    """
+    return mark(solr, (), dry_run=dry_run, on_progress=on_progress)
+
+
+def numbers(ids: Iterable[str]) -> dict[str, int]:
+    """The number of each cluster id in `neardup_cluster`: 1 to 2,147,483,647, no two alike.
+
+    It is the upper 31 bits of MurmurHash3 (x86, 32 bit) of the id, seed 0, and thus the same in
+    every run. Where that is 0, or taken by an id that comes before by code point (of 10,000
+    clusters about one pair in 40 collections, of a million about 230 pairs), the next seed is
+    tried.
+    """
+    taken: dict[int, str] = {}
+    for id in sorted(set(ids)):
+        number, seed = 0, 0
+        while number == 0 or number in taken:
+            number, seed = mmh3.hash(id, seed, signed=False) >> 1, seed + 1
+        taken[number] = id
+    return {id: number for number, id in taken.items()}
+
+
+@dataclass(slots=True, kw_only=True)
+class _Run:
+    """One run: what is wanted, what was read last, what was sent, and why Solr refused some."""
+
+    solr: Solr
+    wanted: dict[str, Mark]
+    found: dict[str, Mark] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
+    reason: str = "they were changed meanwhile"
+
+    def differing(self) -> dict[str, Mark]:
+        """The documents there whose marks are not those wanted, with the marks they should have."""
+        self.found = _marks(self.solr, self.wanted)
+        differing = {
+            id: self.wanted.get(id, NO_MARK)
+            for id, mark in self.found.items()
+            if mark != self.wanted.get(id, NO_MARK)
+        }
+        self.touched.update(differing)
+        return differing
+
+    def send(self, marks: Mapping[str, Mark], on_progress: Callable[[int, int], None]) -> None:
+        """Send marks in batches; what Solr refuses will still differ."""
+        updates = [_update(id, mark) for id, mark in marks.items()]
+        for at in range(0, len(updates), BATCH):
+            refused = self.solr.add(updates[at : at + BATCH])
+            self.reason = refused[-1].reason if refused else self.reason
+            on_progress(min(at + BATCH, len(updates)), len(updates))
+
+    def counts(self, clusters: int) -> Marks:
+        """What became of the marks, by what was read last."""
+        there = self.wanted.keys() & self.found.keys()
+        marked = len(there & self.touched)
+        return Marks(
+            clusters=clusters,
+            marked=marked,
+            unchanged=len(there) - marked,
+            vanished=len(self.wanted) - len(there),
+            cleared=len(self.touched - self.wanted.keys()),
+        )
+
+
+def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
+    number_of = numbers(cluster.id for cluster in clusters)
+    wanted: dict[str, Mark] = {}
+    for cluster in clusters:
+        for rank, member in enumerate(cluster.members):
+            if member.id in wanted:
+                reason = f"the document {member.id!r} is in two clusters"
+                raise SettingsError(reason, "mark the clusters of one run of duplicates")
+            wanted[member.id] = (number_of[cluster.id], int(member.id == cluster.canonical), rank)
+    return wanted
+
+
+def _marks(solr: Solr, wanted: Iterable[str]) -> dict[str, Mark]:
+    """The marks of these documents, where they are there, then of all others that have any."""
+    any_mark = " OR ".join(f"{solr.names.of(name)}:[* TO *]" for name in FIELDS)
+    ids = dict.fromkeys(wanted) | dict.fromkeys(solr.ids([any_mark]))
+    stored = solr.stored(list(ids), FIELDS)
+    found = {row["id"]: tuple(row.get(name) for name in FIELDS) for row in stored}
+    return {id: found[id] for id in ids if id in found}
+
+
+def _update(id: str, mark: Mark) -> bytes:
+    values = {name: {"set": value} for name, value in zip(FIELDS, mark, strict=True)}
+    return orjson.dumps({"id": id, "_version_": MUST_EXIST, **values})
+
+
+def require_fields(solr: Solr) -> None:
+    """Refuse a collection that has no fields for marks, by SettingsError with the remedy."""
+    try:
+        solr.require_fields(FIELDS)
+    except SchemaError as error:
+        remedy = (
+            "restart it: neardup solr stop, then run this again"
+            if solr.session.embedded
+            else f"add them with: neardup init {solr.core} --solr {solr.base};"
+            " nothing has to be indexed again"
+        )
+        lacking = ", ".join(error.missing)
+        reason = f"the collection {solr.core!r} is older than marks, its schema lacks {lacking}"
+        raise SettingsError(reason, remedy) from None

@@ -1,0 +1,79 @@
+"""reband: other bands for a collection, made from its stored signatures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice
+
+import orjson
+
+from neardup_solr.errors import SettingsError, SolrAnswerError
+from neardup_solr.minhash import bands, signature
+from neardup_solr.settings import Settings
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.stored import FIELD
+from neardup_solr.verbs.tune import require_stored
+
+BATCH = 1_000
+PASSES = 3  # documents that were changed meanwhile are read again
+
+
+def reband(solr: Solr, settings: Settings) -> int:
+    """Give a collection the bands of other settings, from its stored signatures; no text is read.
+
+    Only `bands` and `rows` may differ from the stored settings. Each document is updated by an
+    atomic update, which keeps its other fields, and only where nobody changed it meanwhile. Gives
+    the number of updated documents. Until it ends the collection mixes settings and searches
+    refuse it; after an interruption the same call goes on where it stopped.
+
+    Raises SettingsError where the stored settings differ in more or leave out signature or bands,
+    SolrError where Solr does not answer, or refuses updates.
+    """
+    solr.commit()
+    old = _outdated(solr, settings)
+    changed, reason = 0, ""
+    for _ in range(PASSES):
+        ids = (id for fingerprint in old for id in solr.ids([_written_with(solr, fingerprint)]))
+        while batch := list(islice(ids, BATCH)):
+            updates = list(_updates(solr, batch, settings))
+            refused = solr.add(updates)
+            changed += len(updates) - len(refused)
+            reason = refused[-1].reason if refused else reason
+        solr.commit()
+        if not any(solr.count([_written_with(solr, fingerprint)]) for fingerprint in old):
+            return changed
+    raise SolrAnswerError(solr.url, 200, f"some updates were refused: {reason}", "run it again")
+
+
+def _outdated(solr: Solr, settings: Settings) -> Sequence[str]:
+    """The fingerprints in a collection that differ from these settings, in nothing but bands."""
+    require_stored(settings, "signature", "content_bands")
+    solr.require_fields([FIELD, "signature", "content_bands"])
+    old = [each for each in solr.values(FIELD) if each != settings.fingerprint]
+    for fingerprint in old:
+        stored = Settings.parse(fingerprint)
+        if replace(stored, bands=settings.bands, rows=settings.rows) != settings:
+            raise SettingsError(
+                f"the collection was indexed with [{fingerprint}],"
+                f" and [{settings.fingerprint}] differs in more than bands",
+                "change only bands and rows, or index the texts into another core",
+            )
+    return old
+
+
+def _written_with(solr: Solr, fingerprint: str) -> str:
+    return f"{{!term f={solr.names.of(FIELD)}}}{fingerprint}"
+
+
+def _updates(solr: Solr, ids: Sequence[str], settings: Settings) -> Iterator[bytes]:
+    for stored in solr.stored(ids, ["signature", "_version_"]):
+        keys = bands.keys(signature.decode(stored.get("signature", "")), settings)
+        # With its version, an update of a document that has changed since is refused.
+        update = {
+            "id": stored["id"],
+            "_version_": stored["_version_"],
+            FIELD: {"set": settings.fingerprint},
+            "content_bands": {"set": keys},
+        }
+        yield orjson.dumps(update)

@@ -1,0 +1,178 @@
+"""report: the near-duplicates of every document, or of some, as pairs that each appear once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+
+from neardup_solr.measures.verification import Comparing
+from neardup_solr.minhash import sign
+from neardup_solr.records import Document, Match, Pair, natural, ordered
+from neardup_solr.solr.collection import Solr
+from neardup_solr.verbs.batch import (
+    Candidate,
+    Candidates,
+    Seeking,
+    candidates_of,
+    meetings,
+    near_ones,
+    signed_batch,
+)
+from neardup_solr.verbs.search import DEFAULT, Criteria, candidates, compared, measuring, searchable
+
+THREADS = 4  # mostly waiting for Solr
+PAGE = 50  # documents that are asked about at a time
+
+Near = tuple[list[Pair], bool]  # pairs of a document; whether it had as many candidates as allowed
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chosen:
+    """Which documents a report is about: ids from `first` to `last`, and a query; or all.
+
+    Ids are in natural order: whole numbers by value, then the others by code point; both ends
+    belong to it. `filter` is a query in Solr's syntax. With `later_only` a document is compared
+    only with those whose ids come after its own.
+    """
+
+    first: str | None = None
+    last: str | None = None
+    filter: str | None = None
+    later_only: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """The pairs of a report, each once, with how many documents were asked about.
+
+    `cut` counts the documents that had as many candidates as `rows` allows: they may have more.
+    """
+
+    pairs: tuple[Pair, ...]
+    documents: int
+    cut: int
+
+
+EVERYTHING = Chosen()
+
+
+def report(
+    solr: Solr,
+    *,
+    chosen: Chosen = EVERYTHING,
+    criteria: Criteria = DEFAULT,
+    on_progress: Callable[[int, int], None] = lambda done, total: None,
+) -> Report:
+    """The near-duplicates of the chosen documents, in the order of their ids.
+
+    `on_progress` gets the number of documents done and in all, after each page of them.
+
+    Raises SettingsError where the collection lacks what `criteria` ask for or has no documents,
+    SolrError where Solr does not answer.
+    """
+    settings, criteria = searchable(solr, criteria)
+    ids = _chosen_ids(solr, chosen)
+    seeking = Seeking(comparing=measuring(solr, settings, criteria), filters=criteria.filters)
+    is_together = criteria.by == "bands" and not criteria.same
+    work = _Reporting(solr=solr, criteria=criteria, seeking=seeking, later_only=chosen.later_only)
+    pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
+    found: list[Pair] = []
+    cut = done = 0
+    pool = ThreadPoolExecutor(THREADS)
+    try:
+        # Pages side by side, or one after the other with their documents side by side.
+        nearby = (
+            pool.map(work.together, pages)
+            if is_together
+            else (list(pool.map(work.alone, work.documents(page))) for page in pages)
+        )
+        for page in nearby:
+            for near_ones, was_cut in page:
+                found.extend(near_ones)
+                cut += was_cut
+            done += len(page)
+            on_progress(done, len(ids))
+    finally:
+        # After an error nothing waits for requests that may hang.
+        pool.shutdown(wait=False, cancel_futures=True)
+    return Report(pairs=once(found), documents=done, cut=cut)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reporting:
+    """What finds the near-duplicates of documents of a collection."""
+
+    solr: Solr
+    criteria: Criteria
+    seeking: Seeking
+    later_only: bool
+
+    @property
+    def comparing(self) -> Comparing:
+        """How candidates are compared."""
+        return self.seeking.comparing
+
+    def documents(self, ids: Sequence[str]) -> list[Document]:
+        """The documents with these ids that are still there."""
+        return [Document(id=id, text=text) for id, text in self.solr.texts(ids).items()]
+
+    def alone(self, document: Document) -> Near:
+        """The pairs of one document, by a search of its own."""
+        entry = sign.entry(document, self.comparing.settings)
+        hits = candidates(
+            self.solr, entry, self.criteria, wanted=lambda hit: self._is_wanted(document.id, hit.id)
+        )
+        matches = compared(self.solr, entry, hits, self.comparing, many=True)
+        return [_pair(document.id, match) for match in matches], len(hits) == self.criteria.rows
+
+    def together(self, ids: Sequence[str]) -> list[Near]:
+        """The pairs of each of some documents, by one search for all their bands.
+
+        A document that has hot bands, or more candidates than are fetched at a time, is searched
+        for alone.
+        """
+        batch = signed_batch(self.documents(ids), self.comparing)
+        found = candidates_of(self.solr, batch, self.seeking)
+        best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
+        known = list(batch.known)
+        met = meetings(batch, best, known, self.comparing)
+        pairs: list[list[Pair]] = [[] for _ in best]
+        for row, one in near_ones(known, met, self.comparing):
+            pairs[row].append(_pair(batch.documents[row].id, one.match))
+        return [
+            self.alone(document) if each.is_cut else (own, len(first) == self.criteria.rows)
+            for document, each, own, first in zip(batch.documents, found, pairs, best, strict=True)
+        ]
+
+    def _best(self, document: Document, found: Candidates) -> list[Candidate]:
+        wanted = (one for one in found.found if self._is_wanted(document.id, one.id))
+        return list(islice(wanted, self.criteria.rows))
+
+    def _is_wanted(self, id: str, other_id: str) -> bool:
+        return natural(other_id) > natural(id) if self.later_only else other_id != id
+
+
+def _pair(id: str, match: Match) -> Pair:
+    first, second = ordered(id, match.id)
+    return Pair(id=first, other_id=second, distance=match.distance, similarity=match.similarity)
+
+
+def _chosen_ids(solr: Solr, chosen: Chosen) -> list[str]:
+    filters = [] if chosen.filter is None else [chosen.filter]
+    low = None if chosen.first is None else natural(chosen.first)
+    high = None if chosen.last is None else natural(chosen.last)
+    ids = (
+        id
+        for id in solr.ids(filters)
+        if (low is None or natural(id) >= low) and (high is None or natural(id) <= high)
+    )
+    return sorted(ids, key=natural)
+
+
+def once(pairs: Iterable[Pair]) -> tuple[Pair, ...]:
+    """Pairs in the natural order of their ids, without repeats."""
+    distinct = {(pair.id, pair.other_id): pair for pair in pairs}
+    in_order = sorted(distinct, key=lambda ids: (natural(ids[0]), natural(ids[1])))
+    return tuple(distinct[ids] for ids in in_order)

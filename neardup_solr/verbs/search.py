@@ -1,0 +1,266 @@
+"""search: the near-duplicates of one text, found by Solr and re-ranked by a measure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import islice
+
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures import aligned, reranking, verification
+from neardup_solr.measures.aligned import Frequencies
+from neardup_solr.measures.verification import MEASURES, Comparing
+from neardup_solr.measures.words import Limits
+from neardup_solr.minhash import sign
+from neardup_solr.records import Document, Entry, Hit, Match
+from neardup_solr.settings import Settings
+from neardup_solr.solr import collection, query
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.stored import FIELD, needed_settings, stored_settings
+from neardup_solr.text import normalize
+from neardup_solr.verbs.batch import Candidate, counted
+
+# What candidates are found by: the field that is asked, and where an entry holds its terms.
+WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
+    "shingles": ("content_ng", lambda entry: entry.shingles),
+    "bands": ("content_bands", lambda entry: entry.bands),
+    "signatures": ("content_sg", lambda entry: entry.signatures),
+    "profile": ("profile_hash", lambda entry: (entry.profile_hash,) if entry.num_words else ()),
+    "md5": ("md5_hash", lambda entry: (entry.md5_hash,) if entry.num_words else ()),
+    "native": (collection.FIELD, lambda entry: (entry.content,) if entry.num_words else ()),
+}
+SAME: dict[str, Callable[[Entry], str]] = {
+    "first_word": lambda entry: entry.first_word,
+    "md5_hash": lambda entry: entry.md5_hash,
+}
+NO_LIMITS = Limits()
+UNMARKED = frozenset({"content"})
+
+
+def _one_of(option: str, value: str, choices: Iterable[str]) -> None:
+    if value not in choices:
+        raise SettingsError(f"{option} {value} is not known", f"choose {', '.join(choices)}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Criteria:
+    """How candidates are found, and which of them count.
+
+    `by` is what documents have to share: "shingles", "bands", "signatures", "profile" or "md5"
+    (None: the first of them that the collection has), or "native", MinHashes that Solr made; the
+    `rows` candidates that share most of them are compared. `filters` are Solr filter queries;
+    `same` names fields that have to be equal (first_word, md5_hash). Candidates are compared by
+    `measure`, one of `verification.MEASURES`, and `limits` bound it.
+
+    Raises SettingsError where a value cannot be.
+    """
+
+    by: str | None = None
+    rows: int = 100
+    filters: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    measure: str = "words"
+    limits: Limits = field(default=NO_LIMITS)
+
+    def __post_init__(self) -> None:
+        verification.check_measure(self.measure, self.limits)
+        if self.by is not None:
+            _one_of("--by", self.by, WAYS)
+        for name in self.same:
+            _one_of("--same", name, SAME)
+        if self.rows < 1:
+            raise SettingsError(f"{self.rows} rows cannot be", "give 1 or more")
+
+
+DEFAULT = Criteria()
+
+
+def search(
+    solr: Solr,
+    *,
+    id: str | None = None,
+    text: str | None = None,
+    criteria: Criteria = DEFAULT,
+) -> list[Match]:
+    """The near-duplicates of a document of the collection, or of a text, most similar first.
+
+    Give either `id` or `text`; a document is not its own near-duplicate.
+
+    Raises DocumentNotFound for an unknown id, SettingsError where the collection lacks what
+    `criteria` ask for, SolrError where Solr does not answer.
+    """
+    if (id is None) == (text is None):
+        raise SettingsError("nothing to search for", "give either an id or a text")
+    if id is not None:
+        text = solr.document(id, ["content"]).get("content", "")
+    document = Document(id=id or "(text)", text=text or "")
+    at_once = _by_bands(solr, document, criteria, wanted=lambda hit: hit.id != id)
+    if at_once is not None:
+        return at_once
+    settings, criteria = searchable(solr, criteria)
+    entry = sign.entry(document, settings)
+    hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
+    found = compared(solr, entry, hits, measuring(solr, settings, criteria))
+    return found if MEASURES[criteria.measure].has_texts else _with_texts(solr, found)
+
+
+def _by_bands(
+    solr: Solr, document: Document, criteria: Criteria, *, wanted: Callable[[Hit], bool]
+) -> list[Match] | None:
+    """The near-duplicates by one request, or None where that cannot tell.
+
+    It can where candidates share a band, few enough to count here what they share, and where all
+    documents have the settings that were met before: the request itself counts those.
+    """
+    settings = _parsed(solr.remembered[FIELD]) if FIELD in solr.remembered else None
+    compared_field = "content" if MEASURES[criteria.measure].has_texts else "signature"
+    fields = ["content", "content_bands", compared_field]
+    if settings is None or criteria.same or not settings.fields.issuperset(fields):
+        return None
+    if (criteria.by or next(iter(_ways(settings.fields)), "")) != "bands":
+        return None
+    entry = sign.entry(document, _only(settings, frozenset(fields)))
+    asked = query.Terms(field="content_bands", values=entry.bands)
+    request = query.any_term(asked, filters=criteria.filters)
+    limit = 2 * criteria.rows + 1
+    found = collection.found(
+        solr,
+        query.with_settings(request, settings.fingerprint),
+        fields=["id", "md5_hash", "num_words", *fields],
+        limit=limit,
+        counting=query.SETTINGS_COUNTED,
+    )
+    if found.total > limit or not found.counts["these"] == found.counts["any"] > 0:
+        return None
+    shared = counted(entry.bands, found.documents, "content_bands")
+    there = {one.id: one.fields for one in shared}
+    hits = islice(filter(wanted, map(_hit, shared)), criteria.rows)
+    comparing = measuring(solr, settings, criteria)
+    near = [hit for hit in hits if reranking.may_be_near(entry, hit, comparing)]
+    known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
+    matches = reranking.rerank(entry, near, known, comparing=comparing)
+    return [replace(match, content=there[match.id].get("content", "")) for match in matches]
+
+
+@lru_cache(maxsize=16)
+def _parsed(fingerprint: str) -> Settings:
+    return Settings.parse(fingerprint)
+
+
+@lru_cache(maxsize=16)
+def _only(settings: Settings, fields: frozenset[str]) -> Settings:
+    """The same settings without other fields: an entry's terms that nobody asks for take time."""
+    return replace(settings, fields=fields)
+
+
+def _hit(one: Candidate) -> Hit:
+    return Hit(
+        id=one.id,
+        md5_hash=one.fields.get("md5_hash", ""),
+        num_words=one.fields.get("num_words"),
+        shared=one.shared,
+    )
+
+
+def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
+    """The settings of a collection that has all fields that `criteria` need, and those settled.
+
+    Raises SettingsError where it has no documents, or where a field was left out at indexing.
+    """
+    is_native = criteria.by == "native" and collection.is_filled(solr)
+    # What another program indexed has its text and what Solr makes of it, and no settings.
+    settings = stored_settings(solr) if is_native else needed_settings(solr)
+    settings = settings or Settings(fields=UNMARKED)
+    there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
+    there |= {collection.FIELD} if is_native else set()
+    ways = _ways(there)
+    by = criteria.by or next(iter(ways), "shingles")
+    if not MEASURES[criteria.measure].has_texts and "signature" not in there:
+        reason = f"the collection was indexed without signature, which {criteria.measure} compares"
+        raise SettingsError(reason, "choose another --measure")
+    lacking = sorted({WAYS[by][0], "content", *criteria.same} - there)
+    if lacking:
+        raise SettingsError(
+            f"the collection was indexed without {', '.join(lacking)}",
+            f"it can be searched --by {' or '.join(ways)}"
+            if ways and "content" in there
+            else "index it into another core with that field",
+        )
+    solr.remembered[FIELD] = settings.fingerprint
+    return settings, replace(criteria, by=by)
+
+
+def _ways(fields: Set[str]) -> list[str]:
+    return [way for way, (field_name, _) in WAYS.items() if field_name in fields]
+
+
+def candidates(
+    solr: Solr, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
+) -> list[Hit]:
+    """The wanted documents that share most terms with an entry, at most `criteria.rows`."""
+    field_name, terms_of = WAYS[criteria.by or "shingles"]
+    terms = query.Terms(field=field_name, values=terms_of(entry))
+    if not terms.values:
+        return []
+    filters = list(criteria.filters)
+    params: dict[str, str] = {}
+    for name in criteria.same:
+        same, param = query.same_value(name, SAME[name](entry))
+        filters.append(same)
+        params |= param
+    asked = query.min_hash if criteria.by == "native" else query.any_of
+    found = solr.hits(asked(terms, filters=filters, params=params), page=criteria.rows + 1)
+    return list(islice(filter(wanted, found), criteria.rows))
+
+
+def measuring(solr: Solr, settings: Settings, criteria: Criteria) -> Comparing:
+    """How candidates are compared, with how rare words are where that counts."""
+    needed = MEASURES[criteria.measure].has_frequencies
+    return Comparing(
+        measure=criteria.measure,
+        limits=criteria.limits,
+        settings=settings,
+        frequencies=frequencies(sampled(solr)) if needed else None,
+    )
+
+
+def compared(
+    solr: Solr, entry: Entry, hits: Sequence[Hit], comparing: Comparing, *, many: bool = False
+) -> list[Match]:
+    """The hits that are within the limits, most similar first; see `reranking.rerank`.
+
+    Of those that may be, the texts are fetched; for the estimate, the stored signatures.
+    """
+    near = [hit for hit in hits if reranking.may_be_near(entry, hit, comparing)]
+    if not near:
+        return []
+    ids = [hit.id for hit in near]
+    has_texts = MEASURES[comparing.measure].has_texts
+    known = solr.texts(ids) if has_texts else _signatures(solr, ids)
+    return reranking.rerank(entry, near, known, comparing=comparing, many=many)
+
+
+def _signatures(solr: Solr, ids: Sequence[str]) -> dict[str, str]:
+    """The encoded signatures of documents by id; those without one are left out."""
+    rows = solr.stored(ids, ["signature"])
+    return {row["id"]: row["signature"] for row in rows if row.get("signature")}
+
+
+def _with_texts(solr: Solr, matches: Sequence[Match]) -> list[Match]:
+    texts = solr.texts([match.id for match in matches])
+    return [replace(match, content=texts.get(match.id, "")) for match in matches]
+
+
+SAMPLE = 1_000  # documents whose words are counted, to tell rare words from usual ones
+SAMPLED = 2_000  # characters of each of them
+
+
+def sampled(solr: Solr) -> Iterator[str]:
+    """Texts of a collection's first documents, read when they are asked for."""
+    yield from solr.texts(list(islice(solr.ids(), SAMPLE))).values()
+
+
+def frequencies(texts: Iterable[str]) -> Frequencies:
+    """In how many of the texts each word is, as their first characters tell."""
+    return aligned.frequencies(normalize.normalize(text[:SAMPLED]) for text in texts)

@@ -1,0 +1,196 @@
+"""tune: bands and rows for a demand, and what they would cost in a collection of yours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from neardup_solr.errors import SettingsError
+from neardup_solr.minhash import plans, statistics
+from neardup_solr.minhash.bands import hash_bands
+from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
+from neardup_solr.minhash.signature import Signature
+from neardup_solr.records import Document, ordered
+from neardup_solr.settings import Settings
+from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.stored import stored_settings
+from neardup_solr.verbs.evaluate import known_pairs
+from neardup_solr.verbs.tune.sample import Sample, Sampling, from_solr, from_source
+
+Pairs = Iterable[tuple[str, str]]
+
+DEFAULT_DEMAND = Demand()
+DEFAULT_SAMPLING = Sampling()
+NEIGHBOURS = 2  # of the recommended number of rows, shown beside it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """A sample's pairs by agreeing hashes, and both signatures of each known pair with words."""
+
+    documents: int
+    agreements: tuple[int, ...]
+    known: int
+    ones: list[Signature]
+    others: list[Signature]
+
+
+def tune(
+    source: Solr | str | Path | Iterable[Document],
+    *,
+    demand: Demand = DEFAULT_DEMAND,
+    hashes: int | None = None,
+    settings: Settings | None = None,
+    sampling: Sampling = DEFAULT_SAMPLING,
+    known: Pairs | str | Path | None = None,
+) -> Tuning:
+    """The bands and rows that a demand asks for, and what they cost in a collection.
+
+    The collection is in Solr, where stored signatures are read, or is a source that is signed
+    under `settings`. `hashes` bounds bands × rows (default: those of the settings). `known` are
+    pairs of ids, or a file of them: their documents are read whether sampled or not.
+
+    Raises SettingsError where no bands meet the demand, where the collection has no signatures or
+    too few documents, or where none of the known pairs is in it; SourceError where a file cannot
+    be read, SolrError where Solr does not answer.
+    """
+    used = _stored(source, hashes) if isinstance(source, Solr) else _asked(settings, hashes)
+    most = hashes or used.hashes
+    plan = plans.solve(demand, most)
+    pairs = _distinct(known_pairs(known) if isinstance(known, str | Path) else known or ())
+    wanted = {id for pair in pairs for id in pair}
+    if isinstance(source, Solr):
+        drawn = from_solr(source, sampling, wanted)
+    else:
+        drawn = from_source(source, used, sampling, wanted)
+    compared = _compare(drawn, pairs)
+    current = plans.plan(used.bands, used.rows, demand) if isinstance(source, Solr) else None
+    return Tuning(
+        demand=demand,
+        settings=used,
+        documents=drawn.documents,
+        sampled=len(drawn.ids),
+        agreements=compared.agreements,
+        choice=_choice(plan, compared),
+        others=tuple(_choice(other, compared) for other in _others(plan, demand, most)),
+        current=_choice(current, compared) if current else None,
+        known=_known_agreements(compared),
+        absent=len(pairs) - compared.known,
+    )
+
+
+def _stored(solr: Solr, hashes: int | None) -> Settings:
+    """The settings of a collection that has signatures of so many hashes."""
+    stored = stored_settings(solr)
+    if stored is None:
+        raise SettingsError(
+            f"the collection {solr.core!r} has no documents",
+            "index some (neardup index FILE), or tune on a file (neardup tune FILE)",
+        )
+    require_stored(stored, "signature")
+    if hashes is not None and hashes > stored.hashes:
+        raise SettingsError(
+            f"the collection stores {stored.hashes} hashes, and {hashes} were asked for",
+            "tune on a file (neardup tune FILE), and index it anew",
+        )
+    return stored
+
+
+def require_stored(settings: Settings, *names: str) -> None:
+    """Refuse a collection whose settings leave out some fields, by SettingsError."""
+    lacking = [name for name in names if name not in settings.fields]
+    if lacking:
+        raise SettingsError(
+            f"the collection was indexed without {', '.join(lacking)}",
+            "index it into another core with that field",
+        )
+
+
+def _asked(settings: Settings | None, hashes: int | None) -> Settings:
+    """Settings to sign a source under; their bands are not used."""
+    settings = settings or Settings()
+    if hashes is None:
+        return settings
+    return replace(settings, hashes=hashes, bands=1, rows=1, signatures=0)
+
+
+def _distinct(pairs: Pairs) -> list[tuple[str, str]]:
+    return sorted({ordered(*pair) for pair in pairs})
+
+
+def _others(plan: Plan, demand: Demand, hashes: int) -> list[Plan]:
+    near = range(plan.rows - NEIGHBOURS, plan.rows + NEIGHBOURS + 1)
+    found = plans.catching(demand, hashes)
+    return [other for other in found if other.rows in near and other.rows != plan.rows]
+
+
+def _compare(drawn: Sample, pairs: Sequence[tuple[str, str]]) -> _Compared:
+    found = drawn.signatures
+    present = [pair for pair in pairs if pair[0] in found and pair[1] in found]
+    if len(drawn.ids) < 2:
+        raise SettingsError("there are fewer than two documents", "pairs need two or more")
+    if pairs and not present:
+        raise SettingsError(
+            f"none of the {len(pairs)} known pairs has both documents here",
+            "check that its ids are those of the collection",
+        )
+    whole = [(found[a], found[b]) for a, b in present if len(found[a]) and len(found[b])]
+    return _Compared(
+        documents=drawn.documents,
+        agreements=_agreements([found[id] for id in drawn.ids]),
+        known=len(present),
+        ones=[one for one, _ in whole],
+        others=[other for _, other in whole],
+    )
+
+
+def _agreements(signatures: Sequence[Signature]) -> tuple[int, ...]:
+    """Pairs by agreeing hashes; documents without a word agree with none."""
+    with_words = [each for each in signatures if len(each)]
+    if not with_words:
+        raise SettingsError("no document of the sample has a word", "check the text column")
+    totals = statistics.agreements(np.stack(with_words)).tolist()
+    totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
+    return tuple(totals)
+
+
+def _known_agreements(compared: _Compared) -> tuple[int, ...]:
+    """Known pairs by agreeing hashes; empty where none were given."""
+    if not compared.known:
+        return ()
+    totals = [0] * len(compared.agreements)
+    totals[0] = compared.known - len(compared.ones)
+    for one, other in zip(compared.ones, compared.others, strict=True):
+        totals[int((one == other).sum())] += 1
+    return tuple(totals)
+
+
+def _choice(plan: Plan, compared: _Compared) -> Choice:
+    """What a plan costs; recall is that of the known pairs' own bands, not of the curve."""
+    hashes = len(compared.agreements) - 1
+    candidates = statistics.candidates(compared.agreements, compared.documents, plan)
+    size = statistics.index_bytes(plan.bands, hashes)
+    if not compared.known:
+        return Choice(plan=plan, candidates=candidates, index_bytes=size)
+    caught = _sharing(plan, compared)
+    found = max(caught, compared.documents * candidates / 2)
+    return Choice(
+        plan=plan,
+        candidates=candidates,
+        index_bytes=size,
+        recall=caught / compared.known,
+        precision=caught / found if found else 1.0,
+    )
+
+
+def _sharing(plan: Plan, compared: _Compared) -> int:
+    """How many known pairs share a band."""
+    if not compared.ones:
+        return 0
+    ones = hash_bands(np.stack(compared.ones), plan.bands, plan.rows)
+    others = hash_bands(np.stack(compared.others), plan.bands, plan.rows)
+    return int((ones == others).any(axis=1).sum())
