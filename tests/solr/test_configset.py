@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 import requests
 
-CONFIG = Path(__file__).parents[2] / "solr_config"
+from tests import ROOT
+
+CONFIG = ROOT / "solr_config"
 SCHEMA = ElementTree.parse(CONFIG / "conf" / "managed-schema.xml").getroot()
 FIELDS = [*SCHEMA.iter("field"), *SCHEMA.iter("dynamicField")]
 STORAGE = ("indexed", "stored", "docValues")

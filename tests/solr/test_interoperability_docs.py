@@ -16,8 +16,9 @@ import pytest
 import requests
 
 import neardup_solr as nd
+from tests import ROOT
 
-DOCS = Path(__file__).parents[2] / "docs"
+DOCS = ROOT / "docs"
 PAGE = (DOCS / "interoperability.md").read_text(encoding="utf-8")
 ACCESS, SCRIPT, OTHER, LINE, TEST = re.findall(r"```python\n(.*?)```", PAGE, flags=re.DOTALL)
 ADDRESS = "http://localhost:8983/solr/listings"

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pysolr
 import pytest
 import requests
 
 import neardup_solr as nd
+from tests import ROOT
 from tests.solr.foreign import collection
 
-PAGE = (Path(__file__).parents[2] / "docs" / "native.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "native.md").read_text(encoding="utf-8")
 TEXT = "the old shop by the harbour sells fish and bread"
 
 

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable
 from itertools import combinations, product
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -19,6 +18,7 @@ from neardup_solr.clusters.guards import bridges, clusters, diameters, missing
 from neardup_solr.clusters.linkage import LINKAGES, complete, linked, single
 from neardup_solr.measures import Pairs
 from neardup_solr.records import Cluster, Member
+from tests import ROOT
 
 T = TypeVar("T")
 PAIRS = [*combinations(range(9), 2)]
@@ -227,7 +227,7 @@ def test_nothing_to_cluster() -> None:
 
 def test_the_example_of_the_page() -> None:
     """The notices of docs/clusters.md are clustered as the tables there say."""
-    page = (Path(__file__).parents[2] / "docs" / "clusters.md").read_text()
+    page = (ROOT / "docs" / "clusters.md").read_text()
     notices = dict(re.findall(r"^    (\d)  (.+)$", page, flags=re.MULTILINE))
     ids, texts = [*notices], [text.lower().split() for text in notices.values()]
     close = {

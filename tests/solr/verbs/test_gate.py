@@ -19,6 +19,7 @@ from neardup_solr.solr import collection, query
 from neardup_solr.solr.collection import Solr
 from neardup_solr.verbs import batch as together
 from neardup_solr.verbs.batch import Asking, Hot, candidates_of_terms, with_most_shared
+from tests import ROOT
 from tests.solr import theirs
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
@@ -389,7 +390,7 @@ def test_the_same_run_again(solr: Solr) -> None:
 def test_the_example_of_the_page(solr: Solr, tmp_path: Path) -> None:
     """The script of docs/gate.md as it stands, on this collection and these documents."""
     nd.index([document("1", FOX), document("2", LAMP)], solr)
-    page = (Path(__file__).parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
     [script] = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     address = '"http://localhost:8983/solr", core="articles"'
     assert address in script

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from neardup_solr.minhash import encode
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles
-from tests.unit.test_signing import TEXT
+from tests.unit.minhash.test_sign import TEXT
 
 
 @settings(max_examples=300, deadline=None)

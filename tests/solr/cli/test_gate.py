@@ -5,7 +5,7 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.cli.conftest import Run
+from tests.solr.cli.conftest import Run
 
 OLD = "1\tone two three four five six seven eight nine ten\n"
 NEW = (

@@ -13,7 +13,7 @@ from neardup_solr.minhash import encode, signature
 from neardup_solr.records import Document
 from neardup_solr.settings import FAMILIES, KINDS, Settings, choose_fields
 from neardup_solr.text import normalize
-from tests.unit.test_encoding import as_fields
+from tests.unit.minhash.test_encode import as_fields
 
 GOLDEN = Path(__file__).with_name("golden.jsonl")
 TEXTS = {

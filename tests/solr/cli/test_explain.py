@@ -14,8 +14,9 @@ import pytest
 
 from neardup_solr import demo
 from neardup_solr.solr.collection import Solr
-from tests.cli.conftest import Run
-from tests.unit.test_explanation import lucky_draws, missed_by_bad_luck
+from tests import ROOT
+from tests.solr.cli.conftest import Run
+from tests.unit.verbs.test_explain import lucky_draws, missed_by_bad_luck
 
 UNLUCKY = missed_by_bad_luck()
 TEXTS = {
@@ -163,7 +164,7 @@ def test_mistakes_are_one_line(run: Run, source: Path) -> None:
 
 def test_the_page_shows_what_is_printed(run: Run, solr: Solr) -> None:
     """The example of docs/explain.md is what the command prints of the demo corpus."""
-    page = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
+    page = (ROOT / "docs" / "explain.md").read_text()
     shown = page.partition("```console\n$ neardup ")[2].partition("```")[0]
     command, _, expected = shown.partition("\n")
     run("index", str(demo.listings()))

@@ -11,7 +11,7 @@ import pytest
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.names import OWN, PLAIN
-from tests.cli.conftest import Run
+from tests.solr.cli.conftest import Run
 from tests.solr.foreign import MANAGED, collection
 
 Ran = subprocess.CompletedProcess[str]

@@ -11,7 +11,7 @@ from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
 from neardup_solr.text import normalize
-from tests.unit.test_similarity import slow_distance
+from tests.unit.measures.test_words import slow_distance
 
 pytestmark = pytest.mark.data
 PUBLISHED = {

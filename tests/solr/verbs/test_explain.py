@@ -9,7 +9,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Solr
-from tests.unit.test_explanation import lucky_draws, missed_by_bad_luck
+from tests.unit.verbs.test_explain import lucky_draws, missed_by_bad_luck
 
 NEAR = lucky_draws(40, 2)
 UNLUCKY = missed_by_bad_luck()

@@ -15,6 +15,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
+from neardup_solr import demo
 from neardup_solr.cli.tune import _table
 from neardup_solr.cli.tune import tune as tune_command
 from neardup_solr.errors import NeardupError, RecordError, SettingsError, SourceError
@@ -25,6 +26,7 @@ from neardup_solr.reports import plots
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.tune import tune
 from neardup_solr.verbs.tune.sample import Sampling, _reservoir
+from tests import ROOT
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()
 
@@ -331,7 +333,7 @@ def test_the_table_fits_a_terminal() -> None:
 
 def test_the_example_of_the_documentation() -> None:
     """docs/tuning.md shows what the command prints."""
-    page = (DEMO.parents[1] / "docs" / "tuning.md").read_text()
+    page = (ROOT / "docs" / "tuning.md").read_text()
     shown = "".join(_table(tune(LISTINGS, known=PAIRS), is_stored=False))
     assert indent(shown.rstrip("\n"), "    ") in page
 

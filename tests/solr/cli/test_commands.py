@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.solr.collection import Solr
-from tests.cli.conftest import NEARDUP, Run
 from tests.faults.scripted import Answer, answering
+from tests.solr.cli.conftest import NEARDUP, Run
 
 NOBODY = "http://127.0.0.1:9/solr"
 

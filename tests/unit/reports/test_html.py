@@ -27,6 +27,7 @@ from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.reports import html as package
 from neardup_solr.reports.html import embed, figures, page_lines
 from neardup_solr.reports.html.embed import listing
+from tests import ROOT
 from tests.browser.pages import page_of, small_page
 
 WORDS = st.lists(st.sampled_from("abcd"), max_size=12)
@@ -89,7 +90,7 @@ def test_the_same_page_in_another_process(tmp_path: Path) -> None:
     ran = [
         subprocess.run(
             [sys.executable, "-c", code],
-            cwd=Path(__file__).parents[2],
+            cwd=ROOT,
             env={"PYTHONHASHSEED": seed, "MPLCONFIGDIR": str(tmp_path)},
             capture_output=True,
             text=True,

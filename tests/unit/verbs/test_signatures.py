@@ -13,8 +13,9 @@ import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.minhash import bands, signature
 from neardup_solr.records import Document
+from tests import ROOT
 
-DOCS = Path(__file__).parents[2] / "docs" / "sql.md"
+DOCS = ROOT / "docs" / "sql.md"
 QUERIES = re.findall(r"```sql\n(.*?)```", DOCS.read_text(), flags=re.DOTALL)
 
 

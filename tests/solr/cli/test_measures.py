@@ -10,7 +10,7 @@ import pytest
 from neardup_solr.cli import show
 from neardup_solr.records import Match, Pair
 from neardup_solr.verbs.report import Report
-from tests.cli.conftest import Run
+from tests.solr.cli.conftest import Run
 
 NOBODY = "http://127.0.0.1:9/solr"
 

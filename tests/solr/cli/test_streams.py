@@ -21,7 +21,7 @@ from neardup_solr.records import Match, Pair
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr.collection import Solr
 from neardup_solr.verbs.report import Report
-from tests.cli.conftest import NEARDUP, Run
+from tests.solr.cli.conftest import NEARDUP, Run
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 

@@ -13,8 +13,8 @@ import pytest
 
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.collection import Solr
-from tests.cli.conftest import NEARDUP
 from tests.solr import theirs
+from tests.solr.cli.conftest import NEARDUP
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 
-from tests.cli.conftest import NEARDUP, Run
+from tests.solr.cli.conftest import NEARDUP, Run
 
 LINES = "1 one two three four five six\n2 one two three four five seven\n3 others altogether\n"
 

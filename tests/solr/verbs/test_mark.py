@@ -8,7 +8,6 @@ import zipfile
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,9 +21,10 @@ from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Solr
 from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.mark import FIELDS, Marks, mark, numbers, unmark
+from tests import ROOT
 
 TIMEOUT = 30
-PAGE = (Path(__file__).parents[2] / "docs" / "collapse.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "collapse.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```solr\n(.*?)^```", PAGE, flags=re.DOTALL | re.MULTILINE)
 
 TEXTS = {
