@@ -1,16 +1,13 @@
-"""Where the configset and the server files lie: inside the wheel, or at a checkout's top level."""
+"""Files: those that come with the package, and those that are written whole or not at all."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from neardup_solr.errors import ServerError, SourceError
 
@@ -30,89 +27,53 @@ def solr_config() -> Path:
     )
 
 
-Part = tuple[NDArray[Any], ...]
+def check_place(path: Path) -> None:
+    """Refuse a file that could not be written, before any work is done for it.
 
-
-class Checkpoint:
-    """Parts of `arrays` numpy arrays each, of one certain work, in a file beside its result.
-
-    `work` says in a line what the work is: what is there of another one is thrown away.
+    Raises SourceError if it is a folder, or if no file can be made beside it.
     """
-
-    def __init__(self, path: Path, work: str, *, arrays: int) -> None:
-        self._path, self._arrays = path, arrays
-        self._work = work.encode() + b"\n"
-        self._file: IO[bytes] | None = None
-
-    def __enter__(self) -> Checkpoint:
-        try:
-            self._file = open(self._path, "a+b", opener=_private)
-            self._file.seek(0)
-            if self._file.readline() != self._work:
-                self._cut(0)
-                self._write(lambda file: file.write(self._work))
-        except OSError as error:
-            raise self._unwritable(error) from None
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        if self._file is not None:
-            self._file.close()
-
-    def kept(self) -> Iterator[Part]:
-        """The parts that are there whole; what was being written when the work broke off is cut."""
-        assert self._file is not None
-        self._file.seek(len(self._work))
-        while True:
-            whole = self._file.tell()
-            try:
-                part = tuple(np.load(self._file, allow_pickle=False) for _ in range(self._arrays))
-            except (ValueError, EOFError, OSError):
-                self._cut(whole)
-                return
-            yield part
-
-    def keep(self, part: Sequence[NDArray[Any]]) -> None:
-        """Add a part, on the disk before this returns.
-
-        Raises SourceError where the disk is full.
-        """
-
-        def write(file: IO[bytes]) -> None:
-            for array in part:
-                np.save(file, array)
-
-        self._write(write)
-
-    def remove(self) -> None:
-        """Delete the file: the work is done."""
-        self._path.unlink(missing_ok=True)
-
-    def _write(self, write: Any) -> None:
-        assert self._file is not None
-        whole = self._file.seek(0, os.SEEK_END)
-        try:
-            write(self._file)
-            self._file.flush()
-            os.fsync(self._file.fileno())
-        except OSError as error:
-            self._cut(whole)
-            raise self._unwritable(error) from None
-
-    def _cut(self, size: int) -> None:
-        assert self._file is not None
-        os.ftruncate(self._file.fileno(), size)
-        self._file.seek(size)
-
-    def _unwritable(self, error: OSError) -> SourceError:
-        reason = f"cannot keep what is done ({error.strerror})"
-        return SourceError(str(self._path), reason, "choose another place with -o")
+    with _blamed_on(path):
+        if path.is_dir():
+            raise SourceError(str(path), "is a folder, not a file", "name a file in it with -o")
+        if not path.parent.is_dir():
+            raise SourceError(str(path), "its folder does not exist", "create it, or name another")
+        trial = _beside(path)
+        trial.touch(exist_ok=False)
+        trial.unlink()
 
 
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """Write lines, with their own line breaks, to a file as UTF-8; see `whole`."""
+    with whole(path) as unfinished, open(unfinished, "x", encoding="utf-8", newline="") as file:
+        file.writelines(lines)
+
+
+@contextmanager
+def whole(path: Path) -> Iterator[Path]:
+    """A name to write to beside a file, which appears, or changes, only once all is on the disk.
+
+    Raises SourceError if the file cannot be written; one that was there before is still whole.
+    """
+    unfinished = _beside(path)
+    try:
+        with _blamed_on(path):
+            yield unfinished
+            with open(unfinished, "rb") as file:
+                os.fsync(file.fileno())
+            unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+@contextmanager
+def _blamed_on(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror or error})"
+        raise SourceError(str(path), reason, "choose another place with -o") from None
+
+
+def _beside(path: Path) -> Path:
+    """A new name in the folder of a file."""
+    return path.with_name(f".neardup-{secrets.token_hex(8)}")

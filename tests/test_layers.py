@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # circles. A name is that of a folder or of a module.
 ROOMS = (
     "errors", "records", "settings", "text", "kernel", "minhash", "measures", "candidates",
-    "clusters", "files", "spill", "demo", "solr", "embedded", "sources", "reports", "verbs", "cli",
+    "clusters", "files", "checkpoint", "spill", "demo", "solr", "embedded", "sources", "reports", "verbs", "cli",
 )  # fmt: skip
 PURE = ROOMS[: ROOMS.index("files")]
 OUTSIDE = {"os", "io", "pathlib", "sys", "socket", "subprocess", "requests", "pysolr", "rich",

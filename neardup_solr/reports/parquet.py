@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr.errors import SourceError
+from neardup_solr.files import whole
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.records import Duplicate
 from neardup_solr.settings import Settings
@@ -79,19 +80,11 @@ def check_parquet(path: Path) -> None:
 def _write(path: Path, schema: Any, batches: Iterable[Any]) -> int:
     import pyarrow.parquet as parquet
 
-    unfinished = path.with_name(f".{path.name}.unfinished")
     rows = 0
-    try:
-        with parquet.ParquetWriter(unfinished, schema) as writer:
-            for batch in batches:
-                writer.write_batch(batch)
-                rows += batch.num_rows
-        unfinished.replace(path)
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror or error})"
-        raise SourceError(str(path), reason, "choose another place with -o") from None
-    finally:
-        unfinished.unlink(missing_ok=True)
+    with whole(path) as unfinished, parquet.ParquetWriter(unfinished, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
     return rows
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup_solr.errors import SettingsError, SourceError
+from neardup_solr.files import whole
 from neardup_solr.minhash.plans import Tuning, curve, percent
 from neardup_solr.minhash.statistics import histogram
 
@@ -70,12 +71,8 @@ def plot(tuning: Tuning, path: Path) -> None:
         figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
         format = path.suffix.lower()[1:]
         figure.savefig(drawn, format=format, metadata={"Date": None} if format == "svg" else None)
-    try:
-        path.write_bytes(drawn.getvalue())
-    except OSError as error:
-        raise SourceError(
-            str(path), f"cannot be written ({error.strerror})", "choose another place"
-        ) from None
+    with whole(path) as unfinished:
+        unfinished.write_bytes(drawn.getvalue())
 
 
 def _draw_pairs(axes: Axes, tuning: Tuning) -> None:

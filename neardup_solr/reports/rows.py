@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-import os
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import orjson
 
 from neardup_solr.errors import SettingsError, SourceError
+from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import Duplicate, Match, Pair
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
@@ -48,11 +47,7 @@ def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
 
 
 def _write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
-    lines = _face(path)(rows, columns)
-    try:
-        write_atomically(path, lines)
-    except OSError as error:
-        raise _unwritable(path, error) from None
+    write_lines(path, _face(path)(rows, columns))
 
 
 def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
@@ -93,48 +88,6 @@ def check_output(path: Path) -> None:
     """
     _face(path)
     check_place(path)
-
-
-def check_place(path: Path) -> None:
-    """Refuse a file that could not be written, whatever is to be in it.
-
-    Raises SourceError where it is a folder, or where no file can be made beside it.
-    """
-    try:
-        if path.is_dir():
-            raise SourceError(str(path), "is a folder, not a file", "name a file in it with -o")
-        if not path.parent.is_dir():
-            raise SourceError(str(path), "its folder does not exist", "create it, or name another")
-        trial = _beside(path)
-        trial.touch(exist_ok=False)
-        trial.unlink()
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def write_atomically(path: Path, lines: Iterable[str]) -> None:
-    """Write lines to a file that appears, or changes, only once it is whole and on the disk."""
-    unfinished = _beside(path)
-    try:
-        with open(unfinished, "x", encoding="utf-8", newline="") as file:
-            file.writelines(lines)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-
-
-def _beside(path: Path) -> Path:
-    """A new name in the folder of a file."""
-    return path.with_name(f".neardup-{secrets.token_hex(8)}")
-
-
-def _unwritable(path: Path, error: OSError) -> SourceError:
-    return SourceError(
-        str(path), f"cannot be written ({error.strerror})", "choose another place with -o"
-    )
 
 
 def _face(path: Path) -> Face:

@@ -14,7 +14,7 @@ from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
 from neardup_solr.reports.html import Page, page_lines
-from neardup_solr.reports.rows import write_atomically
+from neardup_solr.files import write_lines
 
 Chrome = webdriver.Chrome
 OpenPage = Callable[[Page], Chrome]
@@ -58,7 +58,7 @@ def open_page(chromium: Chrome, tmp_path: Path) -> OpenPage:
 
     def opened(page: Page) -> Chrome:
         path = tmp_path / "report.html"
-        write_atomically(path, page_lines(page))
+        write_lines(path, page_lines(page))
         resize(chromium, 1400, 1000)
         prefer(chromium, "light")
         chromium.get("about:blank")

@@ -10,8 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from neardup_solr.candidates.by_band import Candidates
+from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.errors import SettingsError
-from neardup_solr.files import Checkpoint
 from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.records import Cluster, Duplicate
 from neardup_solr.settings import Settings

@@ -18,8 +18,8 @@ from neardup_solr.candidates.by_band import (
     components,
 )
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
+from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.errors import SettingsError
-from neardup_solr.files import Checkpoint
 from neardup_solr.measures import Pairs, aligned, verification
 from neardup_solr.measures.verification import MEASURES, Comparing, Prepared, Verifier
 from neardup_solr.measures.words import Limits

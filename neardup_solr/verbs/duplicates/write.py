@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.errors import SourceError
+from neardup_solr.files import check_place, write_lines
 from neardup_solr.reports import html, parquet, rows
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def check_output(path: Path) -> None:
     if suffix == TABLE:
         parquet.check_parquet(path)
     if suffix in _FACES:
-        rows.check_place(path)
+        check_place(path)
         return
     try:
         rows.check_output(path)
@@ -92,11 +93,7 @@ def _page(found: Duplicates, path: Path) -> None:
         complete=found.complete,
         notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps] + _hot(found),
     )
-    try:
-        rows.write_atomically(path, html.page_lines(shown))
-    except OSError as error:
-        reason = f"cannot be written ({error.strerror})"
-        raise SourceError(str(path), reason, "choose another place with -o") from None
+    write_lines(path, html.page_lines(shown))
 
 
 def _distance(found: Duplicates) -> dict[str, str]:

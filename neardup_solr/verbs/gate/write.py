@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from neardup_solr.errors import SourceError
+from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import Match
 from neardup_solr.reports import rows
 from neardup_solr.reports.rows import Row
@@ -42,17 +43,17 @@ def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
     """
     rows.check_output(path)
     lines = format_decisions(decisions, path.suffix.lower()[1:])
-    rows.write_atomically(path, lines)
+    write_lines(path, lines)
 
 
 def check_held(path: Path) -> None:
     """Refuse a file for held documents that could not be written, before any work is done for it.
 
-    Raises SourceError where it is no .jsonl file, or as `report.check_place` does.
+    Raises SourceError where it is no .jsonl file, or as `files.check_place` does.
     """
     if path.suffix.lower() != ".jsonl" or path.is_dir():
         raise SourceError(str(path), "held documents go to a .jsonl file", "name one with --held")
-    rows.check_place(path)
+    check_place(path)
 
 
 def check_apart(files: Mapping[str, Path | None]) -> None:
@@ -75,16 +76,25 @@ def keeping_held(decisions: Iterable[Decision], path: Path) -> Iterator[Decision
     """
     with path.open("a+b") as file:
         there, ends = _held_before(file)
-        file.write(b"" if ends else b"\n")  # what somebody's editor, or a full disk, left out
+        # What somebody's editor, or a full disk, left out.
+        _append(file, b"" if ends else b"\n")
         for decision in decisions:
             if decision.action == HOLD:
                 held = _held(decision)
                 if (mark := _mark(held)) not in there:
-                    file.write(orjson.dumps(held) + b"\n")
-                    file.flush()
+                    _append(file, orjson.dumps(held) + b"\n")
                     there.add(mark)
             yield decision
         os.fsync(file.fileno())
+
+
+def _append(file: BinaryIO, line: bytes) -> None:
+    try:
+        file.write(line)
+        file.flush()
+    except OSError as error:
+        reason = f"cannot be written ({error.strerror})"
+        raise SourceError(file.name, reason, "make room, or name another with --held") from None
 
 
 def _held_before(file: BinaryIO) -> tuple[set[bytes], bool]:

@@ -8,7 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.files import Checkpoint
+from neardup_solr.checkpoint import Checkpoint
 
 LOOSE = nd.Verifying(limits=nd.Limits(min_similarity=0.7))
 CHAIN = {
