@@ -13,9 +13,9 @@ from types import MappingProxyType
 from neardup_solr.records import Cluster, Duplicate
 from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import listing
-from neardup_solr.reports.html.figures import check_figures, similarities_figure, sizes_figure
+from neardup_solr.reports.html.figures import similarities_figure, sizes_figure
 
-__all__ = ["Page", "check_page", "page_lines"]
+__all__ = ["Page", "page_lines"]
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 _SLOT = re.compile(r"<!-- ([a-z]+) -->\n?")
@@ -27,8 +27,8 @@ class Page:
 
     `summary` holds the large figures and `parameters` how they came about, both by label, in
     order; `texts` the texts by id, of which any may be missing (an estimate reads none);
-    `curve` the (bands, rows) that found the candidates; `complete` is False where the work was
-    cut short; `notes` are sentences that the reader should know.
+    `curve` the (bands, rows) that found the candidates; `complete` is False if the work was cut
+    short; `notes` are sentences that the reader should know.
     """
 
     title: str
@@ -42,23 +42,12 @@ class Page:
     notes: Sequence[str] = ()
 
 
-def check_page() -> None:
-    """Refuse a page that could not be made, before any work is done for it.
-
-    Raises SettingsError where matplotlib, which draws the plots, is missing.
-    """
-    check_figures()
-
-
 def page_lines(page: Page) -> Iterator[str]:
     """The HTML of a page, piece by piece; the same page gives the same file.
 
     Beyond 10,000 pairs it lists those of the largest clusters, and says so; its figures count all.
     The file loads nothing and runs no code but its own; texts are data in it and never markup.
-
-    Raises SettingsError where matplotlib is missing.
     """
-    check_page()
     style, script = _asset("report.css"), _asset("report.js")
     listed = listing(page.clusters, page.pairs)
     fill: dict[str, Callable[[], Iterator[str]]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -63,6 +62,7 @@ def sizes_figure(sizes: Sequence[int]) -> str:
     """Clusters by their number of documents as an SVG; logarithmic if they differ much."""
     most = max(sizes, default=2)
     edges: NDArray[np.float64]
+    ticks: Sequence[int]
     if most <= EACH_SIZE:
         last = max(most, LEAST_SIZES)
         edges, ticks = np.arange(2.0, last + 2) - 0.5, range(2, last + 1, 1 + most // 12)
@@ -76,7 +76,7 @@ def sizes_figure(sizes: Sequence[int]) -> str:
         low=edges[0],
         high=edges[-1],
         start=_left(up),
-        end=WIDTH - 4,
+        end=WIDTH - 4 - CHARACTER * len(f"{ticks[-1]:,}") // 2,  # the last label stands below it
         ticks=ticks,
         is_logarithmic=most > EACH_SIZE,
     )
@@ -143,7 +143,9 @@ def _curve(across: Axis, bands: int, rows: int) -> Iterator[str]:
 
 
 def _line(across: Axis, height: float) -> str:
-    return f'<path d="M{across.start} {height}H{across.end}" class="stroke-grid"/>'
+    return (
+        f'<path d="M{across.start} {height}H{across.end}" class="stroke-grid" stroke-width="0.8"/>'
+    )
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "middle", colour: str = "text") -> str:

@@ -19,12 +19,10 @@ PAGE, TABLE = ".html", ".parquet"
 def check_output(path: Path) -> None:
     """Refuse a file that could not be written, before any work is done for it.
 
-    Raises SourceError where its suffix is not known or no file can be made there, SettingsError
-    where what draws the plots of a page is missing.
+    Raises SourceError if its suffix is not known, no file can be made there, or pyarrow, which
+    writes .parquet, is missing.
     """
     suffix = path.suffix.lower()
-    if suffix == PAGE:
-        html.check_page()
     if suffix == TABLE:
         parquet.check_parquet(path)
     if suffix in _FACES:

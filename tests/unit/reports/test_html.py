@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -22,9 +21,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.errors import SettingsError
 from neardup_solr.records import Cluster, Duplicate, Member
-from neardup_solr.reports import html as package
 from neardup_solr.reports.html import embed, figures, page_lines
 from neardup_solr.reports.html.embed import listing
 from tests import ROOT
@@ -79,7 +76,7 @@ def test_the_same_page_is_the_same_file() -> None:
     assert list(page_lines(small_page())) == list(page_lines(small_page()))
 
 
-def test_the_same_page_in_another_process(tmp_path: Path) -> None:
+def test_the_same_page_in_another_process() -> None:
     """A page does not depend on the seed of Python's hashes."""
     code = (
         "from tests.browser.pages import small_page;"
@@ -91,7 +88,7 @@ def test_the_same_page_in_another_process(tmp_path: Path) -> None:
         subprocess.run(
             [sys.executable, "-c", code],
             cwd=ROOT,
-            env={"PYTHONHASHSEED": seed, "MPLCONFIGDIR": str(tmp_path)},
+            env={"PYTHONHASHSEED": seed},
             capture_output=True,
             text=True,
             check=True,
@@ -217,13 +214,23 @@ def test_every_pair_is_in_the_picture() -> None:
     assert svg.count("stroke-curve") == 1
 
 
-def test_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where matplotlib is missing, one line says what to install, before any work is done."""
-    monkeypatch.setattr(figures, "find_spec", lambda name: None)
-    with pytest.raises(SettingsError, match=r"pictures need matplotlib; pip install"):
-        package.check_page()
-    with pytest.raises(SettingsError, match=r"neardup-solr\[plot\]"):
-        next(page_lines(small_page()))
+@given(st.lists(st.integers(2, 10**9), max_size=40))
+def test_every_picture_stays_in_its_frame(sizes: list[int]) -> None:
+    """Whatever the sizes, each cluster is in a bar, and no bar leaves the picture or is empty."""
+    svg = figures.sizes_figure(sizes)
+    bars = [
+        tuple(float(bar.get(name, "")) for name in ("x", "y", "width", "height"))
+        for bar in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}rect")
+    ]
+    assert bool(bars) == bool(sizes)
+    assert all(0 < x < x + wide < figures.WIDTH for x, _, wide, _ in bars)
+    assert all(figures.TOP <= y < y + high <= figures.BOTTOM + 0.01 for _, y, _, high in bars)
+
+
+def test_no_plot_library_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without matplotlib a page has its pictures all the same."""
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    assert "".join(page_lines(small_page())).count('class="plot"') == 2
 
 
 def test_pairs_of_clusters_that_are_not_shown_are_left_out() -> None:
