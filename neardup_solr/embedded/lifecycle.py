@@ -1,4 +1,4 @@
-"""Start, find and stop the one embedded Solr of this user."""
+"""The one embedded Solr of this user: start, find, stop and reset it, see what it has and logs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,17 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import IO
 
 from neardup_solr.embedded import jars, process
-from neardup_solr.embedded.layout import Layout, State, layout, recall, remember, writing
+from neardup_solr.embedded.layout import (
+    Layout,
+    State,
+    layout,
+    recall,
+    remember,
+    server_extra,
+    writing,
+)
 from neardup_solr.embedded.process import CONSOLE, LOG, ask, find_java, heap_size
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
@@ -91,17 +98,28 @@ def start(
     place = layout()
     if server := _found(place):
         return server
-    with _turn(place, tell):
+    with turn(place, tell):
         return _found(place) or _adopted(place, tell) or _launched(place, size, port, tell)
 
 
 @contextmanager
-def _turn(place: Layout, tell: Callable[[str], None]) -> Iterator[None]:
+def turn(place: Layout, tell: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock file for the block; `tell` gets a line if another process holds it.
+
+    The system gives the lock back when its holder ends, however it ends.
+    """
+    with server_extra():
+        from filelock import FileLock, Timeout
     with writing(place.server):
         # The texts that are indexed are the user's own: no one else reads the folder.
         place.server.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place.lock.touch()
-    with turn(place.lock, lambda: tell("Waiting for another command that handles Solr")):
+        lock = FileLock(place.lock)
+        try:
+            held = lock.acquire(blocking=False)
+        except Timeout:
+            tell("Waiting for another command that handles Solr")
+            held = lock.acquire()
+    with held:
         yield
 
 
@@ -192,7 +210,7 @@ def stop(*, timeout: float = 30.0, tell: Callable[[str], None] = to_stderr) -> b
     place = layout()
     if not place.server.is_dir():
         return False
-    with _turn(place, tell):
+    with turn(place, tell):
         return _stopped(place, timeout)
 
 
@@ -210,47 +228,13 @@ def reset(*, tell: Callable[[str], None] = to_stderr) -> None:
     place = layout()
     if not place.server.is_dir():
         return
-    with _turn(place, tell):
+    with turn(place, tell):
         _stopped(place, timeout=30.0)
         with writing(place.server):
             for folder in (place.solr_home, place.logs, place.webapp, place.temporary):
                 if folder.exists():
                     shutil.rmtree(folder)
             place.state.unlink(missing_ok=True)
-
-
-if sys.platform == "win32":
-    import msvcrt
-
-    def _take(file: IO[bytes]) -> None:
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-else:
-    import fcntl
-
-    def _take(file: IO[bytes]) -> None:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-@contextmanager
-def turn(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock file for the block; `waiting` is called once if another process holds it.
-
-    The system gives the lock back when its holder ends, however it ends.
-    """
-    with path.open("ab") as file:
-        told = False
-        while True:
-            try:
-                _take(file)
-                break
-            except OSError:
-                if not told:
-                    waiting()
-                told = True
-                time.sleep(0.1)
-        yield
 
 
 def cores(server: Server) -> dict[str, int] | None:

@@ -110,8 +110,8 @@ def neardup_solr(*arguments: str) -> subprocess.CompletedProcess[str]:
 def starter() -> subprocess.Popen[str]:
     """Another process that starts the server and prints its pid and whether it was the one."""
     program = (
-        "from neardup_solr.edges import server\n"
-        "found = server.start()\n"
+        "from neardup_solr import embedded\n"
+        "found = embedded.start()\n"
         "print(found.pid, found.started_now)\n"
     )
     return subprocess.Popen(python(program), stdout=subprocess.PIPE, text=True, cwd=CHECKOUT)

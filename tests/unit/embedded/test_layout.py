@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import subprocess
 import sys
 from pathlib import Path
 
@@ -86,15 +87,36 @@ def test_the_server_files_are_found() -> None:
 
 
 def test_a_turn_is_for_one_at_a_time(tmp_path: Path) -> None:
-    """Who comes second is told that it waits."""
+    """Who comes second is told that it waits; whatever ends a turn, the next one can be taken."""
+    place = Layout(home=tmp_path)
 
     class Waited(Exception):
         """Raised instead of waiting."""
 
-    def wait() -> None:
+    def wait(_line: str) -> None:
         raise Waited
 
-    with turn(tmp_path / "lock", wait), pytest.raises(Waited), turn(tmp_path / "lock", wait):
+    with turn(place, wait), pytest.raises(Waited), turn(place, wait):
         pass
-    with turn(tmp_path / "lock", wait):
-        assert stat.S_ISREG((tmp_path / "lock").stat().st_mode)
+    with pytest.raises(ValueError, match="wrong"), turn(place, wait):
+        raise ValueError("wrong")
+    with turn(place, wait):
+        assert stat.S_ISREG(place.lock.stat().st_mode)
+        assert stat.S_IMODE(place.server.stat().st_mode) == 0o700
+
+
+def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
+    """The lock is the system's: one that nobody could give back does not stay."""
+    place = Layout(home=tmp_path)
+    program = (
+        "import os, pathlib, signal, sys\n"
+        "from neardup_solr.embedded.layout import Layout\n"
+        "from neardup_solr.embedded.lifecycle import turn\n"
+        "with turn(Layout(home=pathlib.Path(sys.argv[1])), print):\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
+    assert place.lock.is_file()
+    said: list[str] = []
+    with turn(place, said.append):
+        assert said == []
