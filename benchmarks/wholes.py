@@ -23,7 +23,8 @@ from numpy.typing import NDArray
 
 import neardup_solr
 from neardup_solr.candidates.by_band import Joining, band_candidates, components
-from neardup_solr.measures import Pairs, verification
+from neardup_solr.measures import Pairs
+from neardup_solr.measures.estimate import estimated
 from neardup_solr.minhash.sign import sign
 from neardup_solr.settings import Settings
 from neardup_solr.spill import Spill
@@ -159,9 +160,9 @@ class Stages:
         self._started = time.perf_counter()
         self._ends: dict[str, float] = {}
 
-    def tell(self, stage: str, done: int, total: int | None) -> None:
+    def tell(self, told: neardup_solr.Progress) -> None:
         """Take note of progress."""
-        self._ends[stage] = time.perf_counter()
+        self._ends[told.stage] = time.perf_counter()
 
     def seconds(self) -> dict[str, float]:
         """Of each stage."""
@@ -255,7 +256,7 @@ def _large(task: Task) -> dict[str, Any]:
         joining = Joining(memory=spill.share, threads=task.cores)
         found = band_candidates(table, settings, joining=joining)
         took("joining")
-        similarity = verification.estimated(table, found.pairs)
+        similarity = estimated(table, found.pairs)
         pairs = found.pairs[similarity >= LEAST]
         took("estimating")
         labels = components(task.documents, pairs)

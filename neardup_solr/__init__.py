@@ -27,11 +27,12 @@ if TYPE_CHECKING:
         SolrUnreachable,
         SourceError,
     )
-    from neardup_solr.measures.words import Limits
+    from neardup_solr.measures import Limits
     from neardup_solr.minhash.bands import probability
     from neardup_solr.minhash.plans import Demand, Plan, Tuning, solve
     from neardup_solr.minhash.signature import decode
     from neardup_solr.minhash.statistics import Estimate, containment, jaccard
+    from neardup_solr.progress import Progress, Watching
     from neardup_solr.records import Cluster, Document, Duplicate, Entry, Match, Member, Pair
     from neardup_solr.reports.rows import write_pairs
     from neardup_solr.settings import Settings
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.explain.verdict import Explanation
     from neardup_solr.verbs.gate import Gating, gate
     from neardup_solr.verbs.gate.policy import Decision, Policy
-    from neardup_solr.verbs.index import IndexSummary, Progress, Sending, index
+    from neardup_solr.verbs.index import IndexSummary, Sending, index
     from neardup_solr.verbs.init import Preparation, init, prepare, unprepare
     from neardup_solr.verbs.lint import Lint, lint
     from neardup_solr.verbs.lint.rules import Finding
@@ -72,6 +73,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.tune.sample import Sampling
 
 _PLACES = {
+    "progress": ("Progress", "Watching"),
     "solr.http.access": ("Access",),
     "solr.collection": ("Solr",),
     "sources.pairs": ("read_pairs",),
@@ -101,7 +103,7 @@ _PLACES = {
     "minhash.signature": ("decode",),
     "solr.names": ("Names",),
     "verbs.gate.policy": ("Decision", "Policy"),
-    "measures.words": ("Limits",),
+    "measures": ("Limits",),
     "minhash.plans": ("Demand", "Plan", "Tuning", "solve"),
     "verbs.annotate": ("AnnotateSummary", "annotate", "annotate_into"),
     "verbs.connect": ("connect",),
@@ -118,7 +120,7 @@ _PLACES = {
     "verbs.explain": ("explain",),
     "verbs.signatures": ("SignaturesSummary", "signatures"),
     "verbs.gate": ("Gating", "gate"),
-    "verbs.index": ("IndexSummary", "Progress", "Sending", "index"),
+    "verbs.index": ("IndexSummary", "Sending", "index"),
     "verbs.lint": ("Lint", "lint"),
     "verbs.mark": ("Marks", "mark", "unmark"),
     "verbs.init": ("Preparation", "init", "prepare", "unprepare"),
@@ -217,6 +219,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "StripSummary",
     "Tuning",
     "Verifying",
+    "Watching",
     "Working",
 ]
 

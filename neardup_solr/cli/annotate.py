@@ -59,7 +59,7 @@ def annotate(
     )
     pace, filters = nd.Pace(rate=rate, threads=threads, batch=batch), query or ()
     show.compile_kernel()
-    with progress.rewriting("annotating") as watching, progress.going_on():
+    with progress.watching() as watching, progress.resumable():
         if into is not None:
             done = nd.annotate_into(
                 target, _beside(target, into), settings=asked, filters=filters, pace=pace,

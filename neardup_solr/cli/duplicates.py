@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
+from neardup_solr.cli import options, progress, show
+from neardup_solr.errors import SettingsError
+from neardup_solr.sizes import in_bytes
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Solr
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.mark import Marks
 
-_UNITS = {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}
 
 
 def duplicates(
@@ -145,7 +143,7 @@ def duplicates(
         mutual_best=mutual_best,
     )
     grouping = nd.Grouping(linkage=linkage, canonical=canonical)
-    with _watching() as watching:
+    with progress.watching(comparing="pairs") as watching:
         working = nd.Working(
             memory=None if memory is None else _bytes(memory),
             spill=spill,
@@ -199,56 +197,13 @@ def _kept(needs: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _bytes(size: str) -> int:
-    number, unit = size.strip().lower().removesuffix("b"), ""
-    if number[-1:] in _UNITS and number[-1:]:
-        number, unit = number[:-1], number[-1]
     try:
-        return int(float(number) * _UNITS[unit])
-    except (ValueError, OverflowError):
-        raise typer.BadParameter(f"--memory {size} is not a size such as 512M or 4G") from None
+        return in_bytes(size)
+    except SettingsError as error:
+        raise typer.BadParameter(f"--memory {error}") from None
 
 
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
-_WHAT = {"reading": "documents", "joining": "bands", "comparing": "pairs"}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Watching:
-    """Who is told of errors and of progress."""
-
-    on_error: Callable[[Exception], None]
-    on_progress: Callable[[str, int, int | None], None]
-
-
-@contextmanager
-def _watching() -> Iterator[_Watching]:
-    """A bar for each stage with rate and time to go; a line for each of the first errors."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True, highlight=False)
-    bars = Progress(
-        TextColumn("{task.description:<9}"),
-        BarColumn(),
-        TextColumn("{task.completed:,} {task.fields[what]}, {task.fields[rate]}/s"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    tasks: dict[str, TaskID] = {}
-    errors = show.first_errors(console)
-
-    def on_progress(stage: str, done: int, total: int | None) -> None:
-        if stage not in tasks:
-            tasks[stage] = bars.add_task(stage, total=total, what=_WHAT[stage], rate="–")
-        # Rich leaves out what is done of a task from its speed until the second step.
-        speed = bars.tasks[list(tasks).index(stage)].speed
-        rate = "–" if speed is None else f"{speed:,.0f}"
-        bars.update(tasks[stage], completed=done, total=total, rate=rate)
-
-    with bars:
-        yield _Watching(on_error=errors, on_progress=on_progress)
 
 
 def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
@@ -320,15 +275,15 @@ def _check(
 
 def _mark(solr: Solr, found: Duplicates, *, dry_run: bool) -> None:
     """Mark the clusters that were found in their collection."""
-    with show.counting("marking") as on_progress:
-        made = nd.mark(solr, found.clusters, dry_run=dry_run, on_progress=on_progress)
+    with progress.watching() as watching:
+        made = nd.mark(solr, found.clusters, dry_run=dry_run, on_progress=watching.on_progress)
     show.say(_marked(made, dry_run=dry_run))
 
 
 def _undo(solr: Solr, *, dry_run: bool) -> None:
     """Take all marks out of a collection."""
-    with show.counting("undoing") as on_progress:
-        made = nd.unmark(solr, dry_run=dry_run, on_progress=on_progress)
+    with progress.watching() as watching:
+        made = nd.unmark(solr, dry_run=dry_run, on_progress=watching.on_progress)
     documents = show.counted(made.cleared, "document")
     if not made.cleared:
         show.say("No document is marked.")

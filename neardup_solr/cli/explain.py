@@ -13,7 +13,7 @@ import neardup_solr as nd
 from neardup_solr.cli import options, show
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.words import Limits
+    from neardup_solr.measures import Limits
     from neardup_solr.settings import Settings
     from neardup_solr.solr.collection import Solr
     from neardup_solr.verbs.explain.verdict import Advice, Explanation
@@ -49,7 +49,7 @@ def explain(
 ) -> None:
     """Explain why two documents are found as near-duplicates or not, and what would catch them."""
     from neardup_solr.cli import explanation
-    from neardup_solr.measures.words import Limits
+    from neardup_solr.measures import Limits
     from neardup_solr.settings import Settings
     from neardup_solr.sources import Reading
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
+from neardup_solr.cli import options, progress, show
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.gate.policy import Decision
@@ -96,9 +95,10 @@ def gate(
     target = options.connect(solr, core, create=index)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
-    with _watching(sources.size_hint(source)) as watched:
+    with progress.watching() as watching:
+        watched = _Counted(watching=watching, size=sources.size_hint(source))
         documents = sources.read(
-            source, reading=reading, on_error=watched.on_error, on_progress=watched.on_progress
+            source, reading=reading, on_error=watched.on_error, on_progress=watched.on_bytes
         )
         decided = nd.gate(target, documents, policy=policy, gating=how)
         if held is not None:
@@ -154,19 +154,24 @@ def _print_table(decided: Iterable[Decision], *, most: int = show.MOST_ROWS) -> 
 
 
 @dataclass(slots=True, kw_only=True)
-class _Watched:
-    """What has happened so far, and who is told of it."""
+class _Counted:
+    """What was decided so far, and who is told of it."""
 
-    tell: Callable[[Exception], None]
-    on_progress: Callable[[int], None]
+    watching: nd.Watching
+    size: int | None
     counts: Counter[str] = field(default_factory=Counter)
     failed: int = 0
     incomplete: int = 0
 
-    def on_error(self, error: Exception) -> None:
+    def on_error(self, error: nd.RecordError) -> None:
         """Count a record that cannot be read, and tell of it."""
         self.failed += 1
-        self.tell(error)
+        self.watching.on_error(error)
+
+    def on_bytes(self, read: int) -> None:
+        """Tell how far the run is, by the bytes of the source that are read."""
+        share = read / self.size if self.size else None
+        self.watching.on_progress(nd.Progress("deciding", self.counts.total(), share=share))
 
     def counting(self, decided: Iterable[Decision]) -> Iterator[Decision]:
         """The same decisions, counted."""
@@ -176,24 +181,7 @@ class _Watched:
             yield decision
 
 
-@contextmanager
-def _watching(total_bytes: int | None) -> Iterator[_Watched]:
-    """A bar with the time to go, by the bytes of the source that are read."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    console = Console(stderr=True, highlight=False)
-    columns = TextColumn("deciding"), BarColumn(), TimeRemainingColumn()
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    task = bar.add_task("", total=total_bytes)
-    with bar:
-        yield _Watched(
-            tell=show.first_errors(console),
-            on_progress=lambda done: bar.update(task, completed=done),
-        )
-
-
-def _say_counts(watched: _Watched, held: Path | None) -> None:
+def _say_counts(watched: _Counted, held: Path | None) -> None:
     counts = watched.counts
     total = counts.total() + watched.failed
     say = [f"{counts['allow']:,} allowed", f"{counts['tag']:,} tagged", f"{counts['hold']:,} held",

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
+from neardup_solr.cli import options, progress, show
 
 
 def index(
@@ -40,7 +40,6 @@ def index(
     batch: Annotated[int, typer.Option(help="Documents in a batch.", min=1)] = 1000,
 ) -> None:
     """Index a file, a folder or standard input into Solr."""
-    from neardup_solr import sources
 
     reading = nd.Reading(
         format=format,
@@ -65,7 +64,7 @@ def index(
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     try:
-        with show.watching(sources.size_hint(source)) as watching:
+        with progress.watching() as watching:
             summary = nd.index(
                 source,
                 target,

@@ -1,30 +1,79 @@
-"""How far a command is: bars for people, and a line for each of the first errors."""
+"""How far a command is: a bar for each stage, and a line for each of the first errors."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from neardup_solr.cli import show
+from neardup_solr.progress import Progress, Watching
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.annotate.rewrite import Watching
-
-
-@contextmanager
-def rewriting(what: str) -> Iterator[Watching]:
     from rich.console import Console
 
-    from neardup_solr.verbs.annotate.rewrite import Watching
-
-    errors = show.first_errors(Console(stderr=True, highlight=False))
-    with show.counting(what) as on_progress:
-        yield Watching(on_error=errors, on_progress=on_progress)
+MOST_ERRORS = 20
+UNITS = {"joining": "bands"}  # what a stage counts, if not documents
 
 
 @contextmanager
-def going_on() -> Iterator[None]:
+def watching(**units: str) -> Iterator[Watching]:
+    """A bar for each stage with rate and time to go, and a line for each of the first errors.
+
+    `units` say what a stage counts, by its name. Nothing moves if no person watches.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    console = Console(stderr=True, highlight=False)
+    bars = Bars(
+        TextColumn("{task.description:<9}"),
+        BarColumn(),
+        TextColumn("{task.fields[done]:,} {task.fields[unit]}, {task.fields[rate]}/s"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    )
+    tasks: dict[str, TaskID] = {}
+    begun: dict[str, tuple[float, int]] = {}  # when a stage was first told of, and what was done
+
+    def on_progress(told: Progress) -> None:
+        now = time.monotonic()
+        if told.stage not in tasks:
+            unit = (UNITS | units).get(told.stage, "documents")
+            begun[told.stage] = now, told.done
+            tasks[told.stage] = bars.add_task(told.stage, total=None, done=0, unit=unit, rate="–")
+        since, before = begun[told.stage]
+        rate = f"{(told.done - before) / (now - since):,.0f}" if told.done > before else "–"
+        share = told.done / told.total if told.total else told.share
+        total = None if share is None else 1.0
+        bars.update(tasks[told.stage], completed=share, total=total, done=told.done, rate=rate)
+
+    with bars:
+        yield Watching(on_error=first_errors(console), on_progress=on_progress)
+
+
+def first_errors(console: Console) -> Callable[[Exception], None]:
+    """Shows the first errors that it is told, a line for each."""
+    errors = 0
+
+    def on_error(error: Exception) -> None:
+        nonlocal errors
+        errors += 1
+        if errors <= MOST_ERRORS:
+            console.print(show.printable(str(error)), markup=False, soft_wrap=True)
+        elif errors == MOST_ERRORS + 1:
+            console.print("... further errors are counted, not shown.", markup=False)
+
+    return on_error
+
+
+@contextmanager
+def resumable() -> Iterator[None]:
+    """What an interrupted command says if the same one goes on where it stopped."""
     try:
         yield
     except KeyboardInterrupt:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
+from neardup_solr.cli import options, progress, show
 
 if TYPE_CHECKING:
     from neardup_solr import Chosen, Criteria, Report, Solr
@@ -55,5 +55,5 @@ def report(
 
 def compared(target: Solr, chosen: Chosen, criteria: Criteria) -> Report:
     """The report of a collection, with a bar that says how far it is."""
-    with show.counting("comparing") as on_progress:
-        return nd.report(target, chosen=chosen, criteria=criteria, on_progress=on_progress)
+    with progress.watching() as watching:
+        return nd.report(target, chosen=chosen, criteria=criteria, on_progress=watching.on_progress)

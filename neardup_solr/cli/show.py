@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,14 +13,13 @@ if TYPE_CHECKING:
 
     from neardup_solr.records import Match, Pair
     from neardup_solr.verbs.evaluate import Evaluation
-    from neardup_solr.verbs.index import IndexSummary, Watching
+    from neardup_solr.verbs.index import IndexSummary
     from neardup_solr.verbs.report import Report
 import io
 import os
 from typing import TextIO, cast
 
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
-MOST_ERRORS = 20
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
 LONG_TEXT = 60  # words; above it, shingles are most of an index
@@ -184,71 +183,6 @@ def say_summary(summary: IndexSummary) -> None:
             "Hint: the word shingles of texts this long are most of the index;"
             " --fields=-content_ng, into a new core (--core NAME), leaves them out."
         )
-
-
-@contextmanager
-def watching(total_bytes: int | None) -> Iterator[Watching]:
-    """A progress bar with rate and time to go, and a line for each of the first errors."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    from neardup_solr.verbs.index import Progress as Indexed
-    from neardup_solr.verbs.index import Watching
-
-    console = Console(stderr=True, highlight=False)
-    bar = Progress(
-        TextColumn("indexing"),
-        BarColumn(),
-        TextColumn("{task.fields[sent]:,} documents, {task.fields[rate]:,.0f}/s"),
-        TimeRemainingColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    task = bar.add_task("", total=total_bytes, sent=0, rate=0.0)
-
-    def on_progress(progress: Indexed) -> None:
-        rate = progress.sent / progress.seconds if progress.seconds else 0.0
-        bar.update(task, completed=progress.bytes, sent=progress.sent, rate=rate)
-
-    with bar:
-        yield Watching(on_error=first_errors(console), on_progress=on_progress)
-
-
-def first_errors(console: Console) -> Callable[[Exception], None]:
-    """Shows the first errors that it is told, a line for each."""
-    errors = 0
-
-    def on_error(error: Exception) -> None:
-        nonlocal errors
-        errors += 1
-        if errors <= MOST_ERRORS:
-            console.print(printable(str(error)), markup=False, soft_wrap=True)
-        elif errors == MOST_ERRORS + 1:
-            console.print("... further errors are counted, not shown.", markup=False)
-
-    return on_error
-
-
-@contextmanager
-def counting(what: str) -> Iterator[Counter]:
-    """A progress bar over a known number of documents."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as Remaining
-
-    console = Console(stderr=True)
-    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), Remaining())
-    bar = Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
-    task = bar.add_task("", total=None)
-    with bar:
-        yield lambda done, total: bar.update(task, completed=done, total=total)
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Counter = Callable[[int, int], None]
 
 
 def _table(columns: Sequence[str], width: int) -> Table:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
+from neardup_solr.cli import options, progress, show
 
 
 def signatures(
@@ -29,7 +29,6 @@ def signatures(
     band_rows: options.BandRowsOption = None,
 ) -> None:
     """Write the signatures and bands of a source to a Parquet file, without any Solr."""
-    from neardup_solr import sources
 
     asked = options.settings_given(
         kind=kind,
@@ -44,7 +43,7 @@ def signatures(
     reading = nd.Reading(format=format, id_field=id_field, text_field=text_field, lossy=lossy)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
-    with show.watching(sources.size_hint(source)) as watching:
+    with progress.watching() as watching:
         written = nd.signatures(
             source, output, settings=settings, reading=reading, on_error=watching.on_error
         )

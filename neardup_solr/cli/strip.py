@@ -19,7 +19,7 @@ def strip(
     """Take our fields, marks included, out of all documents again, and change nothing else."""
     target = options.connect_named(solr, name)
     pace = nd.Pace(rate=rate, threads=threads, batch=batch)
-    with progress.rewriting("stripping") as watching, progress.going_on():
+    with progress.watching() as watching, progress.resumable():
         done = nd.strip(target, filters=query or (), pace=pace, watching=watching)
     failed = f", {done.failed:,} failed" if done.failed else ""
     show.say(f"{show.counted(done.stripped, 'document')} stripped{failed} ({done.seconds:.1f} s).")

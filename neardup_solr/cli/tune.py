@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
+from neardup_solr.cli import options, progress, show
 
 if TYPE_CHECKING:
     from neardup_solr.minhash.plans import Choice, Tuning
@@ -94,7 +94,7 @@ def _source(source: str) -> str:
 
 
 def _say_failures(failures: Sequence[Exception]) -> None:
-    for failure in failures[: show.MOST_ERRORS]:
+    for failure in failures[: progress.MOST_ERRORS]:
         show.say(show.printable(str(failure)))
     if failures:
         show.say(f"{show.counted(len(failures), 'record')} could not be used.")

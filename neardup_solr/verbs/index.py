@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.minhash import encode, signature
+from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
@@ -39,16 +40,6 @@ class Sending:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Progress:
-    """How far an indexing run is: records read, documents acknowledged, bytes of the source."""
-
-    read: int
-    sent: int
-    bytes: int
-    seconds: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSummary:
     """What an indexing run did: `read` = `indexed` + `repeated` + `failed`.
 
@@ -65,20 +56,11 @@ class IndexSummary:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watching:
-    """Who is told what: of each record that fails, and of progress after each batch."""
-
-    on_error: Callable[[RecordError], None] = field(default=lambda error: None)
-    on_progress: Callable[[Progress], None] = field(default=lambda progress: None)
-
-
 # While a batch is encoded, a sender whose answer has come gets the interpreter this soon; at
 # Python's own 5 ms Solr would wait for us several times a batch.
 HANDOVER_SECONDS = 0.0005
 DEFAULT_SENDING = Sending()
 DEFAULT_READING = Reading()
-SILENT = Watching()
 
 
 def index(
@@ -144,6 +126,7 @@ class _Run:
     failed: int = 0
     words: int = 0
     bytes: int = 0
+    size: int | None = None
     seen: set[str] = field(default_factory=set)
 
     def batches(self, source: str | Path | Iterable[Document]) -> Iterator[_Batch]:
@@ -167,9 +150,8 @@ class _Run:
         self.words += delivered.words
         for refusal in delivered.refused:
             self._fail(RecordError("Solr refused", refusal.reason, refusal.id))
-        self.watching.on_progress(
-            Progress(read=self.read, sent=self.sent, bytes=self.bytes, seconds=self._seconds())
-        )
+        share = self.bytes / self.size if self.size else None
+        self.watching.on_progress(Progress("indexing", self.sent, share=share))
 
     def summary(self, settings: Settings) -> IndexSummary:
         """The counts of the whole run."""
@@ -186,6 +168,7 @@ class _Run:
     def _documents(self, source: str | Path | Iterable[Document]) -> Iterable[Document]:
         if not isinstance(source, str | Path):
             return source
+        self.size = sources.size_hint(source)
         return sources.read(
             source, reading=self.reading, on_error=self._unusable, on_progress=self._consumed
         )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import mmh3
 import orjson
 
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError
+from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.names import MARKS
@@ -43,7 +44,7 @@ def mark(
     clusters: Sequence[Cluster],
     *,
     dry_run: bool = False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    on_progress: OnProgress = unheard,
 ) -> Marks:
     """Mark the members of clusters in their collection, and no other documents.
 
@@ -53,7 +54,7 @@ def mark(
     differs is sent, in place: documents are not written anew, but for those that are cleared.
     After an interruption the same call goes on where it stopped. A dry run only counts.
 
-    `on_progress` is told how many documents of how many have been sent, after each batch.
+    `on_progress` is told how many documents have been sent, after each batch.
 
     Raises SettingsError where the collection has no fields for marks or a document is in two
     clusters, SolrError where Solr does not answer, or refuses updates.
@@ -79,7 +80,7 @@ def unmark(
     solr: Solr,
     *,
     dry_run: bool = False,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    on_progress: OnProgress = unheard,
 ) -> Marks:
     """Take all marks out of a collection again, whatever run or interruption left them there.
 
@@ -127,13 +128,14 @@ class _Run:
         self.touched.update(differing)
         return differing
 
-    def send(self, marks: Mapping[str, Mark], on_progress: Callable[[int, int], None]) -> None:
+    def send(self, marks: Mapping[str, Mark], on_progress: OnProgress) -> None:
         """Send marks in batches; what Solr refuses will still differ."""
         updates = [_update(id, mark) for id, mark in marks.items()]
         for at in range(0, len(updates), BATCH):
             refused = self.solr.add(updates[at : at + BATCH])
             self.reason = refused[-1].reason if refused else self.reason
-            on_progress(min(at + BATCH, len(updates)), len(updates))
+            sent = min(at + BATCH, len(updates))
+            on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
 
     def counts(self, clusters: int) -> Marks:
         """What became of the marks, by what was read last."""

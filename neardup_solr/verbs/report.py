@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 
-from neardup_solr.measures.verification import Comparing
+from neardup_solr.measures import Comparer
 from neardup_solr.minhash import sign
+from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Document, Match, Pair, natural, ordered
 from neardup_solr.solr.collection import Solr
 from neardup_solr.verbs.batch import (
@@ -20,7 +21,14 @@ from neardup_solr.verbs.batch import (
     near_ones,
     signed_batch,
 )
-from neardup_solr.verbs.search import DEFAULT, Criteria, candidates, compared, measuring, searchable
+from neardup_solr.verbs.search import (
+    DEFAULT,
+    Criteria,
+    candidates,
+    compared,
+    comparer_for,
+    searchable,
+)
 
 THREADS = 4  # mostly waiting for Solr
 PAGE = 50  # documents that are asked about at a time
@@ -63,18 +71,19 @@ def report(
     *,
     chosen: Chosen = EVERYTHING,
     criteria: Criteria = DEFAULT,
-    on_progress: Callable[[int, int], None] = lambda done, total: None,
+    on_progress: OnProgress = unheard,
 ) -> Report:
     """The near-duplicates of the chosen documents, in the order of their ids.
 
-    `on_progress` gets the number of documents done and in all, after each page of them.
+    `on_progress` is told how many documents are compared, after each page of them.
 
     Raises SettingsError where the collection lacks what `criteria` ask for or has no documents,
     SolrError where Solr does not answer.
     """
     settings, criteria = searchable(solr, criteria)
     ids = _chosen_ids(solr, chosen)
-    seeking = Seeking(comparing=measuring(solr, settings, criteria), filters=criteria.filters)
+    comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
+    seeking = Seeking(comparer=comparer, filters=criteria.filters)
     is_together = criteria.by == "bands" and not criteria.same
     work = _Reporting(solr=solr, criteria=criteria, seeking=seeking, later_only=chosen.later_only)
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
@@ -93,7 +102,7 @@ def report(
                 found.extend(near_ones)
                 cut += was_cut
             done += len(page)
-            on_progress(done, len(ids))
+            on_progress(Progress("comparing", done, len(ids)))
     finally:
         # After an error nothing waits for requests that may hang.
         pool.shutdown(wait=False, cancel_futures=True)
@@ -110,9 +119,9 @@ class _Reporting:
     later_only: bool
 
     @property
-    def comparing(self) -> Comparing:
-        """How candidates are compared."""
-        return self.seeking.comparing
+    def comparer(self) -> Comparer:
+        """What compares candidates."""
+        return self.seeking.comparer
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """The documents with these ids that are still there."""
@@ -120,11 +129,11 @@ class _Reporting:
 
     def alone(self, document: Document) -> Near:
         """The pairs of one document, by a search of its own."""
-        entry = sign.entry(document, self.comparing.settings)
+        entry = sign.entry(document, self.comparer.settings)
         hits = candidates(
             self.solr, entry, self.criteria, wanted=lambda hit: self._is_wanted(document.id, hit.id)
         )
-        matches = compared(self.solr, entry, hits, self.comparing, many=True)
+        matches = compared(self.solr, entry, hits, self.comparer, many=True)
         return [_pair(document.id, match) for match in matches], len(hits) == self.criteria.rows
 
     def together(self, ids: Sequence[str]) -> list[Near]:
@@ -133,13 +142,13 @@ class _Reporting:
         A document that has hot bands, or more candidates than are fetched at a time, is searched
         for alone.
         """
-        batch = signed_batch(self.documents(ids), self.comparing)
+        batch = signed_batch(self.documents(ids), self.comparer)
         found = candidates_of(self.solr, batch, self.seeking)
         best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
         known = list(batch.known)
-        met = meetings(batch, best, known, self.comparing)
+        met = meetings(batch, best, known, self.comparer)
         pairs: list[list[Pair]] = [[] for _ in best]
-        for row, one in near_ones(known, met, self.comparing):
+        for row, one in near_ones(known, met, self.comparer):
             pairs[row].append(_pair(batch.documents[row].id, one.match))
         return [
             self.alone(document) if each.is_cut else (own, len(first) == self.criteria.rows)

@@ -7,20 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from neardup_solr.errors import SettingsError
+from neardup_solr.progress import SILENT, Watching
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.names import OWN
 from neardup_solr.solr.update import VERSION, Order, removal
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.annotate.rewrite import (
-    DEFAULT_PACE,
-    SILENT,
-    Found,
-    Pace,
-    Rewriting,
-    Task,
-    Watching,
-)
+from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE, Found, Pace, Rewriting, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,4 +76,6 @@ def _task(solr: Solr, asked: Sequence[str], there: Sequence[str]) -> Task:
             if not one.keys().isdisjoint(asked)
         ]
 
-    return Task(fields=[*asked, VERSION], own=guard.own_fields(solr), orders=orders)
+    return Task(
+        stage="stripping", fields=[*asked, VERSION], own=guard.own_fields(solr), orders=orders
+    )

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from neardup_solr.errors import SettingsError
+from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
@@ -19,15 +20,7 @@ from neardup_solr.solr.update import SETTINGS, VERSION, Order, orders, removal
 from neardup_solr.text import normalize
 from neardup_solr.verbs import index
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.annotate.rewrite import (
-    DEFAULT_PACE,
-    SILENT,
-    Found,
-    Pace,
-    Rewriting,
-    Task,
-    Watching,
-)
+from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE, Found, Pace, Rewriting, Task
 from neardup_solr.verbs.index import Sending
 
 MD5 = "md5_hash"
@@ -99,7 +92,8 @@ class _Annotating:
 
     def task(self) -> Task:
         """What is read, and what becomes of it."""
-        return Task(fields=READ, own=guard.own_fields(self.solr), orders=self.orders)
+        own = guard.own_fields(self.solr)
+        return Task(stage="annotating", fields=READ, own=own, orders=self.orders)
 
     def orders(self, found: list[Found], again: bool) -> list[Order]:
         """Orders for the documents that need them; the others are counted, once."""
@@ -191,7 +185,7 @@ def annotate_into(
         other,
         settings=settled,
         sending=Sending(threads=pace.threads, batch_documents=pace.batch),
-        watching=index.Watching(on_error=watching.on_error),
+        watching=Watching(on_error=watching.on_error),
     )
     return AnnotateSummary(
         read=run.read,
@@ -238,5 +232,6 @@ class _Into:
                 else:
                     sent += 1
                     yield Document(id=id, text=text)
-            self.watching.on_progress(self.read, max(self.total, self.read))
+            total = max(self.total, self.read)
+            self.watching.on_progress(Progress("annotating", self.read, total))
             since = self.pace.wait(sent, since)

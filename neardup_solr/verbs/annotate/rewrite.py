@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import orjson
 
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
+from neardup_solr.progress import Progress, Watching
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.http.answers import Refusal
@@ -59,26 +60,19 @@ class Pace:
         return time.monotonic()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Watching:
-    """Who is told what: of each document that fails, and how many of how many are looked at."""
-
-    on_error: Callable[[RecordError], None] = field(default=lambda error: None)
-    on_progress: Callable[[int, int], None] = field(default=lambda done, total: None)
-
-
 DEFAULT_PACE = Pace()
-SILENT = Watching()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """What is done with each document: the `fields` to read, and the orders for those read.
 
+    `stage` is the word for it while it goes on.
     `own` are the collection's names of the fields that orders change; `again` says whether a
     document was read before, and dropped by Solr because it had changed.
     """
 
+    stage: str
     fields: Sequence[str]
     own: frozenset[str]
     orders: Callable[[list[Found], bool], list[Order]]
@@ -164,7 +158,8 @@ class Rewriting:
         self.gone += len(asked) - len(found)
         if not again:
             self.read += len(asked)
-            self.watching.on_progress(self.read, max(self.total, self.read))
+            told = Progress(self.task.stage, self.read, max(self.total, self.read))
+            self.watching.on_progress(told)
 
     def _acknowledge(self, sent: Sent) -> None:
         # What another node decided on is read again as well: it may need nothing any more.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,15 +21,15 @@ from neardup_solr.candidates.by_band import (
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Pairs, aligned, verification
-from neardup_solr.measures.verification import MEASURES, Comparing, Prepared, Verifier
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures import MEASURES, Comparer, Limits, Pairs, aligned, measure_of
+from neardup_solr.measures.measure import Compared, Prepare
 from neardup_solr.minhash import sign
+from neardup_solr.progress import Progress
 from neardup_solr.verbs.duplicates.gather import Gathered, Working, threads
 
 COMPARING = "comparing"
 WAYS = ("bands", "words", "all")
-Texts = dict[int, Prepared]
+Texts = dict[int, Any]  # prepared by a measure, by row; None for one that is gone
 Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
 BLOCK = 1 << 17  # pairs whose texts are held at a time
 _TEXT = 1 << 11  # bytes of a text of 200 words, prepared
@@ -39,7 +40,7 @@ _READ_AT_ONCE = 10_000  # texts of a whole collection
 class Verifying:
     """What makes two documents near-duplicates.
 
-    `measure` is one of `verification.MEASURES`, `limits` bound it. `by` is how candidates are
+    `measure` is one of `measures.MEASURES`, `limits` bound it. `by` is how candidates are
     found: "bands" (they share an LSH band), "words" (they share a word that few documents have;
     for short records, and the default for the measure "aligned"), or "all" pairs. A band key or
     word of more than `cap` documents (None: the way's default) is not paired whole. Of two sides,
@@ -58,7 +59,7 @@ class Verifying:
     mutual_best: bool = False
 
     def __post_init__(self) -> None:
-        verification.check_measure(self.measure, self.limits)
+        measure_of(self.measure, self.limits)  # refuses what cannot be
         if self.by is not None and self.by not in WAYS:
             raise SettingsError(f"--by {self.by} is not known", f"choose {', '.join(WAYS)}")
         if self.cap is not None and self.cap < 2:
@@ -69,15 +70,15 @@ class Verifying:
     @property
     def way(self) -> str:
         """How candidates are found."""
-        return self.by or ("words" if MEASURES[self.measure].has_frequencies else "bands")
+        return self.by or ("words" if MEASURES[self.measure].needs_frequencies else "bands")
 
     @property
     def has_texts(self) -> bool:
         """Whether texts have to be read."""
-        return MEASURES[self.measure].has_texts or self.way == "words"
+        return MEASURES[self.measure].needs_texts or self.way == "words"
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(slots=True)
 class Verified:
     """Pairs that are near-duplicates, and what was met on the way.
 
@@ -102,54 +103,42 @@ class Comparison:
     """What compares pairs of gathered documents, with about `memory` bytes of texts held."""
 
     gathered: Gathered
-    comparing: Comparing
+    comparer: Comparer
     working: Working
     memory: int = 1 << 30
 
     def without_limits(self) -> Comparison:
         """The same, but every pair counts."""
-        every = replace(self.comparing, limits=Limits(min_similarity=0.0))
-        return replace(self, comparing=every)
+        every = replace(self.comparer, limits=Limits(min_similarity=0.0))
+        return replace(self, comparer=every)
 
     def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
         """Those of the pairs that are within the limits, in the order of their rows."""
-        measure = self.comparing.measure
-        if not MEASURES[measure].has_texts:
-            found = self._estimated(pairs)
-        else:
+        if self.comparer.measure.needs_texts:
             found = self._by_texts(pairs, checkpoint)
+        else:
+            found = Verified(*_near(pairs, self.comparer.compare(self.gathered.signatures, pairs)))
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
 
-    def _estimated(self, pairs: Pairs) -> Verified:
-        similarities = verification.estimated(self.gathered.signatures, pairs)
-        kept = similarities >= self.comparing.least
-        distances = np.full(int(kept.sum()), verification.NO_DISTANCE, dtype=np.int64)
-        return Verified(pairs=pairs[kept], distances=distances, similarities=similarities[kept])
-
     def _by_texts(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
-        found = Verified(
-            pairs=pairs[:0],
-            distances=np.empty(0, dtype=np.int64),
-            similarities=np.empty(0, dtype=np.float64),
-        )
+        found = Verified(pairs[:0], np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
         pairs = _by_component(len(self.gathered), pairs)
         parts = list(checkpoint.kept()) if checkpoint else []
         done = len(parts) * BLOCK
-        verifier = Verifier(self.comparing)
-        for block, texts in self._blocks(pairs[done:], verifier, found):
-            parts.append(_compared(block, texts, verifier))
+        for block, texts in self._blocks(pairs[done:], self.comparer.prepare(), found):
+            parts.append(_compared(block, texts, self.comparer))
             if checkpoint:
                 checkpoint.keep(parts[-1])
             done += len(block)
-            self.working.on_progress(COMPARING, done, len(pairs))
+            self.working.on_progress(Progress(COMPARING, done, len(pairs)))
         if parts:
             columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
             found.pairs, found.distances, found.similarities = columns
         return found
 
     def _blocks(
-        self, pairs: Pairs, verifier: Verifier, found: Verified
+        self, pairs: Pairs, prepare: Prepare, found: Verified
     ) -> Iterator[tuple[Pairs, Texts]]:
         """Blocks of pairs with the texts of their documents, which are read ahead.
 
@@ -164,24 +153,24 @@ class Comparison:
             waiting = None
             for at, block in enumerate(blocks):
                 rows = np.unique(block).tolist()
-                kept |= waiting.result() if waiting else self._read(rows, kept, verifier, found)
+                kept |= waiting.result() if waiting else self._read(rows, kept, prepare, found)
                 if at + 1 < len(blocks):
                     following = np.unique(blocks[at + 1]).tolist()
-                    waiting = ahead.submit(self._read, following, kept, verifier, found)
+                    waiting = ahead.submit(self._read, following, kept, prepare, found)
                 texts = {row: kept[row] for row in rows}
                 is_full = len(kept) * _TEXT > self.memory
                 later = {row: kept[row] for row in rows if last[row] > at}
                 kept = later if is_full else {row: kept[row] for row in kept if last[row] > at}
                 yield block, texts
 
-    def _read(self, rows: list[int], known: Texts, verifier: Verifier, found: Verified) -> Texts:
+    def _read(self, rows: list[int], known: Texts, prepare: Prepare, found: Verified) -> Texts:
         """The texts of rows that are not known yet, prepared; None for one that is gone."""
         rows = [row for row in rows if row not in known]
         texts: Texts = dict.fromkeys(rows)
         for at in range(0, len(rows), _READ_AT_ONCE):
             some = rows[at : at + _READ_AT_ONCE]
             forms = self._forms(some, found)
-            texts |= zip(forms, verifier.prepared(list(forms.values())), strict=True)
+            texts |= zip(forms, prepare(list(forms.values())), strict=True)
         return texts
 
     def _forms(self, rows: list[int], found: Verified) -> dict[int, str]:
@@ -192,7 +181,7 @@ class Comparison:
         signed = sign.sign(
             list(texts.values()),
             self.gathered.settings,
-            threads=self.comparing.threads,
+            threads=self.comparer.threads,
             keep_normal=True,
         )
         there = np.fromiter(texts, np.int64, len(texts))
@@ -201,7 +190,7 @@ class Comparison:
         return dict(zip(texts, signed.normal, strict=True))
 
 
-def _compared(block: Pairs, texts: Texts, verifier: Verifier) -> Part:
+def _compared(block: Pairs, texts: Texts, comparer: Comparer) -> Part:
     rows, places = np.unique(block, return_inverse=True)
     there = np.array([texts[row] is not None for row in rows.tolist()])
     numbers: Pairs = places.reshape(block.shape).astype(np.uint32)
@@ -209,9 +198,13 @@ def _compared(block: Pairs, texts: Texts, verifier: Verifier) -> Part:
     block, numbers = block[is_whole], numbers[is_whole]
     present = np.cumsum(there) - 1  # numbers among those that are there
     prepared = [texts[row] for row in rows[there].tolist()]
-    found = verifier.compared(prepared, present[numbers].astype(np.uint32))
-    distances, similarities, kept = found
-    return block[kept], distances[kept], similarities[kept]
+    return _near(block, comparer.compare(prepared, present[numbers].astype(np.uint32)))
+
+
+def _near(pairs: Pairs, compared: Compared) -> Part:
+    """Those of the pairs that are within the limits."""
+    distances, similarities, is_near = compared
+    return pairs[is_near], distances[is_near], similarities[is_near]
 
 
 def _by_component(documents: int, pairs: Pairs) -> Pairs:
@@ -221,14 +214,14 @@ def _by_component(documents: int, pairs: Pairs) -> Pairs:
     return ordered
 
 
-def measuring(gathered: Gathered, verifying: Verifying) -> Comparing:
-    """How the documents are compared, with their own frequencies of words where those count."""
-    needed = MEASURES[verifying.measure].has_frequencies
-    return Comparing(
-        measure=verifying.measure,
+def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:
+    """What compares the documents, with their own frequencies of words if those are needed."""
+    measure = MEASURES[verifying.measure]
+    return Comparer(
+        measure=measure,
         limits=verifying.limits,
         settings=gathered.settings,
-        frequencies=aligned.frequencies(gathered.forms()) if needed else None,
+        frequencies=aligned.frequencies(gathered.forms()) if measure.needs_frequencies else None,
         threads=threads(),
     )
 
@@ -281,7 +274,7 @@ def _by_bands(search: _Search) -> Candidates:
         search.gathered.signatures,
         search.gathered.settings,
         joining=joining,
-        on_progress=lambda done, total: search.working.on_progress(JOINING, done, total),
+        on_progress=lambda done, total: search.working.on_progress(Progress(JOINING, done, total)),
     )
 
 

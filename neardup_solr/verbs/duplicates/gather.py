@@ -17,6 +17,7 @@ from neardup_solr import sources
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.minhash import sign, signature
+from neardup_solr.progress import OnError, OnProgress, Progress, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr, State
@@ -48,8 +49,8 @@ class Working:
     done: after an interruption the same call goes on from there. With `keep_texts` the result has
     the texts of its pairs.
 
-    `on_error` is told of each record that cannot be used; `on_progress` of a stage by name
-    ("reading", "joining", "comparing"), how far it is, and of how much (None: not known).
+    `on_error` is told of each record that cannot be used, `on_progress` how far a stage is:
+    "reading", then "joining", then "comparing".
     """
 
     memory: int | None = None
@@ -57,10 +58,8 @@ class Working:
     limit: int | None = None
     checkpoint: Path | None = None
     keep_texts: bool = False
-    on_error: Callable[[RecordError], None] = field(default=lambda error: None)
-    on_progress: Callable[[str, int, int | None], None] = field(
-        default=lambda stage, done, total: None
-    )
+    on_error: OnError = field(default=unheard)
+    on_progress: OnProgress = field(default=unheard)
 
     def __post_init__(self) -> None:
         if self.limit is not None and self.limit < 1:
@@ -203,7 +202,7 @@ def _of_solr(solr: Solr, rows: Rows, settings: Settings, gathering: Gathering) -
         side.ids.extend([found["id"] for found in signed])
         rows.append(signature.decode_all([found["signature"] for found in signed], settings))
         side.documents += min(len(block), left)
-        working.on_progress(READING, side.documents, total)
+        working.on_progress(Progress(READING, side.documents, total))
     return side
 
 
@@ -264,7 +263,7 @@ def _of_source(
         for name, column in columns.items():
             column.extend(one.kept.get(name) for one in there)
         side.documents += len(batch)
-        working.on_progress(READING, side.documents, working.limit)
+        working.on_progress(Progress(READING, side.documents, working.limit))
     side.is_cut = working.limit is not None and next(usable, None) is not None
     side.dead = _repeated(side.ids)
     side.documents = len(np.unique(np.concatenate(hashes))) if hashes else 0

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import requests
 
+import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash.signature import entry
 from neardup_solr.records import Document
@@ -18,7 +19,7 @@ from neardup_solr.solr import update
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.update import VERSION, Order
 from neardup_solr.verbs.annotate import annotate, guard
-from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewriting, Task, Watching
+from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewriting, Task
 from neardup_solr.verbs.strip import strip
 from tests.solr import theirs
 
@@ -57,10 +58,10 @@ def texts(solr: Solr) -> dict[str, str]:
     return {one["key"]: "\n".join([one["title"], *one.get("body", [])]) for one in found}
 
 
-def meanwhile(act: Callable[[], None]) -> Watching:
+def meanwhile(act: Callable[[], None]) -> nd.Watching:
     """Act once, after the first documents were read and before any is written."""
     acts = [act]
-    return Watching(on_progress=lambda done, total: acts.pop()() if acts else None)
+    return nd.Watching(on_progress=lambda told: acts.pop()() if acts else None)
 
 
 def test_every_field_and_search_is_as_before(solr: Solr) -> None:
@@ -125,12 +126,12 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Solr) -> None:
     """Cut off in the middle and run again, with nothing lost and nothing written twice."""
     before = theirs.everything(filled)
 
-    def interrupt(done: int, total: int) -> None:
-        if done >= 150:
+    def interrupt(told: nd.Progress) -> None:
+        if told.done >= 150:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        annotate(filled, pace=SMALL, watching=Watching(on_progress=interrupt))
+        annotate(filled, pace=SMALL, watching=nd.Watching(on_progress=interrupt))
     done = annotate(filled)
     assert done.unchanged > 0
     assert theirs.everything(filled) == before
@@ -293,8 +294,8 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: So
             for one in found
         ]
 
-    task = Task(fields=[VERSION], own=guard.own_fields(filled), orders=orders)
-    run = Rewriting(solr=filled, task=task, pace=SMALL, watching=Watching())
+    task = Task(stage="stripping", fields=[VERSION], own=guard.own_fields(filled), orders=orders)
+    run = Rewriting(solr=filled, task=task, pace=SMALL, watching=nd.Watching())
     with pytest.raises(
         SettingsError, match=r"'k0' changed other fields: state \(they were put back"
     ):

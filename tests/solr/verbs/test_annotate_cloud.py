@@ -12,7 +12,6 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
-from neardup_solr.verbs.annotate.rewrite import Watching
 
 COUNT = 300
 
@@ -39,12 +38,12 @@ def kept(solr: Solr) -> dict[str, tuple[str, int]]:
 def test_two_shards_are_annotated_and_stripped(solr: Solr) -> None:
     """All documents, whichever node they are on; one changed meanwhile is redone."""
 
-    def change(done: int, total: int) -> None:
-        if done == COUNT:
+    def change(told: nd.Progress) -> None:
+        if told.done == COUNT:
             solr.add([{"id": f"d{n}", "n_i": {"set": -n}} for n in range(1, 11)])
 
     wanted = kept(solr) | {f"d{n}": (f"text number {n} of them", -n) for n in range(1, 11)}
-    done = nd.annotate(solr, watching=Watching(on_progress=change))
+    done = nd.annotate(solr, watching=nd.Watching(on_progress=change))
     assert (done.annotated, done.failed) == (COUNT, 0)
     assert done.redone >= 8  # but for those of the first three that were written before
     assert kept(solr) == wanted

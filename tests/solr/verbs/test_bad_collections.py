@@ -13,7 +13,6 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.names import Names
-from neardup_solr.verbs.annotate.rewrite import Watching
 from tests.solr.foreign import KEY, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")
@@ -52,12 +51,12 @@ def watched(solr: Solr) -> tuple[nd.AnnotateSummary, dict[int, int]]:
     """What a run did, and the most memory that it had in each 10,000 documents, in bytes."""
     most: dict[int, int] = {}
 
-    def look(done: int, total: int) -> None:
-        part = (done - 1) // 10_000
+    def look(told: nd.Progress) -> None:
+        part = (told.done - 1) // 10_000
         most[part] = max(most.get(part, 0), tracemalloc.get_traced_memory()[0])
 
     tracemalloc.start()
-    done = nd.annotate(solr, watching=Watching(on_progress=look))
+    done = nd.annotate(solr, watching=nd.Watching(on_progress=look))
     tracemalloc.stop()
     return done, most
 

@@ -17,8 +17,8 @@ def change(solr: Solr, stage: str, document: dict[str, object] | None) -> nd.Wor
     """Work during which, at a stage, a document of the collection is changed or deleted."""
     done: list[bool] = []
 
-    def on_progress(now: str, count: int, total: int | None) -> None:
-        if now == stage and not done:
+    def on_progress(told: nd.Progress) -> None:
+        if told.stage == stage and not done:
             done.append(True)
             if document is None:
                 solr.delete_ids(["d03"])
@@ -106,9 +106,9 @@ def test_an_interrupted_comparison_goes_on(
     path = tmp_path / "pairs.tsv.unfinished"
     steps: list[int] = []
 
-    def interrupt(stage: str, done: int, total: int | None) -> None:
-        if stage == "comparing":
-            steps.append(done)
+    def interrupt(told: nd.Progress) -> None:
+        if told.stage == "comparing":
+            steps.append(told.done)
             if len(steps) == 3:
                 raise KeyboardInterrupt
 
@@ -122,7 +122,7 @@ def test_an_interrupted_comparison_goes_on(
     steps.clear()
     working = nd.Working(
         checkpoint=path,
-        on_progress=lambda stage, done, total: steps.append(done) if stage == "comparing" else None,
+        on_progress=lambda told: steps.append(told.done) if told.stage == "comparing" else None,
     )
     assert nd.duplicates(solr, verifying=every, working=working) == whole
     assert steps[0] == 32, "three blocks were kept"
@@ -137,8 +137,8 @@ def test_a_checkpoint_of_other_work_is_not_used(
     nd.index(DOCUMENTS, solr)
     path = tmp_path / "pairs.tsv.unfinished"
 
-    def interrupt(stage: str, done: int, total: int | None) -> None:
-        if stage == "comparing" and done >= 16:
+    def interrupt(told: nd.Progress) -> None:
+        if told.stage == "comparing" and told.done >= 16:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

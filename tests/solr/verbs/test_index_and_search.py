@@ -8,7 +8,7 @@ import neardup_solr as nd
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS
 from neardup_solr.solr.collection import Solr
-from neardup_solr.verbs.index import Sending, Watching
+from neardup_solr.verbs.index import Sending
 
 TEXTS = {
     "1": "the quick brown fox jumps over the lazy dog",
@@ -36,7 +36,7 @@ def test_index_counts_add_up(solr: Solr, tmp_path: Path) -> None:
         '{"id": "", "text": "no id"}\n{"id": 4}\n{"id": 5, "text": "five"}\n'
     )
     errors: list[nd.RecordError] = []
-    summary = nd.index(source, solr, watching=Watching(on_error=errors.append))
+    summary = nd.index(source, solr, watching=nd.Watching(on_error=errors.append))
     assert (summary.read, summary.indexed, summary.repeated, summary.failed) == (7, 3, 1, 3)
     assert [error.position for error in errors] == [
         "mixed.jsonl, line 2", "mixed.jsonl, line 5", "mixed.jsonl, line 6",

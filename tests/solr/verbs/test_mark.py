@@ -122,7 +122,7 @@ def counts(**given: int) -> Marks:
     return Marks(**zero | given)
 
 
-def interrupt(done: int, total: int) -> None:
+def interrupt(_: nd.Progress) -> None:
     """Stop the run after the batch that was just sent."""
     raise KeyboardInterrupt
 
@@ -172,7 +172,7 @@ def test_undo_leaves_everything_as_before(filled: Solr) -> None:
 def test_a_dry_run_only_counts(filled: Solr) -> None:
     """A dry run gives the counts of the real one and sends nothing, for undo as well."""
 
-    def never(done: int, total: int) -> None:
+    def never(_: nd.Progress) -> None:
         raise AssertionError("a dry run sent something")
 
     gone = cluster("gone", "gone", "lone")
@@ -189,7 +189,7 @@ def test_a_second_run_sends_nothing(filled: Solr) -> None:
     mark(filled, BOTH)
     versions = select(filled, fl="id,_version_")["response"]["docs"]
     sent: list[int] = []
-    again = mark(filled, BOTH, on_progress=lambda done, total: sent.append(done))
+    again = mark(filled, BOTH, on_progress=lambda told: sent.append(told.done))
     assert (again, sent) == (counts(clusters=2, unchanged=5), [])
     assert select(filled, fl="id,_version_")["response"]["docs"] == versions
 
@@ -265,8 +265,8 @@ def test_documents_deleted_meanwhile_are_not_created_again(
         mark(filled, BOTH)
     monkeypatch.setattr(marking, "BATCH", 4)
 
-    def delete(done: int, total: int) -> None:
-        if done < total:
+    def delete(told: nd.Progress) -> None:
+        if told.total is not None and told.done < told.total:
             nd.delete(filled, ids=["y"])
 
     ran = mark(filled, () if undo else BOTH, on_progress=delete)
@@ -282,8 +282,8 @@ def test_documents_indexed_meanwhile_are_marked_again(
     monkeypatch.setattr(marking, "BATCH", 4)
     again = [document for document in DOCUMENTS if document.id == "10"]
 
-    def index(done: int, total: int) -> None:
-        if (done, total) == (4, 5):
+    def index(told: nd.Progress) -> None:
+        if (told.done, told.total) == (4, 5):
             nd.index(again, filled)
 
     assert mark(filled, BOTH, on_progress=index) == counts(clusters=2, marked=5)
@@ -293,11 +293,11 @@ def test_documents_indexed_meanwhile_are_marked_again(
 def test_a_collection_that_never_settles_is_an_error(filled: Solr) -> None:
     """Where others overwrite marks pass after pass, the run says so and ends."""
     again = [document for document in DOCUMENTS if document.id == "10"]
-    passes: list[int] = []
+    passes: list[int | None] = []
 
-    def index(done: int, total: int) -> None:
+    def index(told: nd.Progress) -> None:
         nd.index(again, filled)
-        passes.append(total)
+        passes.append(told.total)
 
     with pytest.raises(nd.SolrAnswerError, match="marks of 1 documents do not stay"):
         mark(filled, BOTH, on_progress=index)

@@ -9,7 +9,7 @@ from neardup_solr.records import Pair
 from neardup_solr.solr.collection import Solr
 from neardup_solr.verbs import report
 from neardup_solr.verbs.batch import Seeking
-from neardup_solr.verbs.search import measuring, searchable
+from neardup_solr.verbs.search import comparer_for, searchable
 from tests.solr.families import families
 
 CRITERIA = [
@@ -35,7 +35,10 @@ def test_together_as_one_by_one(solr: Solr, criteria: nd.Criteria, later_only: b
     work = report._Reporting(
         solr=solr,
         criteria=settled,
-        seeking=Seeking(comparing=measuring(solr, settings, settled), filters=settled.filters),
+        seeking=Seeking(
+            comparer=comparer_for(solr, settings, settled.measure, settled.limits),
+            filters=settled.filters,
+        ),
         later_only=later_only,
     )
     one_by_one: list[Pair] = []
