@@ -1,0 +1,176 @@
+"""Collections that an earlier version made are searched, marked and checked as by that version.
+
+The files in `earlier/` were written by the code of November 2026, before its folders were named by
+what a thing is about. They hold every stored and docValues field of two collections, and what the
+commands of that version printed about them:
+
+- `documents.jsonl` and `answers.jsonl`: listings of the demo and invented texts in many scripts,
+  indexed with `--keep city --fields +profile_hash`;
+- `their_documents.jsonl`, `their_schema.jsonl` (what `init --prefix nd_` added) and
+  `their_answers.jsonl`: the same invented texts in the shop of `foreign.py`, annotated with other
+  settings (`--kind chars --family xor` and so on).
+
+Both were marked with `duplicates --mark`. They are posted here by plain requests. A difference
+means that users would have to index again: new code is wrong, not these files.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+from typer.testing import CliRunner, Result
+
+from neardup_solr.cli.main import app
+from neardup_solr.solr.collection import Solr
+from neardup_solr.testing import fresh_core
+from tests.solr import foreign
+
+TIMEOUT = 60
+FOLDER = Path(__file__).parent / "earlier"
+ANY_NAME = "CORE"  # stands for the collection's name in the files
+MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
+PREFIX = "nd_"
+Row = dict[str, Any]
+
+
+def rows(name: str) -> list[Row]:
+    """The lines of a file in `earlier/`."""
+    return [json.loads(line) for line in (FOLDER / name).read_text("utf-8").splitlines()]
+
+
+OURS, THEIRS = rows("documents.jsonl"), rows("their_documents.jsonl")
+UNMARKED = [{name: row[name] for name in row if name not in MARKS} for row in OURS]
+
+
+def post(url: str, rows: Any) -> None:
+    """Post JSON to Solr, without any code of the package."""
+    answer = requests.post(url, json=rows, timeout=TIMEOUT)
+    assert answer.status_code == 200, answer.text
+
+
+def stored(solr: Solr, key: str = "id") -> list[Row]:
+    """Every field of every document but Solr's own, as in the files."""
+    asked = {"q": "*:*", "defType": "lucene", "fl": "*", "rows": 10_000, "sort": f"{key} asc"}
+    answer = requests.post(f"{solr.url}/select", data=asked, timeout=TIMEOUT)
+    assert answer.status_code == 200, answer.text
+    found = answer.json()["response"]["docs"]
+    return [{n: row[n] for n in row if n not in ("_version_", "_root_")} for row in found]
+
+
+def neardup(solr: Solr, *words: str) -> Result:
+    """Run a command, ANY_NAME in its words being the collection's name."""
+    named = [solr.core if word == ANY_NAME else word for word in words]
+    return CliRunner().invoke(app, named, env={"NEARDUP_SOLR_URL": solr.base})
+
+
+def done(solr: Solr, *words: str) -> str:
+    """As `neardup`, for a command that has to succeed; what it told of itself."""
+    result = neardup(solr, *words)
+    assert result.exit_code == 0, result.stderr
+    return result.stderr
+
+
+@pytest.fixture
+def ours(solr: Solr) -> Solr:
+    """The earlier collection, in a core of this test."""
+    post(f"{solr.url}/update?commit=true", OURS)
+    return solr
+
+
+@pytest.fixture
+def theirs(home: Path) -> Iterator[Solr]:
+    """The earlier annotated collection, in a core of this test."""
+    yield from _theirs()
+
+
+@pytest.fixture(scope="module")
+def both(solr_url: str, home: Path) -> Iterator[dict[str, Solr]]:
+    """The two collections for tests that only read, by the file of their answers."""
+    with fresh_core(solr_url) as core:
+        post(f"{core.url}/update?commit=true", OURS)
+        for shop in _theirs():
+            yield {"answers.jsonl": core, "their_answers.jsonl": shop}
+
+
+def _theirs() -> Iterator[Solr]:
+    with foreign.collection() as shop:
+        for row in rows("their_schema.jsonl"):
+            post(f"{shop.url}/schema", row)
+        post(f"{shop.url}/update?commit=true", THEIRS)
+        yield shop
+
+
+@pytest.mark.parametrize(
+    ("file", "earlier"),
+    [
+        pytest.param(file, row, id=f"{file.removesuffix('.jsonl')}: {shlex.join(row['words'])}")
+        for file in ("answers.jsonl", "their_answers.jsonl")
+        for row in rows(file)
+    ],
+)
+def test_commands_answer_as_the_earlier_ones(
+    both: dict[str, Solr], file: str, earlier: Row
+) -> None:
+    """search, report, duplicates, explain, lint and doctor, by every field and measure."""
+    solr = both[file]
+    result = neardup(solr, *earlier["words"])
+    assert result.stdout.replace(solr.core, ANY_NAME) == earlier["out"]
+    assert result.exit_code == earlier["code"]
+    if "err" in earlier:  # counts and settings
+        assert result.stderr.replace(solr.core, ANY_NAME) == earlier["err"]
+
+
+def test_indexing_again_writes_the_same_fields(ours: Solr, tmp_path: Path) -> None:
+    """With the settings that are stored, which other ones do not get past."""
+    source = tmp_path / "source.jsonl"
+    kept = ({**row, "city": row.get("city", [])} for row in OURS)
+    lines = [{"id": row["id"], "text": row["content"], "city": row["city"]} for row in kept]
+    source.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    again = ("index", str(source), "--keep", "city", "-c", ANY_NAME)
+    refused = neardup(ours, *again, "--shingle-size", "4")
+    assert refused.exit_code == 1
+    assert stored(ours) == OURS
+    done(ours, *again)
+    assert stored(ours) == UNMARKED
+    done(ours, "delete", "--query", "*:*", "-c", ANY_NAME)
+    done(ours, *again, "--fields", "+profile_hash")
+    assert stored(ours) == UNMARKED
+
+
+def test_annotating_again_writes_the_same_fields(theirs: Solr) -> None:
+    """Nothing is stale; computed anew, all of it, every field is as it was."""
+    assert "0 annotated + 44 unchanged" in done(theirs, "annotate", ANY_NAME)
+    assert stored(theirs, "sku") == THEIRS
+    assert "= 44 annotated" in done(theirs, "annotate", ANY_NAME, "--all")
+    assert stored(theirs, "sku") == THEIRS
+
+
+def test_marks_are_the_same_and_are_undone(ours: Solr, theirs: Solr) -> None:
+    """Marking again changes nothing; undone and marked once more, the same marks are there."""
+    for solr, marked, key in ((ours, OURS, "id"), (theirs, THEIRS, "sku")):
+        done(solr, "duplicates", "--mark", "-c", ANY_NAME)
+        assert stored(solr, key) == marked
+        done(solr, "duplicates", "--undo", "-c", ANY_NAME)
+        left = {name.removeprefix(PREFIX) for row in stored(solr, key) for name in row}
+        assert left.isdisjoint(MARKS)
+        done(solr, "duplicates", "--mark", "-c", ANY_NAME)
+        assert stored(solr, key) == marked
+
+
+def test_what_was_added_is_taken_out(theirs: Solr) -> None:
+    """The fields out of the documents, then out of the schema: what is left is theirs."""
+    done(theirs, "strip", ANY_NAME)
+    bare = [{name: row[name] for name in row if not name.startswith(PREFIX)} for row in THEIRS]
+    assert stored(theirs, "sku") == bare
+    done(theirs, "init", ANY_NAME, "--remove")
+    schema = requests.get(f"{theirs.url}/schema", timeout=TIMEOUT).json()["schema"]
+    added = [one["name"] for row in rows("their_schema.jsonl") for one in row.values()]
+    there = {one["name"] for part in ("fields", "fieldTypes") for one in schema[part]}
+    assert added
+    assert there.isdisjoint(added)
