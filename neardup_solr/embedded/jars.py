@@ -10,7 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -231,17 +231,9 @@ def _explained(error: Exception) -> tuple[str, str]:
     }.get(name, ("no connection" if name == "ConnectionError" else name, CONNECT))
 
 
-def _progress(total: int) -> AbstractContextManager[Callable[[int], None]]:
-    return _bar(total) if sys.stderr.isatty() else _silence()
-
-
 @contextmanager
-def _silence() -> Iterator[Callable[[int], None]]:
-    yield lambda _count: None
-
-
-@contextmanager
-def _bar(total: int) -> Iterator[Callable[[int], None]]:
+def _progress(total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal, nothing elsewhere; what is given takes the bytes that arrived."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -252,6 +244,7 @@ def _bar(total: int) -> Iterator[Callable[[int], None]]:
     )
 
     columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+    console, silent = Console(stderr=True), not sys.stderr.isatty()
+    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
         task = bar.add_task("", total=total)
         yield lambda count: bar.advance(task, count)
