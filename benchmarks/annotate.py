@@ -37,18 +37,18 @@ from typing import Any
 import orjson
 import pysolr
 import requests
-import results
-from corpus import corpus
-from indexing import _solr as embedded
+from lib import results
+from lib.corpus import corpus
+from lib.solr import running_solr
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import neardup_solr as nd
-from neardup_solr.files import solr_config
 from neardup_solr.minhash import sign
-from neardup_solr.solr import admin, collection, schema
+from neardup_solr.solr import collection, schema
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.names import PLAIN, Names
+from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE
 from tests.solr import theirs
 
@@ -62,7 +62,7 @@ def main() -> None:
     options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or Solr and its folder would stay
     found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
-    with embedded() as base, theirs.collection() as solr:
+    with running_solr() as base, theirs.collection() as solr:
         schema.remember(solr, solr.names)
         _fill(solr, options.documents)
         before = theirs.everything(solr)
@@ -91,12 +91,10 @@ def _speed(base: str, solr: Solr) -> dict[str, float]:
     Annotated is their collection, and a plain one beside it that has no children and copies
     nothing: what those cost is Solr's own work.
     """
-    own, taken = collection.connect(base, f"bench_{time.time_ns()}"), {}
+    taken = {}
     for work in ("index", "annotate", "annotate plain"):
-        admin.create(own, configset=solr_config() / "conf")
-        with multiprocessing.get_context("spawn").Pool(1) as pool:
+        with fresh_core(base) as own, multiprocessing.get_context("spawn").Pool(1) as pool:
             written, seconds = pool.apply(perform, [work, solr.url, solr.names, own.url])
-        admin.drop(own)
         taken[work] = written / seconds
     return taken | {"whole": _whole(solr)}
 

@@ -29,10 +29,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import hotbands
-import results
-import served
-from wholes import MEGABYTE, Task, plot, work, write_jsonl
+from lib import hotbands, results, served
+from lib.wholes import MEGABYTE, Task, plot, work, write_jsonl
 
 LARGE_MEMORY = 2048  # megabytes
 IMAGE = Path(__file__).parents[1] / "docs" / "images" / "growth.png"

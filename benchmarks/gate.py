@@ -20,27 +20,27 @@ import statistics
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import chain
 from typing import Any
 
 import numpy as np
 import orjson
 import requests
-import results
-from corpus import corpus
-from indexing import _solr as running_solr
+from lib import results
+from lib.corpus import corpus
+from lib.solr import running_solr
 
 import neardup_solr as nd
-from neardup_solr.files import solr_config
+from neardup_solr.measures.words import word_distance
 from neardup_solr.minhash import signature
+from neardup_solr.records import ordered
 from neardup_solr.settings import Settings, choose_fields
-from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
-from neardup_solr.text import normalize
-from neardup_solr.verbs.batch import Seeking
-from neardup_solr.verbs.report import PAGE, THREADS, _pair, _Reporting
-from neardup_solr.verbs.search import measuring, searchable
+from neardup_solr.testing import fresh_core
+from neardup_solr.text.normalize import normalize, words
+from neardup_solr.verbs.report import PAGE, THREADS
 
 FIELDS = Settings(fields=choose_fields("content,content_bands,signature,md5_hash,num_words"))
 POLICY = nd.Policy(reject=0.95, hold=0.8, tag=0.5)
@@ -48,6 +48,7 @@ BY_BANDS = nd.Criteria(by="bands")
 BATCHES = (1, 10, 50, 200)
 ROWS = BY_BANDS.rows
 WARMING = 200  # documents, before anything is measured
+Pair = tuple[str, str, int | None]
 
 
 def main() -> None:
@@ -59,9 +60,7 @@ def main() -> None:
     documents = [nd.Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
     old, coming = documents[: options.documents], documents[options.documents :]
     new, asked = coming[: options.new], coming[options.new :]
-    with running_solr() as base:
-        solr = collection.connect(base, "bench")
-        admin.create(solr, configset=solr_config() / "conf")
+    with running_solr() as base, fresh_core(base) as solr:
         nd.index(old, solr, settings=FIELDS)
         gc.freeze()  # or Python would look through the corpus again and again while others wait
         list(nd.gate(solr, new[:WARMING], policy=POLICY))
@@ -100,13 +99,13 @@ def _decisions(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
     )
     seconds = time.perf_counter() - started
     order = {document.id: number for number, document in enumerate(new)}
-    normal = {document.id: normalize.normalize(document.text) for document in new}
+    normal = {document.id: normalize(document.text) for document in new}
     near: dict[str, list[nd.Duplicate]] = {id: [] for id in order}
     for pair in pairs:
         later = max(pair.id, pair.other_id, key=lambda id: order.get(id, -1))
         near[later].append(pair)
     texts = solr.texts([pair.other_id for pair in pairs if pair.other_id not in order])
-    normal |= {id: normalize.normalize(text) for id, text in texts.items()}
+    normal |= {id: normalize(text) for id, text in texts.items()}
     admitted: set[str] = set()
     differing = 0
     counts: Counter[str] = Counter()
@@ -145,12 +144,11 @@ def _queries(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
         return orjson.loads(answer.content)["response"]
 
     def re_ranked(at: int) -> list[tuple[int, str]]:
-        own = normalize.words(normalize.normalize(new[at].text))
+        own = words(normalize(new[at].text))
         near = []
         for found in asked(at, ["id", "content"])["docs"]:
-            words = normalize.words(normalize.normalize(found["content"]))
-            most = max(len(own), len(words)) // 2
-            distance = words.word_distance(own, words, at_most=most)
+            other = words(normalize(found["content"]))
+            distance = word_distance(own, other, at_most=max(len(own), len(other)) // 2)
             if distance is not None:
                 near.append((distance, found["id"]))
         return sorted(near)
@@ -180,36 +178,34 @@ def _queries(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
 def _reports(solr: Solr, ids: Sequence[str]) -> dict[str, Any]:
     """Documents a second of each way; the median of three rounds.
 
-    A loop of searches is what one would write; "alone" and "together" are of `report`, by as many
-    threads.
+    A loop of searches is what one would write; "alone" are the same searches by as many threads as
+    `report` has, which asks about many documents "together".
     """
-    settings, criteria = searchable(solr, BY_BANDS)
-    seeking = Seeking(comparing=measuring(solr, settings, criteria))
-    work = _Reporting(solr=solr, criteria=criteria, seeking=seeking, later_only=False)
-    pages = [list(ids[at : at + PAGE]) for at in range(0, len(ids), PAGE)]
+    chosen = nd.Chosen(filter=f"{{!terms f=id}}{','.join(ids)}")
 
-    def looped(pool: ThreadPoolExecutor) -> list[Any]:
-        return [
-            ([_pair(id, match) for match in nd.search(solr, id=id, criteria=BY_BANDS)], False)
-            for id in ids
-        ]
+    def searched(id: str) -> list[Pair]:
+        found = nd.search(solr, id=id, criteria=BY_BANDS)
+        return [(*ordered(id, match.id), match.distance) for match in found]
 
-    def alone(pool: ThreadPoolExecutor) -> list[Any]:
-        return [one for page in pages for one in pool.map(work.alone, work.documents(page))]
+    def looped() -> Iterable[Pair]:
+        return chain.from_iterable(map(searched, ids))
 
-    def together(pool: ThreadPoolExecutor) -> list[Any]:
-        return [one for page in pool.map(work.together, pages) for one in page]
+    def alone() -> Iterable[Pair]:
+        with ThreadPoolExecutor(THREADS) as pool:
+            return chain.from_iterable(pool.map(searched, ids))
+
+    def together() -> Iterable[Pair]:
+        found = nd.report(solr, chosen=chosen, criteria=BY_BANDS)
+        return [(pair.id, pair.other_id, pair.distance) for pair in found.pairs]
 
     ways = {"looped": looped, "alone": alone, "together": together}
     taken: dict[str, list[float]] = {name: [] for name in ways}
-    found: dict[str, set[Any]] = {}
-    with ThreadPoolExecutor(THREADS) as pool:
-        for _ in range(3):
-            for name, way in ways.items():
-                started = time.perf_counter()
-                made = way(pool)
-                taken[name].append(time.perf_counter() - started)
-                found[name] = {(p.id, p.other_id, p.distance) for near, _ in made for p in near}
+    found: dict[str, set[Pair]] = {}
+    for _ in range(3):
+        for name, way in ways.items():
+            started = time.perf_counter()
+            found[name] = set(way())
+            taken[name].append(time.perf_counter() - started)
     rates = {name: len(ids) / statistics.median(runs) for name, runs in taken.items()}
     return {
         "documents/s": rates,
@@ -254,8 +250,8 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     reports = found["reports"]
     called = {
         "looped": "`search` for one after the other",
-        "alone": f"one query each, {THREADS} threads",
-        "together": f"{PAGE} at a time, {THREADS} threads",
+        "alone": f"`search` for each, {THREADS} threads",
+        "together": f"`report`: {PAGE} at a time, {THREADS} threads",
     }
     rows = [
         [said, reports["documents/s"][name], reports["ratios"][name], reports["pairs"][name]]

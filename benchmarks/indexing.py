@@ -13,39 +13,29 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
-import os
 import signal
 import statistics
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import requests
-import results
-from corpus import corpus
+from lib import results
+from lib.corpus import corpus
+from lib.solr import BANDS_ONLY, FIELDS, running_solr
 
 import neardup_solr
-from neardup_solr.embedded import jars, lifecycle
-from neardup_solr.embedded.layout import layout
-from neardup_solr.files import solr_config
 from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
-from neardup_solr.settings import Settings, choose_fields
-from neardup_solr.solr import admin, collection
+from neardup_solr.settings import Settings
+from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Solr
+from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.index import DEFAULT_SENDING
 
-BANDS_ONLY = "content_bands,signature,content"
-FIELDS = {
-    "as by default (8 fields)": Settings(),
-    BANDS_ONLY: Settings(fields=choose_fields(BANDS_ONLY)),
-}
 BATCH, THREADS = DEFAULT_SENDING.batch_documents, DEFAULT_SENDING.threads
 Seconds = dict[str, float]
 
@@ -66,7 +56,7 @@ def main() -> None:
     options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or Solr and its folder would stay
     found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
-    with _solr() as base:
+    with running_solr() as base:
         _run(base, "index", BANDS_ONLY, options.documents // 5)  # Java compiles as it runs
         for fields in FIELDS:
             found[fields] = _compare(base, fields, options)
@@ -94,15 +84,11 @@ def _compare(base: str, fields: str, options: argparse.Namespace) -> dict[str, A
 
 def _run(base: str, work: str, fields: str, count: int) -> Seconds:
     """One run in a fresh process, into a fresh core that is dropped afterwards."""
-    task = Task(work, fields, count, base, f"bench_{time.time_ns()}")
-    solr = collection.connect(base, task.core)
-    admin.create(solr, configset=solr_config() / "conf")
-    try:
+    with fresh_core(base) as solr:
+        task = Task(work, fields, count, base, solr.core)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             taken = pool.apply(perform, [task])
         assert work == "encode" or solr.count() == count, f"{solr.count()} of {count} arrived"
-    finally:
-        admin.drop(solr)
     print(work, fields, count, taken, file=sys.stderr, flush=True)
     return taken
 
@@ -174,25 +160,6 @@ _WORK: dict[str, Callable[[list[Document], Settings, Solr], Callable[[], object]
 def _batches(documents: list[Document]) -> Iterator[list[Document]]:
     for at in range(0, len(documents), BATCH):
         yield documents[at : at + BATCH]
-
-
-@contextmanager
-def _solr() -> Iterator[str]:
-    """The embedded Solr in a temporary folder that borrows the user's own jars."""
-    user_jars = layout().jars
-    jars.install(user_jars, jars.locked(), tell=lifecycle.to_stderr)
-    with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
-        (Path(folder) / user_jars.parent.name).symlink_to(user_jars.parent)
-        before = os.environ.get("NEARDUP_HOME")
-        os.environ["NEARDUP_HOME"] = folder
-        try:
-            yield lifecycle.start().url
-        finally:
-            lifecycle.stop()
-            if before is None:
-                del os.environ["NEARDUP_HOME"]
-            else:
-                os.environ["NEARDUP_HOME"] = before
 
 
 def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:

@@ -16,19 +16,19 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import log
+from math import log, sqrt
 from typing import Any, NamedTuple
 
 import numpy as np
-import results
+from lib import results
+from lib.records import SETS, Linkage
 from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
-from records import SETS, Linkage
 
 from neardup_solr.candidates.by_word import word_candidates
 from neardup_solr.measures.aligned import (
-    ALIGNED_SIMILARITY,
+    ALIGNED,
     Frequencies,
     aligned,
     alignment,
@@ -92,10 +92,11 @@ def idf_containment(of: Linkage) -> Similarities:
             roots[row, number[word]] = log(len(sets) / counts[word]) ** 0.5
     weights = (roots**2).sum(axis=1)
     matrix = (roots @ roots.T) / np.maximum(np.minimum.outer(weights, weights), 1e-9)
-    return matrix[of.pairs[:, 0], of.pairs[:, 1]]
+    found: Similarities = matrix[of.pairs[:, 0], of.pairs[:, 1]]
+    return found
 
 
-def by_alignment(of: Linkage) -> Similarities:
+def by_alignment(of: Linkage) -> NDArray[np.float64]:
     """Ours."""
     return aligned(of.forms, of.pairs, frequencies(of.forms), threads=THREADS)
 
@@ -135,7 +136,7 @@ class Flat(Frequencies):
 
     def weight(self, word: str) -> float:
         """The root of the usual weight."""
-        return super().weight(word) ** 0.5
+        return sqrt(super().weight(word))
 
 
 def plain_words(form: str) -> list[str]:
@@ -230,13 +231,13 @@ def measure(name: str) -> dict[str, Any]:
         sign = -1 if label in DISTANCES else 1
         found["plain"][label] = best(of, sign * similarities)._asdict()
     start = time.perf_counter()
-    similarities = by_alignment(of)
+    by_us = by_alignment(of)
     found["seconds"] = time.perf_counter() - start
-    found["default"] = quality(of, similarities, ALIGNED_SIMILARITY)._asdict()
-    found["best"] = best(of, similarities)._asdict()
-    found["sweep"] = [quality(of, similarities, level).f1 for level in THRESHOLDS]
+    found["default"] = quality(of, by_us, ALIGNED.default)._asdict()
+    found["best"] = best(of, by_us)._asdict()
+    found["sweep"] = [quality(of, by_us, level).f1 for level in THRESHOLDS]
     found["mutual"] = quality(
-        of, np.where(mutual_best(of.pairs, similarities), similarities, 0.0), ALIGNED_SIMILARITY
+        of, np.where(mutual_best(of.pairs, by_us), by_us, 0.0), ALIGNED.default
     )._asdict()
     few, hot, taken = selected(of)
     start = time.perf_counter()
@@ -247,7 +248,7 @@ def measure(name: str) -> dict[str, Any]:
         "recall": few.is_known.sum() / few.known,
         "seconds": taken,
         "seconds_aligned": time.perf_counter() - start,
-        "default": quality(few, quick, ALIGNED_SIMILARITY)._asdict(),
+        "default": quality(few, quick, ALIGNED.default)._asdict(),
     }
     found["variants"] = {label: variant(few, how)._asdict() for label, how in VARIANTS.items()}
     found["ways"] = {}
@@ -269,8 +270,11 @@ def main() -> None:
     def shown(found: dict[str, float]) -> str:
         return f"{found['f1']:.3f} at {found['threshold']:.3g}"
 
+    def best_of(part: str, label: str) -> Callable[[dict[str, Any]], str]:
+        return lambda m: shown(m[part][label])
+
     f1 = [
-        *(row(f"{label}, best", lambda m, at=label: shown(m["plain"][at])) for label in PLAIN),
+        *(row(f"{label}, best", best_of("plain", label)) for label in PLAIN),
         row("**aligned, default**", lambda m: f"**{m['default']['f1']:.3f}**"),
         row("precision of it", lambda m: f"{m['default']['precision']:.3f}"),
         row("recall of it", lambda m: f"{m['default']['recall']:.3f}"),
@@ -291,10 +295,10 @@ def main() -> None:
         row("seconds to align them", lambda m: m["candidates"]["seconds_aligned"]),
     ]
     sweep = [
-        row(f"{level:g}", lambda m, at=at: f"{m['sweep'][at]:.3f}")
+        [f"{level:g}", *(f"{measured[name]['sweep'][at]:.3f}" for name in columns)]
         for at, level in enumerate(THRESHOLDS)
     ]
-    variants = [row(label, lambda m, at=label: shown(m["variants"][at])) for label in VARIANTS]
+    variants = [row(label, best_of("variants", label)) for label in VARIANTS]
     ways = [
         [label, *(shown(measured[name]["ways"][label]) for name in short)]
         for label in measured["demo"]["ways"]

@@ -16,27 +16,23 @@ import random
 import re
 import shutil
 import statistics
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-import corpus
 import numpy as np
-import results
+from lib import corpus, results
+from lib.solr import running_solr
 
 import neardup_solr as nd
-from neardup_solr.embedded import lifecycle
 from neardup_solr.embedded.layout import layout
 from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr import admin, collection, query
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.session import answer
-from neardup_solr.testing import private_home
+from neardup_solr.solr.http.answers import answer
 
 BUCKETS = (0.3, 0.5, 0.7, 0.9, 1.01)  # of the exact similarity
 OURS = Settings(fields=choose_fields("content,content_bands"))
@@ -102,8 +98,7 @@ def main() -> None:
         "12 to 25 words": _short(options.documents),
     }
     found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
-    with tempfile.TemporaryDirectory(prefix="neardup-") as folder, private_home(Path(folder)):
-        base = lifecycle.start(heap="1g").url
+    with running_solr(heap="1g") as base:
         _filled(base, "warm", WAYS["native: 126 buckets"], made["about 200 words"].documents[:5000])
         for name, texts in made.items():
             found[name] = _compared(base, texts, options.queries)
@@ -156,7 +151,7 @@ def _filled(
     solr = collection.connect(base, core)
     params = {"action": "CREATE", "name": core, "configSet": admin.CONFIGSET}
     if way is not None and way.asked:
-        params |= {"configSet": _configset(core, way), **collection.PROPERTIES}
+        params |= {"configSet": _configset(core, way), **collection.NATIVE_PROPERTIES}
     answer(solr.session.get(f"{base}/admin/cores", params=params))
     documents = [nd.Document(id=str(at), text=text) for at, text in enumerate(texts)]
     started = time.perf_counter()
@@ -192,7 +187,7 @@ def _asked(way: Way, text: str) -> query.Request:
         entry = signature.entry(nd.Document(id="q", text=text), OURS)
         terms = query.Terms(field="content_bands", values=entry.bands)
         return query.any_of(terms, filters=[], params={})
-    terms = query.Terms(field=collection.FIELD, values=[text])
+    terms = query.Terms(field=collection.NATIVE, values=[text])
     made = query.min_hash(terms, filters=[], params={})
     assert LIKE_OURS in made["query"]
     return made | {"query": made["query"].replace(LIKE_OURS, way.asked)}

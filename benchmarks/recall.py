@@ -17,14 +17,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import collection
-import families
 import numpy as np
-import oneperm
-import results
-from collection import Collection
-from corpus import Dice
-from families import HASHES, TRIALS, Signatures, standard_error
+from lib import collection, families, oneperm, results
+from lib.collection import Collection
+from lib.corpus import Dice
+from lib.families import HASHES, TRIALS, Signatures, standard_error
 from numba import njit
 from numpy.typing import NDArray
 

@@ -20,9 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import results
-from contenders import CONTENDERS
-from corpus import corpus, sentences
+from lib import contenders, results
+from lib.corpus import corpus, sentences
 
 OURS, MEGABYTE = "neardup_solr", 2**20
 LENGTHS = (50, 200, 1_000, 5_000, 20_000)  # words
@@ -85,7 +84,7 @@ class _Measure:
     def peers(self, texts: Sequence[str], cores: int) -> dict[str, Any]:
         """Every contender on the same texts."""
         path = self._write("peers", texts)
-        names = [name for name in CONTENDERS if cores > 1 or "process" not in name]
+        names = [name for name in contenders.CONTENDERS if cores > 1 or "process" not in name]
         return self._run([Job(name, name, path, len(texts), cores) for name in names])
 
     def scaling(self, texts: Sequence[str]) -> dict[str, Any]:
@@ -130,7 +129,7 @@ class _Measure:
 
 def _once(job: Job, seconds: float) -> dict[str, float]:
     """One run of a job in a fresh process."""
-    script = Path(__file__).with_name("contenders.py")
+    script = Path(contenders.__file__)
     words = [job.contender, str(job.texts), str(job.cores), str(seconds)]
     threads = {"RAYON_NUM_THREADS": str(job.cores)}
     done = subprocess.run(

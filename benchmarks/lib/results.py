@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-HERE = Path(__file__).parent
+BENCHMARKS = Path(__file__).parents[1]
 PACKAGES = ("neardup-solr", "numpy", "numba", "datasketch", "rensa", "gaoya")
 
 
@@ -37,8 +37,10 @@ def keep(name: str, measured: dict[str, Any], sections: Sequence[tuple[str, str]
     parts = [f"# {name}", under, *(f"## {heading}\n\n{body}" for heading, body in sections)]
     text = "\n\n".join(parts) + "\n"
     print(text)
-    (HERE / f"{name}.md").write_text(text, encoding="utf-8")
-    (HERE / f"{name}.json").write_text(json.dumps(measured, indent=1) + "\n", encoding="utf-8")
+    (BENCHMARKS / f"{name}.md").write_text(text, encoding="utf-8")
+    (BENCHMARKS / f"{name}.json").write_text(
+        json.dumps(measured, indent=1) + "\n", encoding="utf-8"
+    )
 
 
 def _conditions_line(found: dict[str, Any]) -> str:

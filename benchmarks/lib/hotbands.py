@@ -11,18 +11,16 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import collection
 import numpy as np
-import results
-from corpus import DATA
 from numpy.typing import NDArray
 
 import neardup_solr
+from lib import collection, results
+from lib.corpus import DATA
 from neardup_solr import Document
 from neardup_solr.candidates.by_band import CAP, components
 from neardup_solr.clusters import linkage
-from neardup_solr.measures import Pairs
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures import Limits, Pairs
 from neardup_solr.verbs.duplicates import Duplicates, Grouping, Verifying
 
 LEAST = 0.8
@@ -38,7 +36,7 @@ def measured() -> dict[str, Any]:
     texts = collection.licences(1)
     documents = [Document(id=str(at), text=text) for at, text in enumerate(texts.texts)]
     is_alike = texts.similarity >= LEAST
-    truth, similarity = texts.pairs[is_alike], texts.similarity[is_alike]
+    truth, similarity = texts.pairs[is_alike].astype(np.uint32), texts.similarity[is_alike]
     alike = _matrix(len(documents), truth)
     found: dict[str, Any] = {
         "documents": len(documents),

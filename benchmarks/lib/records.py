@@ -6,7 +6,6 @@ The data is looked for in `$NEARDUP_DATA`.
 from __future__ import annotations
 
 import csv
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -15,10 +14,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from lib.corpus import DATA
 from neardup_solr import demo
 from neardup_solr.text.normalize import normalize
-
-DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,9 @@ from a Zipf-weighted pool of boilerplate. Of 100 documents about 10 are edited c
 detector of near-duplicates has to tell apart. The word 3-shingle Jaccard similarity of each
 planted pair is computed exactly, on the package's own normal form.
 
-    python benchmarks/corpus.py 10000 --seed 1 -o corpus.jsonl    (truth beside it: corpus.tsv)
+    PYTHONPATH=benchmarks python -m lib.corpus 10000 --seed 1 -o corpus.jsonl
+
+writes its truth beside it, to corpus.tsv.
 """
 
 from __future__ import annotations
@@ -22,13 +24,13 @@ from functools import cache
 from pathlib import Path
 
 import numpy as np
-from drafts import CITIES, EDITS, Draft, pick, reference_of, some, title_of
 from numpy.typing import NDArray
 
+from lib.drafts import CITIES, EDITS, Draft, pick, reference_of, some, title_of
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import word_shingles
 
-DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
+DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[3] / "shared" / "data"))
 COPIES, SIBLINGS = 0.10, 0.04  # of all documents
 POOL = 80  # boilerplate sentences
 SENTENCES = (7, 16)  # in a body, the last one not reached

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from contenders import BANDS, HASHES, ROWS
-from corpus import corpus
 from numpy.typing import NDArray
 
 import neardup_solr
+from lib.contenders import BANDS, HASHES, ROWS
+from lib.corpus import corpus
 from neardup_solr.candidates.by_band import Joining, band_candidates, components
 from neardup_solr.measures import Pairs
 from neardup_solr.measures.estimate import estimated
@@ -106,7 +106,7 @@ def _gaoya(texts: list[str], cores: int) -> Pairs:
 
     A threshold of 0 is asked for, so that it gives candidates as we do.
     """
-    from gaoya.minhash import MinHashStringIndex  # type: ignore[import-untyped]  # ships no types
+    from gaoya.minhash import MinHashStringIndex
 
     index = MinHashStringIndex(
         hash_size=32, jaccard_threshold=0.0, num_bands=BANDS, band_size=ROWS,

@@ -1,6 +1,6 @@
 """The contenders of speed.py, each from raw text on; run in a process of its own.
 
-    python benchmarks/contenders.py NAME TEXTS CORES SECONDS
+    python benchmarks/lib/contenders.py NAME TEXTS CORES SECONDS
 
 reads one text a line, works on them again and again for that many seconds, and prints JSON: the
 mean seconds of one run by the clock and by the processors, and the peak memory before the
@@ -42,7 +42,7 @@ def kernel_numpy(texts: list[str], cores: int) -> Any:
 def datasketch(texts: list[str], cores: int) -> Any:
     """datasketch's generator, and the keys of its LSH at no cost: the bytes of three values."""
     import numpy as np
-    from datasketch import MinHash  # type: ignore[import-untyped]  # ships no types
+    from datasketch import MinHash
 
     tokens = ([piece.encode() for piece in _shingles(text)] for text in texts)
     values = [made.hashvalues for made in MinHash.generator(tokens, num_perm=HASHES, seed=SEED)]
@@ -73,7 +73,7 @@ def datasketch_processes(texts: list[str], cores: int) -> Any:
 
 def rensa(texts: list[str], cores: int) -> Any:
     """rensa's matrix of R-MinHash signatures; band keys it makes only inside its index."""
-    from rensa import RMinHash  # type: ignore[import-untyped]  # ships no types
+    from rensa import RMinHash
 
     return RMinHash.digest_matrix_from_token_sets(
         [_shingles(text) for text in texts], num_perm=HASHES, seed=SEED
@@ -131,7 +131,7 @@ def gaoya_index(texts: list[str], cores: int) -> Any:
 
 
 def _gaoya_index() -> Any:
-    from gaoya.minhash import (  # type: ignore[import-untyped]  # ships no types
+    from gaoya.minhash import (
         MinHashStringIndex,
     )
 

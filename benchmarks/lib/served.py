@@ -11,24 +11,22 @@ from typing import Any
 
 import numpy as np
 import requests
-import results
-from corpus import corpus
-from indexing import BANDS_ONLY, FIELDS
-from indexing import _solr as running_solr
-from wholes import Peak
 
 import neardup_solr
+from lib import results
+from lib.corpus import corpus
+from lib.solr import BANDS_ONLY, FIELDS, running_solr
+from lib.wholes import Peak
 from neardup_solr import Document
 from neardup_solr.candidates.by_band import Candidates
-from neardup_solr.files import solr_config
 from neardup_solr.measures import Pairs
 from neardup_solr.settings import Settings
-from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
-from neardup_solr.verbs.duplicates import Verifying, Working, candidates
-from neardup_solr.verbs.duplicates.compare import Comparison, measuring
+from neardup_solr.testing import fresh_core
+from neardup_solr.verbs.duplicates import Verifying, Working
+from neardup_solr.verbs.duplicates.compare import Comparison, candidates, comparer_of
 from neardup_solr.verbs.duplicates.gather import Gathered, Gathering, gather
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
@@ -38,9 +36,7 @@ Sections = Iterator[tuple[str, str]]
 @contextmanager
 def _collection(count: int) -> Iterator[Solr]:
     """The corpus in a core of its own."""
-    with running_solr() as base:
-        solr = collection.connect(base, "bench")
-        admin.create(solr, configset=solr_config() / "conf")
+    with running_solr() as base, fresh_core(base) as solr:
         texts = corpus(count, 1).documents
         documents = [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
         neardup_solr.index(documents, solr, settings=FIELDS[BANDS_ONLY])
@@ -129,7 +125,7 @@ def verified(options: argparse.Namespace) -> dict[str, Any]:
         gathered, found = _candidates(solr, spill)
         pairs = _filled(found.pairs, count, round(PAIRS_A_DOCUMENT * count))
         comparison = Comparison(
-            gathered=gathered, comparing=measuring(gathered, Verifying()), working=Working()
+            gathered=gathered, comparer=comparer_of(gathered, Verifying()), working=Working()
         )
         comparison.verified(pairs[:1000])
         with peak.watched():

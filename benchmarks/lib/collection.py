@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from corpus import DATA, Dice, corpus
 from numba import njit
 from numpy.typing import NDArray
 
+from lib.corpus import DATA, Dice, corpus
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import word_shingles
 
