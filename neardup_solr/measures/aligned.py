@@ -24,12 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from neardup_solr.measures import Pairs
-from neardup_solr.minhash.sign import is_compiled
-
-# Three quarters of the weight have to agree: the lower end of the widest gap in the similarities of
-# the demo's invented listings to their nearest ones (0.743 to 0.834). See docs/aligned.md.
-ALIGNED_SIMILARITY = 0.75
+from neardup_solr.measures.measure import Comparer, Found, Measure, Pairs, Similarities
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
 INITIAL = 0.7  # "w" and "west": one letter says less
@@ -120,28 +115,35 @@ def aligned(
     pairs: Pairs,
     frequencies: Frequencies,
     *,
-    least: float = 0.0,
     threads: int = 1,
-) -> NDArray[np.float64]:
-    """Similarity of each pair of normal forms by soft alignment, 0..1; 0 where below `least`.
+) -> Similarities:
+    """Similarity of each pair of normal forms by soft alignment, 0..1.
 
     `pairs` (pairs × 2) has row numbers of `forms`; shape of the result (pairs,). Symmetric; 1 for
-    texts of equal words in any order. Compiled with the extra `fast`, and equal without.
+    texts of equal words in any order. Equal to `record_similarity` of each `alignment`.
     """
-    if is_compiled():
-        found = _aligned_compiled(forms, pairs, frequencies, threads)
-    else:
-        lists = {row: aligned_words(forms[row]) for row in np.unique(pairs).tolist()}
-        both = ((lists[one], lists[other]) for one, other in pairs.tolist())
-        found = np.array(
-            [record_similarity(_alignment(one, other, frequencies)) for one, other in both],
-            dtype=np.float64,
-        )
-    found[found < least] = 0.0
+    from neardup_solr.kernel import align
+
+    found = np.empty(len(pairs), dtype=np.float64)
+    if not len(pairs):
+        return found
+    needed = np.zeros(len(forms), dtype=np.bool_)
+    needed[pairs] = True
+    places = np.cumsum(needed) - 1  # of a row, among those that are needed
+    lists = [aligned_words(forms[row]) for row in np.flatnonzero(needed).tolist()]
+    records, vocabulary = align.packed(lists, frequencies.weight, _has_digit)
+    rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1)
+
+    def one(at: int) -> None:
+        part = slice(at, at + _AT_ONCE)
+        align.aligned(records, vocabulary, rules, places[pairs[part]], found[part])
+
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(one, range(0, len(pairs), _AT_ONCE)))
     return found
 
 
-def mutual_best(pairs: Pairs, similarities: NDArray[np.float64]) -> NDArray[np.bool_]:
+def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
     """Whether a pair is the most similar one of both its records, ties included; shape (pairs,).
 
     An option of linkage, for two sides that list each thing once; within one file, where things
@@ -162,8 +164,8 @@ def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned
 def word_similarity(first: str, second: str) -> float:
     """How far one word stands for another, 0..1.
 
-    1 for equal words, 0 for other words with a digit. Else `ABBREVIATED` where the shorter one is
-    cut off ("ave") or contracted: first letter, last letter and some between, in order ("blvd");
+    1 for equal words, 0 for other words with a digit. Else `ABBREVIATED` if the shorter one is cut
+    off ("ave") or contracted: first letter, last letter and some between, in order ("blvd");
     a single first letter counts `INITIAL`. Else 1 - d / letters of the longer, d letters being
     dropped, added, replaced or swapped (optimal string alignment), if d is at most a quarter.
     """
@@ -275,26 +277,25 @@ def _take_soft(
             yield row
 
 
-def _aligned_compiled(
-    forms: Sequence[str], pairs: Pairs, frequencies: Frequencies, threads: int
-) -> NDArray[np.float64]:
-    from neardup_solr.kernel import align as kernel
-    from neardup_solr.kernel.align import Rules
+def _compare(forms: Sequence[str], pairs: Pairs, comparer: Comparer) -> Found:
+    known = comparer.frequencies or frequencies(forms)
+    return Found(aligned(forms, pairs, known, threads=comparer.threads))
 
-    found = np.empty(len(pairs), dtype=np.float64)
-    if not len(pairs):
-        return found
-    needed = np.zeros(len(forms), dtype=np.bool_)
-    needed[pairs] = True
-    places = np.cumsum(needed) - 1  # of a row, among those that are needed
-    lists = [aligned_words(forms[row]) for row in np.flatnonzero(needed).tolist()]
-    records, vocabulary = kernel.packed(lists, frequencies.weight, _has_digit)
-    rules = Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1)
 
-    def one(at: int) -> None:
-        part = slice(at, at + _AT_ONCE)
-        kernel.aligned(records, vocabulary, rules, places[pairs[part]], found[part])
+def _compare_one(form: str, others: Sequence[str], comparer: Comparer) -> Found:
+    known = comparer.frequencies or frequencies([form, *others])
+    found = (record_similarity(alignment(form, other, known)) for other in others)
+    return Found(np.fromiter(found, np.float64, len(others)))
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(one, range(0, len(pairs), _AT_ONCE)))
-    return found
+
+ALIGNED = Measure(
+    name="aligned",
+    # Three quarters of the weight have to agree: the lower end of the widest gap in the
+    # similarities of the demo's invented listings to their nearest ones (0.743 to 0.834). See
+    # docs/aligned.md.
+    default=0.75,
+    needs_frequencies=True,
+    prepare=lambda _: list,
+    compare=_compare,
+    compare_one=_compare_one,
+)

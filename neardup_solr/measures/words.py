@@ -1,4 +1,8 @@
-"""Word-level Levenshtein distance, similarity, and the limits of what counts."""
+"""Similarity by edits of words: 1 - word-level Levenshtein distance / words of the longer text.
+
+Each word becomes one character, so that rapidfuzz compares words at the speed of characters
+(Hyyrö 2003); pairs that have too few words in common are not compared.
+"""
 
 from __future__ import annotations
 
@@ -8,51 +12,22 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
+from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Pairs
-from neardup_solr.minhash.sign import is_compiled, packed_forms
+from neardup_solr.measures.measure import NO_DISTANCE, Comparer, Distances, Found, Measure, Pairs
+from neardup_solr.minhash.sign import packed_forms
 
-DEFAULT_SIMILARITY = 0.5
+_AT_ONCE = 1 << 18  # pairs; bounds the memory
+_SURROGATES = range(0xD800, 0xE000)  # code points that no string should hold
+MOST_WORDS = 0x110000 - len(_SURROGATES)
+FIRST_SLOTS = 1 << 16
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What still counts as a near-duplicate: at most this distance, at least this similarity.
-
-    `max_distance` counts words, `min_similarity` lies in 0..1; None is no limit, but where both
-    are None the similarity has to be 0.5 or more.
-
-    Raises SettingsError where a limit is out of range.
-    """
-
-    max_distance: int | None = None
-    min_similarity: float | None = None
-
-    def __post_init__(self) -> None:
-        if self.max_distance is not None and self.max_distance < 0:
-            reason = f"a distance of {self.max_distance} words cannot be"
-            raise SettingsError(reason, "give 0 or more")
-        if self.min_similarity is not None and not 0.0 <= self.min_similarity <= 1.0:
-            reason = f"a similarity of {self.min_similarity} cannot be"
-            raise SettingsError(reason, "give one from 0 to 1")
-
-    def least_similarity(self) -> float:
-        """The smallest similarity that is within the limits."""
-        if self.min_similarity is not None:
-            return self.min_similarity
-        return DEFAULT_SIMILARITY if self.max_distance is None else 0.0
-
-    def allowed(self, longest: int) -> int:
-        """The largest distance in words that is within the limits, for a text of `longest`."""
-        # The small term keeps (1 - 0.9) * 10 from falling below 1.
-        by_similarity = int((1.0 - self.least_similarity()) * longest + 1e-9)
-        return by_similarity if self.max_distance is None else min(by_similarity, self.max_distance)
+Numbers = NDArray[np.uint32]
 
 
 def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) -> int | None:
-    """Word-level Levenshtein distance, or None where it exceeds `at_most`.
+    """Word-level Levenshtein distance, or None if it exceeds `at_most`.
 
     Counts words inserted, deleted or replaced. Levenshtein (1966); Wagner, Fischer (1974).
     """
@@ -65,13 +40,6 @@ def similarity(distance: int, longest: int) -> float:
     return 1.0 - distance / longest if longest else 1.0
 
 
-_SURROGATES = range(0xD800, 0xE000)  # code points that no string should hold
-MOST_WORDS = 0x110000 - len(_SURROGATES)
-FIRST_SLOTS = 1 << 16
-
-Numbers = NDArray[np.uint32]
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worded:
     """A text as the numbers of its words: in their order, and as a bag, rising."""
@@ -82,32 +50,17 @@ class Worded:
 
 @dataclass(slots=True)
 class Vocabulary:
-    """The words of all texts that it has been given, numbered as they first came."""
+    """The words of all texts that it has been given, numbered as they first came.
 
-    _known: dict[str, int] = field(default_factory=dict)
+    Words are told apart by 64-bit hashes.
+    """
+
     _hashes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(FIRST_SLOTS, np.uint64))
     _numbers: Numbers = field(default_factory=lambda: np.zeros(FIRST_SLOTS, np.uint32))
     _count: int = 0
 
     def worded(self, forms: Sequence[str]) -> list[Worded]:
-        """Normal forms as numbers; compiled, words are told apart by 64-bit hashes."""
-        flat, ends = self._compiled(forms) if is_compiled() else self._slowly(forms)
-        bags = flat.copy()
-        bounds = [0, *ends.tolist()]
-        if is_compiled():
-            from neardup_solr.kernel import vocabulary
-
-            vocabulary.sort_each(bags, ends)
-        else:
-            for first, last in pairwise(bounds):
-                bags[first:last].sort()
-        # Copies, or a text that is kept would keep all those that came with it.
-        return [
-            Worded(numbers=flat[first:last].copy(), bag=bags[first:last].copy())
-            for first, last in pairwise(bounds)
-        ]
-
-    def _compiled(self, forms: Sequence[str]) -> tuple[Numbers, NDArray[np.int64]]:
+        """Normal forms as numbers."""
         from neardup_solr.kernel import vocabulary
 
         packed, bounds = packed_forms(forms)
@@ -117,14 +70,13 @@ class Vocabulary:
         self._hashes, self._numbers, self._count = vocabulary.number(
             packed, bounds, self._hashes, self._numbers, self._count, flat, ends
         )
-        return flat[: int(ends[-1]) if len(ends) else 0], ends
-
-    def _slowly(self, forms: Sequence[str]) -> tuple[Numbers, NDArray[np.int64]]:
-        known = self._known
-        split = [form.split() for form in forms]
-        flat = [known.setdefault(word, len(known)) for words in split for word in words]
-        ends = np.cumsum([len(words) for words in split], dtype=np.int64)
-        return np.array(flat, dtype=np.uint32), ends
+        bags = flat.copy()
+        vocabulary.sort_each(bags, ends)
+        # Copies, or a text that is kept would keep all those that came with it.
+        return [
+            Worded(numbers=flat[first:last].copy(), bag=bags[first:last].copy())
+            for first, last in pairwise([0, *ends.tolist()])
+        ]
 
 
 def lengths(texts: Sequence[Worded]) -> NDArray[np.int64]:
@@ -132,24 +84,19 @@ def lengths(texts: Sequence[Worded]) -> NDArray[np.int64]:
     return np.fromiter((len(text.numbers) for text in texts), np.int64, len(texts))
 
 
-def may_be_near(
-    texts: Sequence[Worded], pairs: Pairs, allowed: NDArray[np.int64]
+def have_enough_in_common(
+    texts: Sequence[Worded], pairs: Pairs, allowed: Distances
 ) -> NDArray[np.bool_]:
-    """Whether the texts of each pair can be at most so many words apart.
+    """Whether the texts of each pair can be at most so many words apart, by their bags of words.
 
-    Texts are at least as far apart as the longer one has words that the other lacks, in whatever
-    order. Without compiled code only the lengths are looked at.
+    Texts are at least as far apart as the longer one has words that the other lacks.
     """
-    sizes = lengths(texts)
-    if not is_compiled() or not len(pairs):
-        own = sizes[pairs]
-        near: NDArray[np.bool_] = own.max(axis=1) - own.min(axis=1) <= allowed
-        return near
     from neardup_solr.kernel import vocabulary
 
     may_be = np.empty(len(pairs), dtype=np.bool_)
-    bags = np.concatenate([text.bag for text in texts])
-    vocabulary.may_be_near(bags, np.cumsum(sizes), pairs, allowed, may_be)
+    if len(pairs):
+        bags = np.concatenate([text.bag for text in texts])
+        vocabulary.may_be_near(bags, np.cumsum(lengths(texts)), pairs, allowed, may_be)
     return may_be
 
 
@@ -167,3 +114,63 @@ def characters(texts: Sequence[Worded]) -> list[str]:
     joined = codes.astype("<u4").tobytes().decode("utf-32-le")
     bounds = [0, *np.cumsum(lengths(texts)).tolist()]
     return [joined[first:last] for first, last in pairwise(bounds)]
+
+
+def _compare(texts: Sequence[Worded], pairs: Pairs, comparer: Comparer) -> Found:
+    longest: Distances = lengths(texts)[pairs].max(axis=1, initial=0)
+    allowed = _allowed(longest, comparer)
+    distances = allowed + 1
+    near = np.flatnonzero(have_enough_in_common(texts, pairs, allowed))
+    for at in range(0, len(near), _AT_ONCE):
+        some = near[at : at + _AT_ONCE]
+        most = int(allowed[some].max())
+        distances[some] = _distances(texts, pairs[some], most, comparer.threads)
+    return _found(distances, longest, allowed)
+
+
+def _distances(texts: Sequence[Worded], pairs: Pairs, most: int, threads: int) -> Distances:
+    """The distances of pairs; of those beyond `most` some larger number."""
+    rows, places = np.unique(pairs, return_inverse=True)
+    spelled = characters([texts[row] for row in rows.tolist()])
+    numbers = places.reshape(-1, 2)
+    distances: Distances = process.cpdist(
+        [spelled[row] for row in numbers[:, 0].tolist()],
+        [spelled[row] for row in numbers[:, 1].tolist()],
+        scorer=Levenshtein.distance,
+        score_cutoff=most,
+        dtype=np.int64,
+        workers=threads,
+    )
+    return distances
+
+
+def _compare_one(form: str, others: Sequence[str], comparer: Comparer) -> Found:
+    own, listed = form.split(), [other.split() for other in others]
+    longest = np.array([max(len(own), len(words)) for words in listed], dtype=np.int64)
+    allowed = _allowed(longest, comparer)
+    distances = [
+        Levenshtein.distance(own, words, score_cutoff=most)
+        for words, most in zip(listed, allowed.tolist(), strict=True)
+    ]
+    return _found(np.array(distances, dtype=np.int64), longest, allowed)
+
+
+def _allowed(longest: Distances, comparer: Comparer) -> Distances:
+    """The largest distances that are within the limits."""
+    counts, places = np.unique(longest, return_inverse=True)
+    allowed = [comparer.measure.allowed(count, comparer.limits) for count in counts.tolist()]
+    return np.array(allowed, dtype=np.int64)[places]
+
+
+def _found(distances: Distances, longest: Distances, allowed: Distances) -> Found:
+    similarities = 1.0 - distances / np.maximum(longest, 1)
+    return Found(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
+
+
+WORDS = Measure(
+    name="words",
+    has_distance=True,
+    prepare=lambda _: Vocabulary().worded,
+    compare=_compare,
+    compare_one=_compare_one,
+)

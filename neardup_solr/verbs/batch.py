@@ -11,16 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.candidates.by_band import CAP
-from neardup_solr.measures import verification
-from neardup_solr.measures.verification import MEASURES, NO_DISTANCE, Comparing
+from neardup_solr.measures import Comparer
 from neardup_solr.minhash import bands, sign, signature
 from neardup_solr.records import Document, Match
 from neardup_solr.solr import collection, query
 from neardup_solr.solr.collection import Solr
 
 BANDS = "content_bands"
-_ROUNDING = 1e-9
-
 
 Fields = Mapping[str, Any]
 
@@ -228,12 +225,12 @@ class Near:
     is_equal: bool
 
 
-def signed_batch(documents: Sequence[Document], comparing: Comparing) -> Batch:
+def signed_batch(documents: Sequence[Document], comparer: Comparer) -> Batch:
     """Documents with what is computed from their texts."""
     texts = [one.text for one in documents]
-    made = sign.sign(texts, comparing.settings, keep_normal=True)
-    has_texts = MEASURES[comparing.measure].has_texts
-    known = made.normal if has_texts else list(map(signature.encode, made.signatures))
+    made = sign.sign(texts, comparer.settings, keep_normal=True)
+    needs_texts = comparer.measure.needs_texts
+    known = made.normal if needs_texts else list(map(signature.encode, made.signatures))
     return Batch(documents=documents, words=made.words, keys=made.keys, known=known)
 
 
@@ -246,7 +243,7 @@ class Seeking:
     further `fields`.
     """
 
-    comparing: Comparing
+    comparer: Comparer
     filters: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     with_most_shared: bool = False
@@ -254,7 +251,7 @@ class Seeking:
 
     def asking(self) -> Asking:
         """What is asked of Solr."""
-        asked = (_compared_field(self.comparing), "num_words", *self.fields)
+        asked = (self.comparer.measure.compared_field, "num_words", *self.fields)
         return Asking(field=BANDS, fields=asked, filters=self.filters)
 
 
@@ -271,31 +268,30 @@ def candidates_of(solr: Solr, batch: Batch, seeking: Seeking) -> list[Candidates
 
 
 def meetings(
-    batch: Batch, found: Sequence[Sequence[Candidate]], known: list[str], comparing: Comparing
+    batch: Batch, found: Sequence[Sequence[Candidate]], known: list[str], comparer: Comparer
 ) -> list[tuple[int, Met]]:
     """Those found for each row that may be within the limits, with the row.
 
     What they are compared by is added to `known`, which begins with the batch's own.
     """
-    name, has_texts = _compared_field(comparing), MEASURES[comparing.measure].has_texts
     places: dict[str, int] = {}
     contents: list[str] = []
     all_met = []
     for row, words in enumerate(batch.words.tolist()):
         for one in found[row]:
-            content = one.fields.get(name)
-            if not content or not _may_be_near(words, one.fields.get("num_words"), comparing):
+            content = one.fields.get(comparer.measure.compared_field)
+            if not content or not comparer.may_be_near(words, one.fields.get("num_words")):
                 continue
             if one.id not in places:
                 places[one.id] = len(known) + len(contents)
                 contents.append(content)
             all_met.append((row, Met(id=one.id, place=places[one.id], shared=one.shared)))
-    known += sign.normal_forms(contents) if has_texts else contents
+    known += sign.normal_forms(contents) if comparer.measure.needs_texts else contents
     return all_met
 
 
 def near_ones(
-    known: Sequence[str], met: Sequence[tuple[int, Met]], comparing: Comparing
+    known: Sequence[str], met: Sequence[tuple[int, Met]], comparer: Comparer
 ) -> Iterator[tuple[int, Near]]:
     """Those of the rows and whom they met that are within the limits.
 
@@ -304,32 +300,14 @@ def near_ones(
     if not met:
         return
     pairs = np.array([(row, one.place) for row, one in met], dtype=np.uint32)
-    if MEASURES[comparing.measure].has_texts:
-        distances, similarities, kept = verification.compared(known, pairs, comparing)
-    else:
-        decoded = signature.decode_all(known, comparing.settings)
-        similarities = verification.estimated(decoded, pairs)
-        distances = np.full(len(pairs), NO_DISTANCE, dtype=np.int64)
-        kept = similarities >= comparing.least - _ROUNDING
-    for at in np.flatnonzero(kept).tolist():
+    found = comparer.compare_texts(known, pairs)
+    for at in np.flatnonzero(found.is_near).tolist():
         row, one = met[at]
-        distance = int(distances[at])
         match = Match(
             id=one.id,
-            distance=None if distance == NO_DISTANCE else distance,
-            similarity=float(similarities[at]),
+            distance=int(found.distances[at]) if comparer.measure.has_distance else None,
+            similarity=float(found.similarities[at]),
             shared=one.shared,
             content="",
         )
         yield row, Near(met=one, match=match, is_equal=known[one.place] == known[row])
-
-
-def _compared_field(comparing: Comparing) -> str:
-    return "content" if MEASURES[comparing.measure].has_texts else "signature"
-
-
-def _may_be_near(words: int, theirs: int | None, comparing: Comparing) -> bool:
-    """By words, texts are at least as far apart as their numbers of words differ."""
-    if comparing.measure != "words" or theirs is None:
-        return True
-    return abs(words - theirs) <= comparing.limits.allowed(max(words, theirs))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from neardup_solr.demo import listings, pairs
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures import Limits
 from neardup_solr.solr.collection import Solr
 from neardup_solr.sources import Reading
 from neardup_solr.verbs.evaluate import Evaluation, evaluate

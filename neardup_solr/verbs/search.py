@@ -8,10 +8,9 @@ from functools import lru_cache
 from itertools import islice
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import aligned, reranking, verification
+from neardup_solr.measures import MEASURES, Comparer, Limits, aligned, measure_of
 from neardup_solr.measures.aligned import Frequencies
-from neardup_solr.measures.verification import MEASURES, Comparing
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import sign
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings
@@ -51,7 +50,7 @@ class Criteria:
     (None: the first of them that the collection has), or "native", MinHashes that Solr made; the
     `rows` candidates that share most of them are compared. `filters` are Solr filter queries;
     `same` names fields that have to be equal (first_word, md5_hash). Candidates are compared by
-    `measure`, one of `verification.MEASURES`, and `limits` bound it.
+    `measure`, one of `measures.MEASURES`, and `limits` bound it.
 
     Raises SettingsError where a value cannot be.
     """
@@ -64,7 +63,7 @@ class Criteria:
     limits: Limits = field(default=NO_LIMITS)
 
     def __post_init__(self) -> None:
-        verification.check_measure(self.measure, self.limits)
+        measure_of(self.measure, self.limits)  # refuses what cannot be
         if self.by is not None:
             _one_of("--by", self.by, WAYS)
         for name in self.same:
@@ -101,8 +100,9 @@ def search(
     settings, criteria = searchable(solr, criteria)
     entry = sign.entry(document, settings)
     hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
-    found = compared(solr, entry, hits, measuring(solr, settings, criteria))
-    return found if MEASURES[criteria.measure].has_texts else _with_texts(solr, found)
+    comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
+    found = compared(solr, entry, hits, comparer)
+    return found if comparer.measure.needs_texts else _with_texts(solr, found)
 
 
 def _by_bands(
@@ -114,7 +114,7 @@ def _by_bands(
     documents have the settings that were met before: the request itself counts those.
     """
     settings = _parsed(solr.remembered[FIELD]) if FIELD in solr.remembered else None
-    compared_field = "content" if MEASURES[criteria.measure].has_texts else "signature"
+    compared_field = MEASURES[criteria.measure].compared_field
     fields = ["content", "content_bands", compared_field]
     if settings is None or criteria.same or not settings.fields.issuperset(fields):
         return None
@@ -136,10 +136,10 @@ def _by_bands(
     shared = counted(entry.bands, found.documents, "content_bands")
     there = {one.id: one.fields for one in shared}
     hits = islice(filter(wanted, map(_hit, shared)), criteria.rows)
-    comparing = measuring(solr, settings, criteria)
-    near = [hit for hit in hits if reranking.may_be_near(entry, hit, comparing)]
+    comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
+    near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
     known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
-    matches = reranking.rerank(entry, near, known, comparing=comparing)
+    matches = rerank(entry, near, known, comparer)
     return [replace(match, content=there[match.id].get("content", "")) for match in matches]
 
 
@@ -176,7 +176,7 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
     there |= {collection.FIELD} if is_native else set()
     ways = _ways(there)
     by = criteria.by or next(iter(ways), "shingles")
-    if not MEASURES[criteria.measure].has_texts and "signature" not in there:
+    if not MEASURES[criteria.measure].needs_texts and "signature" not in there:
         reason = f"the collection was indexed without signature, which {criteria.measure} compares"
         raise SettingsError(reason, "choose another --measure")
     lacking = sorted({WAYS[by][0], "content", *criteria.same} - there)
@@ -214,31 +214,30 @@ def candidates(
     return list(islice(filter(wanted, found), criteria.rows))
 
 
-def measuring(solr: Solr, settings: Settings, criteria: Criteria) -> Comparing:
-    """How candidates are compared, with how rare words are where that counts."""
-    needed = MEASURES[criteria.measure].has_frequencies
-    return Comparing(
-        measure=criteria.measure,
-        limits=criteria.limits,
+def comparer_for(solr: Solr, settings: Settings, name: str, limits: Limits) -> Comparer:
+    """What compares documents of a collection by a measure, with how rare words are if needed."""
+    measure = measure_of(name, limits)
+    return Comparer(
+        measure=measure,
+        limits=limits,
         settings=settings,
-        frequencies=frequencies(sampled(solr)) if needed else None,
+        frequencies=frequencies(sampled(solr)) if measure.needs_frequencies else None,
     )
 
 
 def compared(
-    solr: Solr, entry: Entry, hits: Sequence[Hit], comparing: Comparing, *, many: bool = False
+    solr: Solr, entry: Entry, hits: Sequence[Hit], comparer: Comparer, *, many: bool = False
 ) -> list[Match]:
-    """The hits that are within the limits, most similar first; see `reranking.rerank`.
+    """The hits that are within the limits, most similar first; see `rerank`.
 
     Of those that may be, the texts are fetched; for the estimate, the stored signatures.
     """
-    near = [hit for hit in hits if reranking.may_be_near(entry, hit, comparing)]
+    near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
     if not near:
         return []
     ids = [hit.id for hit in near]
-    has_texts = MEASURES[comparing.measure].has_texts
-    known = solr.texts(ids) if has_texts else _signatures(solr, ids)
-    return reranking.rerank(entry, near, known, comparing=comparing, many=many)
+    known = solr.texts(ids) if comparer.measure.needs_texts else _signatures(solr, ids)
+    return rerank(entry, near, known, comparer, many=many)
 
 
 def _signatures(solr: Solr, ids: Sequence[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.files import solr_config
-from neardup_solr.measures.verification import MEASURES
+from neardup_solr.measures import MEASURES
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr import admin, collection

@@ -23,7 +23,7 @@ from neardup_solr.verbs.duplicates.compare import (
     Verified,
     Verifying,
     candidates,
-    measuring,
+    comparer_of,
 )
 from neardup_solr.verbs.duplicates.gather import (
     DEFAULT_READING,
@@ -125,7 +125,7 @@ def duplicates(
         found = candidates(gathered, verifying, working, spill.share)
         comparison = Comparison(
             gathered=gathered,
-            comparing=measuring(gathered, verifying),
+            comparer=comparer_of(gathered, verifying),
             working=working,
             memory=spill.share,
         )
@@ -142,7 +142,7 @@ def duplicates(
             settings=gathered.settings,
             verifying=verifying,
             grouping=grouping,
-            least=comparison.comparing.least,
+            least=comparison.comparer.least,
             gaps=tuple(_gaps(gathered, verified)),
             texts=_texts(gathered, clustered) if working.keep_texts else NO_TEXTS,
             about=" against ".join(map(_name, given)),
@@ -172,10 +172,8 @@ def _work(comparison: Comparison, found: Candidates) -> str:
     digest = hashlib.sha256(found.pairs.tobytes())
     for side in gathered.sides:
         digest.update(repr((side.documents, side.state)).encode())
-    compared = comparison.comparing
-    return (
-        f"{gathered.settings.fingerprint} {compared.measure} {compared.limits} {digest.hexdigest()}"
-    )
+    name, limits = comparison.comparer.measure.name, comparison.comparer.limits
+    return f"{gathered.settings.fingerprint} {name} {limits} {digest.hexdigest()}"
 
 
 def _gaps(gathered: Gathered, verified: Verified) -> list[str]:

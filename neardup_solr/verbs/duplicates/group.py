@@ -13,7 +13,10 @@ from neardup_solr.clusters import canonical, guards, linkage
 from neardup_solr.clusters.canonical import LENGTH
 from neardup_solr.clusters.linkage import LINKAGES
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Pairs, verification
+from neardup_solr.measures import Pairs
+from neardup_solr.measures.containment import CONTAINMENT
+from neardup_solr.measures.estimate import count_shared_bands
+from neardup_solr.measures.measure import NO_DISTANCE
 from neardup_solr.records import Cluster, Duplicate, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 
@@ -88,7 +91,7 @@ class _Numbered:
             column[order].tolist()
             for column in (self._pairs, self._distances, self._similarities, labels, shared)
         )
-        measure = self._comparison.comparing.measure
+        measure = self._comparison.comparer.measure.name
         ids = self._ids
         return tuple(
             Duplicate(
@@ -144,7 +147,7 @@ class _Numbered:
 
     def _identical(self) -> NDArray[np.int64]:
         """The first of the documents that are the same to the measure as each."""
-        if self._comparison.comparing.measure == "containment":  # an excerpt is not the whole
+        if self._comparison.comparer.measure is CONTAINMENT:  # an excerpt is not the whole
             return np.arange(len(self._ids))
         return components(len(self._ids), self._pairs[self._similarities >= 1.0])
 
@@ -172,8 +175,8 @@ class _Numbered:
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """What a comparison with the canonical document of its cluster gives, of each document."""
         own = np.arange(len(self._ids))
-        has_distance = verification.MEASURES[self._comparison.comparing.measure].has_distance
-        distances = np.full(len(own), 0 if has_distance else verification.NO_DISTANCE)
+        has_distance = self._comparison.comparer.measure.has_distance
+        distances = np.full(len(own), 0 if has_distance else NO_DISTANCE)
         similarities = np.ones(len(own))
         wanted = np.sort(np.stack([own, chosen], axis=1), axis=1).astype(np.uint32)
         known = _joined(self._pairs)
@@ -199,7 +202,7 @@ class _Numbered:
         gathered = self._comparison.gathered
         settings = gathered.settings
         originals = self._places[self._pairs]
-        return verification.shared_bands(gathered.signatures, originals, settings)
+        return count_shared_bands(gathered.signatures, originals, settings)
 
 
 def _joined(pairs: Pairs) -> NDArray[np.uint64]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.errors import DocumentNotFound, RecordError, SettingsError, SourceError
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures import Limits
 from neardup_solr.minhash import signature
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import words
-from neardup_solr.measures.aligned import Aligned, Frequencies, aligned, alignment
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures import Limits
+from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
+from neardup_solr.measures.words import WORDS, similarity, word_distance
 from neardup_solr.minhash import bands, signature, statistics
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.records import NOTHING, Document, Entry
@@ -216,7 +216,7 @@ def facts(
         settings=settings,
         limits=limits,
         measures=_measures(first, second, longest),
-        allowed=limits.allowed(longest),
+        allowed=WORDS.allowed(longest, limits),
         shared_bands=shared_bands(first.signature, second.signature, settings),
         shared_shingles=len(first.pieces & second.pieces),
     )
@@ -227,9 +227,8 @@ def facts(
 
 def _with_alignment(found: Facts, frequencies: Frequencies) -> Facts:
     one, other = (" ".join(each.words.forms) for each in (found.first, found.second))
-    [share] = aligned([one, other], np.array([[0, 1]], dtype=np.uint32), frequencies).tolist()
-    measured = Measured(measure="aligned", similarity=share)
     rows = tuple(alignment(one, other, frequencies))
+    measured = Measured(measure="aligned", similarity=record_similarity(rows))
     return replace(found, measures=(*found.measures, measured), alignment=rows)
 
 
@@ -242,13 +241,13 @@ def shared_bands(first: Signature, second: Signature, settings: Settings) -> tup
 
 
 def _measures(first: Subject, second: Subject, longest: int) -> tuple[Measured, ...]:
-    distance = words.word_distance(first.words.forms, second.words.forms, at_most=longest)
+    distance = word_distance(first.words.forms, second.words.forms, at_most=longest)
     shared, sizes = len(first.pieces & second.pieces), (len(first.pieces), len(second.pieces))
     supposed = statistics.jaccard(first.signature, second.signature)
     return (
         Measured(
             measure="words",
-            similarity=words.similarity(distance or 0, longest),
+            similarity=similarity(distance or 0, longest),
             distance=distance,
         ),
         Measured(measure="jaccard", similarity=_share(shared, sum(sizes) - shared)),

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures import Limits
+from neardup_solr.measures.words import WORDS
 from neardup_solr.minhash import plans, signature
 from neardup_solr.minhash.plans import Demand, curve, percent
 from neardup_solr.minhash.signature import Signature
@@ -78,10 +79,10 @@ def is_related(found: Facts) -> bool:
 def _wider(found: Facts) -> Limits:
     """Limits that just hold the pair, changed as little as can be."""
     longest = max(found.first.entry.num_words, found.second.entry.num_words)
-    most, least = found.limits.max_distance, found.limits.least_similarity()
+    most, least = found.limits.max_distance, WORDS.least(found.limits)
     if most is not None:
         most = max(most, found.distance)
-    if found.distance > Limits(min_similarity=least).allowed(longest):
+    if found.distance > WORDS.allowed(longest, Limits(min_similarity=least)):
         least = math.floor(found.measured("words").similarity * 100) / 100
     return Limits(max_distance=most, min_similarity=least)
 
@@ -245,10 +246,10 @@ def _because(found: Facts, verdict: str, way: str) -> Iterator[str]:
 
 
 def _limits_of(found: Facts) -> str:
-    limits = found.limits
+    limits, least = found.limits, WORDS.least(found.limits)
     given = [f"a distance of at most {limits.max_distance}"] * (limits.max_distance is not None)
-    if limits.least_similarity() > 0 or not given:
-        given.append(f"a similarity of at least {limits.least_similarity():g}")
+    if least > 0 or not given:
+        given.append(f"a similarity of at least {least:g}")
     words = f"{found.distance:,} word{'' if found.distance == 1 else 's'}"
     return (
         f"They are {words} apart, where the limits allow {found.allowed:,} ({' and '.join(given)})."

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures.verification import MEASURES, Comparing
+from neardup_solr.measures import MEASURES
+from neardup_solr.measures.rerank import nearness
 from neardup_solr.minhash import encode, signature
-from neardup_solr.records import Document, Match, natural
+from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.stored import needed_settings, settle, stored_settings
@@ -69,15 +70,9 @@ def gate(
     does not answer: what was decided before still holds.
     """
     settings = _settings(solr, policy, index=gating.index)
-    needed = MEASURES[policy.measure].has_frequencies
-    comparing = Comparing(
-        measure=policy.measure,
-        limits=policy.limits,
-        settings=settings,
-        frequencies=search.frequencies(search.sampled(solr)) if needed else None,
-    )
+    comparer = search.comparer_for(solr, settings, policy.measure, policy.limits)
     seeking = Seeking(
-        comparing=comparing, filters=gating.filters, fields=(TAG_FIELD,), with_most_shared=True
+        comparer=comparer, filters=gating.filters, fields=(TAG_FIELD,), with_most_shared=True
     )
     meeting = Meeting(solr=solr, seeking=seeking)
     return _Run(meeting=meeting, policy=policy, gating=gating).decisions(documents)
@@ -92,7 +87,7 @@ def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
     if stored is None and solr.count():
         stored = needed_settings(solr)  # refused: to documents without fields nothing is ever near
     settings = settle(solr, None) if index else stored or Settings()
-    needed = {BANDS, "content" if MEASURES[policy.measure].has_texts else "signature"}
+    needed = {BANDS, MEASURES[policy.measure].compared_field}
     lacking = sorted(needed - settings.fields)
     if lacking:
         reason = f"the collection was indexed without {', '.join(lacking)}"
@@ -122,7 +117,7 @@ class _Run:
     def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         problems = [signature.problem(document) for document in documents]
         usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
-        judged = iter(self._judged(signed_batch(usable, self.meeting.comparing), admitted))
+        judged = iter(self._judged(signed_batch(usable, self.meeting.comparer), admitted))
         return [
             next(judged)
             if reason is None
@@ -163,7 +158,7 @@ class _Run:
         return decisions
 
     def _decision(self, document: Document, near: Sequence[Near], words: int) -> Decision:
-        near = sorted(near, key=lambda one: _order(one.match))
+        near = sorted(near, key=lambda one: nearness(one.match))
         matches = [one.match for one in near]
         exact = next((one.match for one in near if one.is_equal), None)
         action, reason = self.policy.judge(matches, exact)
@@ -182,7 +177,7 @@ class _Run:
         if not rows:
             return {}
         documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
-        encoded = encode.encoded(documents, self.meeting.comparing.settings)
+        encoded = encode.encoded(documents, self.meeting.comparer.settings)
         refused = {}
         for refusal in self.meeting.solr.add([json for json, _ in encoded]):
             reason = f"Solr refused it: {refusal.reason}"
@@ -197,8 +192,3 @@ def _is_there(met: Met, numbers: Mapping[int, int], latest: Mapping[str, int]) -
     """Whether a document was admitted, and none of its id after it."""
     number = met.number if met.row is None else numbers.get(met.row, _NOT_ADMITTED)
     return latest.get(met.id) == number
-
-
-def _order(match: Match) -> tuple[float, int, tuple[int, int, str]]:
-    apart = -match.similarity if match.distance is None else match.distance
-    return (apart, -match.shared, natural(match.id))

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates import arrivals
 from neardup_solr.candidates.arrivals import Arrivals
-from neardup_solr.measures.verification import Comparing
+from neardup_solr.measures import Comparer
 from neardup_solr.solr.collection import Solr
 from neardup_solr.spill import Spill, Strings
 from neardup_solr.verbs.batch import (
@@ -72,9 +72,9 @@ class Meeting:
     seeking: Seeking
 
     @property
-    def comparing(self) -> Comparing:
-        """How documents are compared."""
-        return self.seeking.comparing
+    def comparer(self) -> Comparer:
+        """What compares documents."""
+        return self.seeking.comparer
 
     def matched(self, batch: Batch, admitted: Admitted) -> Matched:
         """Whom each document of a batch is near to."""
@@ -86,12 +86,12 @@ class Meeting:
         known = list(batch.known)
         rows = np.flatnonzero(batch.words > 0)
         met = [
-            *meetings(batch, there, known, self.comparing),
+            *meetings(batch, there, known, self.comparer),
             *_among_admitted(batch, rows, known, admitted),
             *_in_batch(batch, rows),
         ]
         near: list[list[Near]] = [[] for _ in batch.words]
-        for row, one in near_ones(known, met, self.comparing):
+        for row, one in near_ones(known, met, self.comparer):
             near[row].append(one)
         return Matched(near=near, is_cut=[each.is_cut for each in found])
 

@@ -8,15 +8,13 @@ from itertools import pairwise
 from typing import Any
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import verification
-from neardup_solr.measures.verification import MEASURES
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures import MEASURES, Limits, measure_of
+from neardup_solr.measures.measure import floor
 from neardup_solr.records import Document, Match
 
 ALLOW, TAG, HOLD, REJECT = ACTIONS = ("allow", "tag", "hold", "reject")
 ADMITTED = frozenset({ALLOW, TAG})
 TAG_FIELD = "neardup_of"
-_ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +22,7 @@ class Policy:
     """What is done with a document that has a near-duplicate of at least some similarity.
 
     `tag`, `hold` and `reject` are those similarities (0..1) by `measure`, one of
-    `verification.MEASURES`, None for an action that is not taken; where all three are None, `tag`
+    `measures.MEASURES`, None for an action that is not taken; where all three are None, `tag`
     is the measure's default. `max_distance` in words bounds what counts as near at all. A document
     whose normal form is there already gets at least the action `exact`.
 
@@ -39,7 +37,7 @@ class Policy:
     max_distance: int | None = None
 
     def __post_init__(self) -> None:
-        verification.check_measure(self.measure, Limits(max_distance=self.max_distance))
+        measure_of(self.measure, Limits(max_distance=self.max_distance))  # refuses what cannot be
         if self.exact not in ACTIONS:
             reason = f"there is no action {self.exact!r}"
             raise SettingsError(reason, f"choose one of {', '.join(ACTIONS)}")
@@ -59,7 +57,7 @@ class Policy:
         asked = ((REJECT, self.reject), (HOLD, self.hold), (TAG, self.tag))
         if any(bound is not None for _, bound in asked):
             return asked
-        return (*asked[:2], (TAG, MEASURES[self.measure].least))
+        return (*asked[:2], (TAG, MEASURES[self.measure].default))
 
     @property
     def limits(self) -> Limits:
@@ -88,7 +86,7 @@ class Policy:
             return ALLOW, "nothing is near it"
         nearest = max(matches, key=lambda match: match.similarity)
         for action, bound in self.bounds:
-            if bound is not None and nearest.similarity >= bound - _ROUNDING:
+            if bound is not None and nearest.similarity >= floor(bound):
                 said = f"{nearest.similarity:.3f} similar to {nearest.id!r}"
                 return action, f"{said}, which is {bound:g} or more"
         raise AssertionError("a match is within the limits, and those are the smallest bound")

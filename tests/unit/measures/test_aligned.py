@@ -1,6 +1,7 @@
 """Soft word alignment: hand-made tables, both ways to the result, the shared data."""
 
 import csv
+from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
 
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 from neardup_solr import demo
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.candidates.by_word import all_candidates, word_candidates
-from neardup_solr.measures import Pairs
+from neardup_solr.measures import Comparer, Limits, Pairs
 from neardup_solr.measures import aligned as measure
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
-    ALIGNED_SIMILARITY,
+    ALIGNED,
     INITIAL,
     LONGEST,
     Aligned,
@@ -27,6 +28,7 @@ from neardup_solr.measures.aligned import (
     alignment,
     frequencies,
     mutual_best,
+    record_similarity,
     word_similarity,
 )
 from neardup_solr.text.normalize import normalize
@@ -41,23 +43,30 @@ WORDS = st.one_of(
 FORMS = st.lists(st.lists(WORDS, max_size=9).map(" ".join), min_size=2, max_size=6)
 
 
-@pytest.fixture(params=["compiled", "slow"])
-def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to the result."""
-    if request.param == "slow":
-        monkeypatch.setattr(measure, "is_compiled", lambda: False)
-    return str(request.param)
-
-
 def every_pair(count: int) -> Pairs:
     """All pairs of rows in both directions, and each row with itself."""
     return np.argwhere(np.ones((count, count))).astype(np.uint32)
 
 
-def similarity(first: str, second: str, known: Frequencies | None = None) -> float:
-    """The similarity of two normal forms, words weighing the same unless frequencies are given."""
-    pairs = np.array([[0, 1]], dtype=np.uint32)
-    return float(aligned([first, second], pairs, known or Frequencies(100, {}))[0])
+EQUAL = Frequencies(100, {})  # words weigh the same
+Similarity = Callable[..., float]
+
+
+def compiled(first: str, second: str, known: Frequencies = EQUAL) -> float:
+    """The similarity of two normal forms, as those of many pairs are computed."""
+    return float(aligned([first, second], np.array([[0, 1]], dtype=np.uint32), known)[0])
+
+
+def slow(first: str, second: str, known: Frequencies = EQUAL) -> float:
+    """The similarity of two normal forms, by the rows that explain it."""
+    return record_similarity(alignment(first, second, known))
+
+
+@pytest.fixture(params=[compiled, slow], ids=lambda way: str(way.__name__))
+def similarity(request: pytest.FixtureRequest) -> Similarity:
+    """Both ways to the result."""
+    way: Similarity = request.param
+    return way
 
 
 @pytest.mark.parametrize(
@@ -100,7 +109,9 @@ def test_abbreviations(short: str, long: str) -> None:
         ("x" * (LONGEST - 1), "x" * LONGEST, ABBREVIATED),
     ],
 )
-def test_similarity_of_words(path: str, first: str, second: str, expected: float) -> None:
+def test_similarity_of_words(
+    similarity: Similarity, first: str, second: str, expected: float
+) -> None:
     """Slips count by the letters of the longer word; numbers agree wholly or not at all."""
     assert word_similarity(first, second) == word_similarity(second, first) == expected
     # A record of one word each: what is aligned over what there is.
@@ -133,23 +144,23 @@ def test_weights_follow_the_collection() -> None:
         ("-", ""),
     ],
 )
-def test_the_same_in_other_words(path: str, first: str, second: str) -> None:
+def test_the_same_in_other_words(similarity: Similarity, first: str, second: str) -> None:
     """Other orders, joined words, other spellings of numbers and hyphens are the same."""
     assert similarity(first, second) == similarity(second, first) == 1.0
 
 
 @pytest.mark.parametrize(("first", "second"), [("", "heron"), ("heron", "otter"), ("12", "13")])
-def test_nothing_in_common(path: str, first: str, second: str) -> None:
+def test_nothing_in_common(similarity: Similarity, first: str, second: str) -> None:
     """Records without any word that stands for another have similarity 0."""
     assert similarity(first, second) == 0.0
 
 
-def test_the_mean_of_dice_and_containment(path: str) -> None:
+def test_the_mean_of_dice_and_containment(similarity: Similarity) -> None:
     """Two of three words and two of two: Dice 4/5, containment 1."""
     assert similarity("tall heron tavern", "tall heron") == pytest.approx((0.8 + 1.0) / 2)
 
 
-def test_common_words_say_less(path: str) -> None:
+def test_common_words_say_less(similarity: Similarity) -> None:
     """Two records that differ in a common word are nearer than two that differ in a rare one."""
     known = Frequencies(100, {"street": 90, "heron": 2, "otter": 2, "lane": 80})
     common = similarity("heron street", "heron lane", known)
@@ -157,7 +168,7 @@ def test_common_words_say_less(path: str) -> None:
     assert rare < 0.1 < 0.9 < common
 
 
-def test_a_rare_spelling_is_no_evidence(path: str) -> None:
+def test_a_rare_spelling_is_no_evidence(similarity: Similarity) -> None:
     """An abbreviation weighs little more than the common word that it stands for."""
     known = Frequencies(1000, {"boulevard": 500, "blvd": 1})
     near = similarity("heron boulevard", "heron blvd", known)
@@ -165,7 +176,7 @@ def test_a_rare_spelling_is_no_evidence(path: str) -> None:
     assert similarity("heron boulevard", "otter blvd", known) < 0.05
 
 
-def test_an_acronym_of_neighbours(path: str) -> None:
+def test_an_acronym_of_neighbours(similarity: Similarity) -> None:
     """Initials stand for words in a row, as well as an abbreviation does."""
     known = Frequencies(10, {})
     assert similarity("sea view house 4", "4 svh", known) > 0.9
@@ -190,25 +201,30 @@ def test_rows_of_an_alignment() -> None:
     assert [row.turned() for row in turned] == rows
 
 
-def test_the_most_telling_words_first(path: str) -> None:
+def test_the_most_telling_words_first() -> None:
     """Where a word could stand for two, it stands for the one of more weight times similarity."""
     rows = alignment("heron", "heroon herons", Frequencies(9, {"herons": 3}))
     assert [(row.first, row.second) for row in rows] == [("heron", "heroon"), (None, "herons")]
 
 
-def test_many_edges(path: str) -> None:
+def test_many_edges(similarity: Similarity) -> None:
     """Records whose words all stand for each other are aligned one to one."""
     words = [f"{'a' * length}b" for length in range(1, 30)]
     other = [f"{'a' * length}bb" for length in range(1, 30)]
     assert 0.5 < similarity(" ".join(words), " ".join(other)) < 1.0
 
 
-def test_below_the_least(path: str) -> None:
-    """Similarities below `least` are given as 0, the others stay."""
+def test_below_the_least() -> None:
+    """Pairs below the smallest similarity are not near, the others are; and there may be none."""
     forms = ["tall heron", "tall heron inn", "otter"]
     pairs = np.array([[0, 1], [0, 2], [1, 1]], dtype=np.uint32)
-    found = aligned(forms, pairs, Frequencies(3, {}), least=0.95, threads=2)
-    assert found.tolist() == [0.0, 0.0, 1.0]
+    comparer = Comparer(
+        measure=ALIGNED,
+        limits=Limits(min_similarity=0.95),
+        frequencies=Frequencies(3, {}),
+        threads=2,
+    )
+    assert comparer.compare_texts(forms, pairs).is_near.tolist() == [False, False, True]
     assert aligned(forms, pairs[:0], Frequencies(3, {})).shape == (0,)
 
 
@@ -225,12 +241,9 @@ def test_mutual_best() -> None:
 def test_compiled_and_slow_agree(forms: list[str]) -> None:
     """Both ways give the same numbers, symmetric, in 0..1, 1 for a text and itself."""
     known, pairs = frequencies(forms), every_pair(len(forms))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "is_compiled", lambda: False)
-        slow = aligned(forms, pairs, known)
-    compiled = aligned(forms, pairs, known)
-    assert np.array_equal(compiled, slow)
-    square = slow.reshape(len(forms), -1)
+    found = aligned(forms, pairs, known)
+    assert found.tolist() == [slow(forms[one], forms[other], known) for one, other in pairs]
+    square = found.reshape(len(forms), -1)
     assert np.array_equal(square, square.T)
     assert ((square >= 0) & (square <= 1)).all()
     assert (np.diag(square) == 1).all()
@@ -256,7 +269,7 @@ def test_the_threshold_stands_in_the_gap_of_the_demo_corpus() -> None:
         np.maximum.at(best, side, found)
     levels = np.unique(best[best > 0.5])
     widest = int(np.diff(levels).argmax())
-    assert levels[widest] < ALIGNED_SIMILARITY < levels[widest] + 0.01
+    assert levels[widest] < ALIGNED.default < levels[widest] + 0.01
     assert levels[widest + 1] > 0.83
 
 
@@ -313,7 +326,7 @@ def f1(linkage: Linkage, candidates: Candidates, *, mutual: bool = False) -> flo
     """F1 of the candidates that reach the default threshold, against the known pairs."""
     forms, _, known = linkage
     similarities = aligned(forms, candidates.pairs, frequencies(forms))
-    kept = similarities >= ALIGNED_SIMILARITY
+    kept = similarities >= ALIGNED.default
     if mutual:
         kept &= mutual_best(candidates.pairs, similarities)
     found = set(map(tuple, candidates.pairs[kept].tolist()))

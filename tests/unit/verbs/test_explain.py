@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.errors import SettingsError
+from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import aligned, frequencies
-from neardup_solr.measures.words import Limits
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.bands import probability
 from neardup_solr.records import Document

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import reranking, verification, words
+from neardup_solr.measures import MEASURES, Comparer, Limits
 from neardup_solr.measures.aligned import Frequencies, frequencies
-from neardup_solr.measures.verification import MEASURES, Comparing
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures.rerank import rerank
+from neardup_solr.measures.words import WORDS, word_distance
 from neardup_solr.minhash import signature
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings
@@ -20,7 +20,7 @@ TEXTS = st.lists(st.sampled_from(["a", "ab", "abbey", "Street", "st", "ü"]), ma
     " ".join
 )
 ALL_ALIKE = Frequencies(1, {})  # every word weighs as much as any other
-BY_TEXT = [measure for measure, kind in MEASURES.items() if kind.has_texts]
+BY_TEXT = [measure for measure, kind in MEASURES.items() if kind.needs_texts]
 
 
 def hit(id: str, content: str, shared: int = 1) -> Hit:
@@ -35,17 +35,18 @@ def entry_of(text: str) -> Entry:
     return signature.entry(Document(id="1", text=text), Settings())
 
 
-def reranked(text: str, texts: dict[str, str], comparing: Comparing, **shared: int) -> list[Match]:
+def reranked(text: str, texts: dict[str, str], comparer: Comparer, **shared: int) -> list[Match]:
     """The hits of these texts by id, re-ranked; for the estimate by their signatures."""
     hits = [hit(id, content, shared.get(id, 1)) for id, content in texts.items()]
-    if not MEASURES[comparing.measure].has_texts:
+    if not comparer.measure.needs_texts:
         texts = {id: entry_of(content).signature for id, content in texts.items()}
-    return reranking.rerank(entry_of(text), hits, texts, comparing=comparing)
+    return rerank(entry_of(text), hits, texts, comparer)
 
 
-def within(**limits: float) -> Comparing:
+def within(**limits: float) -> Comparer:
     """By words, within these limits."""
-    return Comparing(limits=Limits(**limits))  # type: ignore[arg-type]  # either of two kinds
+    limited = Limits(**limits)  # type: ignore[arg-type]  # either of two kinds
+    return Comparer(measure=WORDS, limits=limited)
 
 
 def test_by_words_the_distance_counts_then_shared_then_the_id() -> None:
@@ -69,7 +70,7 @@ def test_by_words_a_smaller_distance_is_nearer_than_a_larger_similarity() -> Non
 
 def test_a_hit_that_went_away_is_no_match() -> None:
     """A document that was deleted between the query and the comparison is left out."""
-    found = reranking.rerank(entry_of("a b"), [hit("2", "a b")], {}, comparing=Comparing())
+    found = rerank(entry_of("a b"), [hit("2", "a b")], {}, within())
     assert found == []
 
 
@@ -77,7 +78,7 @@ def test_equal_md5_needs_no_comparison() -> None:
     """A hit of equal MD5 has distance 0, whatever its text."""
     entry = entry_of("a b")
     same = Hit(id="2", md5_hash=entry.md5_hash, num_words=2, shared=1)
-    [found] = reranking.rerank(entry, [same], {"2": ""}, comparing=Comparing())
+    [found] = rerank(entry, [same], {"2": ""}, within())
     assert (found.distance, found.similarity) == (0, 1.0)
 
 
@@ -102,7 +103,7 @@ OTHERS = {
 )
 def test_each_measure_has_its_own_order_and_limit(measure: str, expected: dict[str, float]) -> None:
     """Most similar first, down to what the measure asks for; only words have a distance."""
-    found = reranked(OWN, OTHERS, Comparing(measure=measure, frequencies=ALL_ALIKE))
+    found = reranked(OWN, OTHERS, Comparer(measure=MEASURES[measure], frequencies=ALL_ALIKE))
     assert [match.id for match in found] == list(expected)
     assert {match.id: match.similarity for match in found} == pytest.approx(expected)
     assert all((match.distance is None) == (measure != "words") for match in found)
@@ -112,13 +113,14 @@ def test_each_measure_has_its_own_order_and_limit(measure: str, expected: dict[s
 def test_of_equal_similarity_the_one_that_shares_more_comes_first() -> None:
     """Where a measure has no distance, shared terms and ids still decide between equals."""
     same = {"10": OWN, "9": OWN, "more": OWN}
-    found = reranked(OWN, same, Comparing(measure="jaccard"), more=2)
+    found = reranked(OWN, same, Comparer(measure=MEASURES["jaccard"]), more=2)
     assert [match.id for match in found] == ["more", "9", "10"]
 
 
 def test_an_estimate_compares_signatures() -> None:
     """By signatures the similarity is the share of equal values, and there are no texts."""
-    found = reranked(OWN, OTHERS, Comparing(measure="estimate", limits=Limits(min_similarity=0.1)))
+    limits = Limits(min_similarity=0.1)
+    found = reranked(OWN, OTHERS, Comparer(measure=MEASURES["estimate"], limits=limits))
     own = signature.decode(entry_of(OWN).signature)
     for match in found:
         other = signature.decode(entry_of(OTHERS[match.id]).signature)
@@ -133,9 +135,7 @@ def test_a_signature_of_other_settings_is_refused() -> None:
     """Signatures of another number of hashes cannot be compared."""
     other = signature.entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
     with pytest.raises(SettingsError, match="has 256 values, not 128"):
-        reranking.rerank(
-            entry_of(OWN), [hit("2", OWN)], {"2": other}, comparing=Comparing(measure="estimate")
-        )
+        rerank(entry_of(OWN), [hit("2", OWN)], {"2": other}, Comparer(measure=MEASURES["estimate"]))
 
 
 @pytest.mark.parametrize("measure", BY_TEXT)
@@ -145,18 +145,20 @@ def test_a_signature_of_other_settings_is_refused() -> None:
 def test_similarities_are_those_of_whole_collections(
     measure: str, many: bool, own: str, others: list[str], least: float | None
 ) -> None:
-    """One document's hits, pair by pair, are compared as `verification` compares many pairs."""
+    """One document's hits, pair by pair, are compared as many pairs are."""
     texts = {str(at): text for at, text in enumerate(others)}
     forms = [normalize.normalize(text) for text in (own, *others)]
-    comparing = Comparing(
-        measure=measure, limits=Limits(min_similarity=least), frequencies=frequencies(forms)
+    comparer = Comparer(
+        measure=MEASURES[measure],
+        limits=Limits(min_similarity=least),
+        frequencies=frequencies(forms),
     )
     pairs = np.array([(0, at + 1) for at in range(len(others))], dtype=np.uint32).reshape(-1, 2)
-    distances, similarities, kept = verification.compared(forms, pairs, comparing)
+    distances, similarities, is_near = comparer.compare_texts(forms, pairs)
     hits = [hit(id, text) for id, text in texts.items()]
-    found = reranking.rerank(entry_of(own), hits, texts, comparing=comparing, many=many)
+    found = rerank(entry_of(own), hits, texts, comparer, many=many)
     by_id = {match.id: match for match in found}
-    assert set(by_id) == {str(at) for at in np.flatnonzero(kept).tolist()}
+    assert set(by_id) == {str(at) for at in np.flatnonzero(is_near).tolist()}
     for at, match in ((int(id), match) for id, match in by_id.items()):
         assert match.similarity == pytest.approx(similarities[at])
         assert match.distance == (None if distances[at] < 0 else distances[at])
@@ -165,7 +167,7 @@ def test_similarities_are_those_of_whole_collections(
 def slowly_near(one: list[str], other: list[str], limits: Limits) -> bool:
     """Whether two texts are within the limits, by comparing them."""
     longest = max(len(one), len(other))
-    found = words.word_distance(one, other, at_most=limits.allowed(longest))
+    found = word_distance(one, other, at_most=WORDS.allowed(longest, limits))
     return found is not None
 
 
@@ -174,17 +176,14 @@ def test_only_what_cannot_be_near_is_passed_over(
     one: list[str], other: list[str], most: int
 ) -> None:
     """No text within the limits is judged away by its number of words."""
-    comparing = within(max_distance=most)
-    entry = entry_of(" ".join(one))
-    near = slowly_near(one, other, comparing.limits)
-    assert reranking.may_be_near(entry, hit("2", " ".join(other)), comparing) or not near
-    unknown = Hit(id="2", md5_hash="", num_words=None, shared=1)
-    assert reranking.may_be_near(entry, unknown, comparing)
+    comparer = within(max_distance=most)
+    near = slowly_near(one, other, comparer.limits)
+    assert comparer.may_be_near(len(one), len(other)) or not near
+    assert comparer.may_be_near(len(one), None)
 
 
 @pytest.mark.parametrize("measure", list(MEASURES))
 def test_numbers_of_words_judge_nothing_but_words(measure: str) -> None:
     """A long text may hold a short one: only edits of words are bounded by the lengths."""
-    longer = hit("2", "a b c " * 50)
-    may_be = reranking.may_be_near(entry_of("a b c"), longer, Comparing(measure=measure))
+    may_be = Comparer(measure=MEASURES[measure]).may_be_near(3, 150)
     assert may_be == (measure != "words")

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from neardup_solr.measures import overlap
-from neardup_solr.measures.overlap import overlaps
+from neardup_solr.measures import MEASURES, Comparer, Pairs
+from neardup_solr.measures.measure import Similarities
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
@@ -28,13 +28,21 @@ SHAPES = [
 ]
 
 
-def check(forms: list[str], shape: Settings) -> None:
-    """Every pair of the forms, against their sets of shingles."""
+def similarities(name: str, forms: list[str], pairs: Pairs, shape: Settings) -> Similarities:
+    """What a measure says of pairs."""
+    comparer = Comparer(measure=MEASURES[name], settings=shape)
+    return comparer.compare_texts(forms, pairs).similarities
+
+
+@examples(deadline=None)
+@given(FORMS, st.sampled_from(SHAPES))
+def test_overlaps_are_those_of_sets(forms: list[str], shape: Settings) -> None:
+    """Jaccard similarity and containment of all kinds of shingles, against sets of strings."""
     count = len(forms)
     pairs = np.array([(a, b) for a in range(count) for b in range(a + 1, count)], dtype=np.uint32)
-    found = overlaps(forms, pairs, shape)
+    found = {name: similarities(name, forms, pairs, shape) for name in ("jaccard", "containment")}
     sets = [set(shingles(form, shape)) for form in forms]
-    both = zip(pairs.tolist(), found.jaccard(), found.containment(), strict=True)
+    both = zip(pairs.tolist(), found["jaccard"], found["containment"], strict=True)
     for (one, other), jaccard, containment in both:
         first, second = sets[one], sets[other]
         shared = len(first & second)
@@ -44,27 +52,9 @@ def check(forms: list[str], shape: Settings) -> None:
         assert containment == pytest.approx(expected)
 
 
-@examples(deadline=None)
-@given(FORMS, st.sampled_from(SHAPES))
-def test_overlaps_are_those_of_sets(forms: list[str], shape: Settings) -> None:
-    """Jaccard similarity and containment of all kinds of shingles, compiled."""
-    check(forms, shape)
-
-
-@examples(deadline=None)
-@given(FORMS, st.sampled_from(SHAPES))
-def test_overlaps_without_the_kernel(forms: list[str], shape: Settings) -> None:
-    """The same where numba is absent."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(overlap, "is_compiled", lambda: False)
-        check(forms, shape)
-
-
 def test_an_excerpt_is_contained() -> None:
     """A passage taken out of a longer text has containment 1, and little Jaccard similarity."""
     long = " ".join(f"w{n}" for n in range(100))
-    found = overlaps(
-        [long, " ".join(long.split()[40:60])], np.array([[0, 1]], np.uint32), SHAPES[0]
-    )
-    assert found.containment().tolist() == [1.0]
-    assert found.jaccard()[0] == pytest.approx(18 / 98)
+    forms, pair = [long, " ".join(long.split()[40:60])], np.array([[0, 1]], np.uint32)
+    assert similarities("containment", forms, pair, Settings()).tolist() == [1.0]
+    assert similarities("jaccard", forms, pair, Settings())[0] == pytest.approx(18 / 98)

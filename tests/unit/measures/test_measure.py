@@ -1,4 +1,4 @@
-"""Verification of many pairs at once, against one pair at a time."""
+"""Many pairs at once, against one pair at a time, by every measure."""
 
 import numpy as np
 import pytest
@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Pairs, verification, words
-from neardup_solr.measures.aligned import ALIGNED_SIMILARITY
-from neardup_solr.measures.verification import Distances, Kept, Similarities
-from neardup_solr.measures.words import Limits
+from neardup_solr.measures import MEASURES, Comparer, Limits, Pairs, measure_of, words
+from neardup_solr.measures.estimate import estimated
+from neardup_solr.measures.measure import Compared
+from neardup_solr.measures.words import WORDS
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü"]), max_size=8).map(" ".join), min_size=2,
@@ -23,12 +23,9 @@ LIMITS = st.one_of(
 )
 
 
-def by_words(
-    forms: list[str], pairs: Pairs, *, limits: Limits, threads: int = 1
-) -> tuple[Distances, Similarities, Kept]:
+def by_words(forms: list[str], pairs: Pairs, *, limits: Limits, threads: int = 1) -> Compared:
     """Pairs by word-level Levenshtein distance."""
-    comparing = verification.Comparing(limits=limits, threads=threads)
-    return verification.compared(forms, pairs, comparing)
+    return Comparer(measure=WORDS, limits=limits, threads=threads).compare_texts(forms, pairs)
 
 
 @settings(deadline=None)
@@ -43,7 +40,7 @@ def test_word_distances_are_those_of_single_pairs(
     for (one, other), distance, found in zip(pairs.tolist(), distances, similarities, strict=True):
         first, second = forms[one].split(), forms[other].split()
         longest = max(len(first), len(second))
-        expected = words.word_distance(first, second, at_most=limits.allowed(longest))
+        expected = words.word_distance(first, second, at_most=WORDS.allowed(longest, limits))
         assert distance == (-1 if expected is None else expected)
         if expected is not None:
             assert found == pytest.approx(words.similarity(expected, longest))
@@ -54,20 +51,16 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"text {n % 5} of some" for n in range(12)]
     pairs = np.array([(a, b) for a in range(12) for b in range(a + 1, 12)], dtype=np.uint32)
     whole = by_words(forms, pairs, limits=Limits())
-    monkeypatch.setattr(verification, "_AT_ONCE", 7)
+    monkeypatch.setattr(words, "_AT_ONCE", 7)
     parts = by_words(forms, pairs, limits=Limits())
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_estimates_are_the_share_of_equal_values(
-    compiled: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_estimates_are_the_share_of_equal_values() -> None:
     """Two signatures that agree in half of their values are estimated at one half."""
-    monkeypatch.setattr(verification, "is_compiled", lambda: compiled)
     signatures = np.array([[1, 2, 3, 4], [1, 2, 0, 0], [9, 9, 9, 9]], dtype=np.uint32)
     pairs = np.array([(0, 1), (0, 2)], dtype=np.uint32)
-    assert verification.estimated(signatures, pairs).tolist() == [0.5, 0.0]
+    assert estimated(signatures, pairs).tolist() == [0.5, 0.0]
 
 
 def test_no_pairs() -> None:
@@ -83,19 +76,19 @@ def test_no_pairs() -> None:
         ("words", 4 / 6, 0.5),
         ("jaccard", 2 / 4, 0.5),
         ("containment", 2 / 2, 0.8),
-        ("aligned", None, ALIGNED_SIMILARITY),
+        ("aligned", None, 0.75),
     ],
 )
 def test_measures_by_hand(measure: str, similarity: float | None, least: float) -> None:
     """Each measure by its name, with the similarity that it asks for where no limit is given."""
     forms = ["one two three four five six", "one two three four", "others altogether here"]
     pairs = np.array([[0, 1], [0, 2]], dtype=np.uint32)
-    comparing = verification.Comparing(measure=measure)
-    distances, similarities, kept = verification.compared(forms, pairs, comparing)
-    assert comparing.least == least
+    comparer = Comparer(measure=MEASURES[measure])
+    distances, similarities, is_near = comparer.compare_texts(forms, pairs)
+    assert comparer.least == least
     if similarity is not None:
         assert similarities[0] == pytest.approx(similarity)
-        assert kept.tolist() == [True, False]
+        assert is_near.tolist() == [True, False]
     assert (distances[0] == 2) == (measure == "words")
 
 
@@ -106,14 +99,21 @@ def test_limits_hold_for_every_measure(measure: str) -> None:
     pairs = np.array([[0, 1]], dtype=np.uint32)
     for least, expected in ((0.0, True), (1.0, False)):
         limits = Limits(min_similarity=least)
-        comparing = verification.Comparing(measure=measure, limits=limits)
-        assert verification.compared(forms, pairs, comparing)[2].tolist() == [expected]
+        comparer = Comparer(measure=measure_of(measure, limits), limits=limits)
+        assert comparer.compare_texts(forms, pairs).is_near.tolist() == [expected]
     with pytest.raises(SettingsError, match=f"the measure {measure} has no distance"):
-        verification.Comparing(measure=measure, limits=Limits(max_distance=2))
+        measure_of(measure, Limits(max_distance=2))
 
 
 def test_an_estimate_reads_no_texts() -> None:
     """Texts cannot be compared by the measure that needs none."""
-    comparing = verification.Comparing(measure="estimate")
-    with pytest.raises(SettingsError, match="estimate compares no texts"):
-        verification.compared(["a"], np.empty((0, 2), dtype=np.uint32), comparing)
+    assert not MEASURES["estimate"].needs_texts
+    with pytest.raises(SettingsError, match="'a' is not a stored signature"):
+        Comparer(measure=MEASURES["estimate"]).compare_texts(["a"], np.empty((0, 2), np.uint32))
+
+
+def test_a_measure_that_is_not_known_is_refused() -> None:
+    """The error names those that there are."""
+    with pytest.raises(SettingsError, match="--measure cosine is not known") as refused:
+        measure_of("cosine", Limits())
+    assert all(name in str(refused.value) for name in MEASURES)

@@ -1,0 +1,20 @@
+"""Containment: common shingles / those of the text that has fewer. Broder (1997).
+
+1 if that one is an excerpt of the other. A text without a word is contained in nothing but its
+like.
+"""
+
+import numpy as np
+
+from neardup_solr.measures.measure import Similarities
+from neardup_solr.measures.sets import Overlaps, measure_of_sets, shares
+
+
+def _containment(found: Overlaps) -> Similarities:
+    fewer = np.minimum(found.first, found.second)
+    larger = np.maximum(found.first, found.second)
+    return np.where((fewer == 0) & (larger > 0), 0.0, shares(found.common, fewer))
+
+
+# Two texts of one subject share single shingles; an excerpt has nearly all of its own in common.
+CONTAINMENT = measure_of_sets("containment", _containment, default=0.8)

@@ -1,0 +1,48 @@
+"""Jaccard similarity as the signatures estimate it: the share of equal values. Broder (1997)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.measures.measure import Found, Measure, Pairs, Similarities
+from neardup_solr.minhash import signature
+from neardup_solr.settings import Settings
+
+_AT_ONCE = 1 << 18  # pairs; bounds the memory
+
+
+def estimated(signatures: NDArray[np.uint32], pairs: Pairs) -> Similarities:
+    """The estimated Jaccard similarity of each pair.
+
+    `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers.
+    """
+    from neardup_solr.kernel import joins
+
+    found = np.empty(len(pairs), dtype=np.float64)
+    joins.equal_values(signatures, pairs, found)
+    return found
+
+
+def count_shared_bands(
+    signatures: NDArray[np.uint32], pairs: Pairs, settings: Settings
+) -> NDArray[np.int64]:
+    """In how many LSH bands each pair agrees; `signatures` and `pairs` as for `estimated`."""
+    found = np.empty(len(pairs), dtype=np.int64)
+    used = settings.bands * settings.rows
+    for at in range(0, len(pairs), _AT_ONCE):
+        block = pairs[at : at + _AT_ONCE]
+        equal = signatures[block[:, 0], :used] == signatures[block[:, 1], :used]
+        by_band = equal.reshape(len(block), settings.bands, settings.rows).all(axis=2)
+        found[at : at + _AT_ONCE] = by_band.sum(axis=1)
+    return found
+
+
+ESTIMATE = Measure(
+    name="estimate",
+    compared_field="signature",
+    prepare=lambda comparer: partial(signature.decode_all, settings=comparer.settings),
+    compare=lambda signatures, pairs, _: Found(estimated(signatures, pairs)),
+)

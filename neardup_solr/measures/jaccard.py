@@ -1,0 +1,12 @@
+"""Jaccard similarity: common shingles / all shingles of both texts. Broder (1997)."""
+
+from neardup_solr.measures.measure import Similarities
+from neardup_solr.measures.sets import Overlaps, measure_of_sets, shares
+
+
+def _jaccard(found: Overlaps) -> Similarities:
+    """1 for two empty texts."""
+    return shares(found.common, found.first + found.second - found.common)
+
+
+JACCARD = measure_of_sets("jaccard", _jaccard)

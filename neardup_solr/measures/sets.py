@@ -1,0 +1,99 @@
+"""Texts as sets of shingles, and what two of them have in common: for Jaccard and containment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+
+import mmh3
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.measures.measure import (
+    DEFAULT_SIMILARITY,
+    Comparer,
+    Found,
+    Measure,
+    Pairs,
+    Similarities,
+)
+from neardup_solr.minhash.sign import IN_PLACE, packed_forms
+from neardup_solr.settings import Settings
+from neardup_solr.text.shingles import shingles
+
+Counts = NDArray[np.int64]
+Hashes = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overlaps:
+    """How many shingles two texts have in `common`, and each of them, of shape (pairs,)."""
+
+    common: Counts
+    first: Counts
+    second: Counts
+
+
+def shares(part: Counts, whole: Counts) -> Similarities:
+    """What part of the whole each is; 1 if there is nothing at all."""
+    found: Similarities = np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
+    return found
+
+
+def measure_of_sets(
+    name: str, share: Callable[[Overlaps], Similarities], default: float = DEFAULT_SIMILARITY
+) -> Measure:
+    """The measure that tells some share of what two sets of shingles have in common."""
+
+    def compare(sets: Sequence[Hashes], pairs: Pairs, _: Comparer) -> Found:
+        return Found(share(overlaps(sets, pairs)))
+
+    def compare_one(form: str, others: Sequence[str], comparer: Comparer) -> Found:
+        own, *sets = [set(shingles(each, comparer.settings)) for each in (form, *others)]
+        sizes = np.fromiter(map(len, sets), np.int64, len(sets))
+        common = np.fromiter((len(own & each) for each in sets), np.int64, len(sets))
+        return Found(
+            share(Overlaps(common=common, first=np.full_like(sizes, len(own)), second=sizes))
+        )
+
+    return Measure(
+        name=name,
+        default=default,
+        prepare=lambda comparer: partial(hashed_sets, settings=comparer.settings),
+        compare=compare,
+        compare_one=compare_one,
+    )
+
+
+def hashed_sets(forms: Sequence[str], settings: Settings) -> list[Hashes]:
+    """The set of shingles of each normal form, as rising 64-bit hashes."""
+    if settings.kind not in IN_PLACE:
+        sets = (
+            {mmh3.hash64(shingle, signed=False)[0] for shingle in shingles(form, settings)}
+            for form in forms
+        )
+        return [np.array(sorted(one), dtype=np.uint64) for one in sets]
+    from neardup_solr.kernel import pieces
+
+    packed, bounds = packed_forms(forms)
+    by_characters = settings.kind == "chars"
+    # A word and the blank behind it take two bytes at least.
+    room = len(packed) if by_characters else len(packed) // 2 + len(forms)
+    hashed, ends = np.empty(room, dtype=np.uint64), np.zeros(len(forms), dtype=np.int64)
+    size = np.uint64(settings.shingle_size)
+    pieces.shingle_sets(packed, bounds, by_characters, size, hashed, ends)
+    # Copies, or a set that is kept would keep all those that came with it.
+    return [hashed[first:last].copy() for first, last in pairwise([0, *ends.tolist()])]
+
+
+def overlaps(sets: Sequence[Hashes], pairs: Pairs) -> Overlaps:
+    """The overlap of each pair of sets of `hashed_sets`."""
+    from neardup_solr.kernel import pieces
+
+    sizes = np.fromiter(map(len, sets), np.int64, len(sets))
+    common = np.zeros(len(pairs), dtype=np.int64)
+    if len(pairs):
+        pieces.common(np.concatenate(sets), np.cumsum(sizes), pairs, common)
+    return Overlaps(common=common, first=sizes[pairs[:, 0]], second=sizes[pairs[:, 1]])
