@@ -50,17 +50,26 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A name to write to beside a file, which appears, or changes, only once all is on the disk.
+    """As `replaced`, for a file that the user has named.
 
     Raises SourceError if the file cannot be written; one that was there before is still whole.
     """
+    with _blamed_on(path), replaced(path) as unfinished:
+        yield unfinished
+
+
+@contextmanager
+def replaced(path: Path) -> Iterator[Path]:
+    """A name to write to beside a file, which appears, or changes, only once all is on the disk.
+
+    Raises OSError if that cannot be.
+    """
     unfinished = _beside(path)
     try:
-        with _blamed_on(path):
-            yield unfinished
-            with open(unfinished, "rb") as file:
-                os.fsync(file.fileno())
-            unfinished.replace(path)
+        yield unfinished
+        with open(unfinished, "rb") as file:
+            os.fsync(file.fileno())
+        unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from neardup_solr.errors import ServerError
+from neardup_solr.files import replaced
 
 SOLR_VERSION = "9.10.1"
 INSTALL = 'pip install "neardup-solr[server]", or name a Solr of yours with --solr URL'
@@ -108,10 +109,8 @@ def recall(place: Layout) -> State | None:
 
 def remember(place: Layout, state: State) -> None:
     """Write the state so that a crash leaves either the old one or the new one."""
-    written = place.state.with_suffix(".new")
-    with writing(place.server):
-        written.write_text(json.dumps(asdict(state), indent=1) + "\n", encoding="utf-8")
-        written.replace(place.state)
+    with writing(place.server), replaced(place.state) as unfinished:
+        unfinished.write_text(json.dumps(asdict(state), indent=1) + "\n", encoding="utf-8")
 
 
 @contextmanager
