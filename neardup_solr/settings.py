@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +111,10 @@ class Settings:
             f"choose from {', '.join(OPTIONAL_FIELDS)}",
         )
 
+    def require(self, *fields: str) -> None:
+        """Refuse a collection whose settings leave out some of these fields, by SettingsError."""
+        require_indexed(fields, self.fields)
+
     @property
     def fingerprint(self) -> str:
         """The settings as one readable line that `parse` turns back into the same record."""
@@ -159,6 +164,16 @@ class Settings:
             **numbers,
             **profile,
         )
+
+
+def require_indexed(
+    needed: Iterable[str],
+    fields: Set[str],
+    next_step: str = "index it into another core with that field",
+) -> None:
+    """Refuse a collection of these `fields` that lacks one of those needed, by SettingsError."""
+    lacking = sorted(set(needed) - fields)
+    _require(not lacking, f"the collection was indexed without {', '.join(lacking)}", next_step)
 
 
 def choose_fields(choice: str) -> frozenset[str]:

@@ -41,7 +41,7 @@ def create(
 ) -> bool:
     """Create the core (standalone) or the collection (SolrCloud) with the bundled configset.
 
-    `properties` are those of the core, such as `native.PROPERTIES`.
+    `properties` are those of the core, such as `collection.NATIVE_PROPERTIES`.
     SolrCloud gets the configset uploaded where it has none of that name; a standalone Solr has
     to have it on its disk. False where another command created it at the same moment.
 

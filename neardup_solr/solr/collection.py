@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -17,11 +17,12 @@ import pysolr
 
 from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.records import NOTHING, Hit
+from neardup_solr.settings import Settings
 from neardup_solr.solr import export, query
 from neardup_solr.solr.http.access import Access, located
 from neardup_solr.solr.http.answers import Refusal, answer, refused_by, too_large
 from neardup_solr.solr.http.session import CheckedSession, Connection, open_session
-from neardup_solr.solr.names import PLAIN, TEXT, Names
+from neardup_solr.solr.names import PLAIN, SETTINGS, TEXT, Names
 
 PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
@@ -31,6 +32,10 @@ _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
 _DOCS = {"response.docs": list, "response.numFound": int}
+
+NATIVE = "content_native"  # the field of the MinHashes that Solr itself computes
+# A property of the core: the configset's copyField reads its source from it.
+NATIVE_PROPERTIES = {"property.neardup.native": TEXT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,19 +47,36 @@ class State:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Selection:
+    """The first documents that a request finds, how many it finds, and what was counted."""
+
+    documents: list[dict[str, Any]]
+    total: int
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Learnt:
+    """What a collection was found to be like when it was last asked."""
+
+    settings: Settings | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Solr:
     """One core or collection: `base` is the server's address, `core` the name in it.
 
     All methods speak of fields by logical names; `names` are what the collection calls them.
-    Queries and filters in Solr's own syntax are sent as they are. `remembered` is what was learnt
-    of the collection before: nothing relies on it without asking whether it still holds.
+    Queries and filters in Solr's own syntax are sent as they are.
     """
 
     base: str
     core: str
     session: CheckedSession = field(repr=False)
     names: Names = PLAIN
-    remembered: dict[str, str] = field(default_factory=dict, repr=False, compare=False)
+    _learnt: _Learnt = field(
+        default_factory=lambda: _Learnt(), init=False, repr=False, compare=False
+    )
 
     @property
     def url(self) -> str:
@@ -107,6 +129,34 @@ class Solr:
             found = self.ask(request | wanted | {"offset": offset}, _DOCS)["response"]
             yield from map(_hit, self.names.logical_all(found["docs"], fields))
             offset, total = offset + page, found["numFound"]
+
+    def select(
+        self,
+        request: query.Request,
+        *,
+        fields: Sequence[str],
+        limit: int,
+        counting: Mapping[str, str] = NOTHING,
+    ) -> Selection:
+        """At most `limit` of the documents that a request finds, with these fields.
+
+        `counting` are queries by name: of each it is counted how many documents of the whole
+        collection it matches. They may refer to the request's parameters.
+        """
+        wanted: dict[str, Any] = {"fields": list(fields), "limit": limit}
+        if counting:
+            everywhere = {"query": "*:*"}
+            wanted["facet"] = {
+                name: {"type": "query", "q": one, "domain": everywhere}
+                for name, one in counting.items()
+            }
+        decoded = self.ask(request | wanted, _DOCS)
+        counted = decoded.get("facets", {})
+        return Selection(
+            documents=self.names.logical_all(decoded["response"]["docs"], fields),
+            total=decoded["response"]["numFound"],
+            counts={name: int(counted[name]["count"]) for name in counting},
+        )
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
         """How many documents match all filters, of those with these ids or of all."""
@@ -194,6 +244,74 @@ class Solr:
         facets = self.ask(request, {"facets.count": int})["facets"]
         buckets = facets.get("values", {}).get("buckets", ())
         return {str(bucket["val"]): int(bucket["count"]) for bucket in buckets}
+
+    @property
+    def known_settings(self) -> Settings | None:
+        """The settings of the documents when they were last asked for; they may have changed."""
+        return self._learnt.settings
+
+    def stored_settings(self) -> Settings | None:
+        """The settings that are stored with the documents; None if no document has any.
+
+        Raises SettingsError if documents differ in them, SchemaError if the field is missing.
+        """
+        self.require_fields([SETTINGS])
+        counts = self.values(SETTINGS)
+        if len(counts) > 1:
+            shown = "; ".join(f"{count:,} documents with [{one}]" for one, count in counts.items())
+            raise SettingsError(
+                f"the collection mixes settings: {shown}",
+                "finish the reband that was interrupted, or delete the documents of one kind"
+                f" (neardup delete --query '{self.names.of(SETTINGS)}:\"...\"')"
+                " and index them again",
+            )
+        self._learnt.settings = Settings.parse(next(iter(counts))) if counts else None
+        return self._learnt.settings
+
+    def needed_settings(self) -> Settings:
+        """As `stored_settings`, of a collection that has to have some.
+
+        Raises SettingsError also if it is empty, or if nobody has annotated it.
+        """
+        settings = self.stored_settings()
+        if settings is not None:
+            return settings
+        if count := self.count():
+            raise SettingsError(
+                f"none of the {count:,} documents of {self.core!r} has fields to compare",
+                f"add them first: neardup annotate {self.core}",
+            )
+        reason = f"the collection {self.core!r} has no documents"
+        raise SettingsError(reason, "index some: neardup index FILE")
+
+    def settled(self, asked: Settings | Mapping[str, Any] | None) -> Settings:
+        """The settings to index with: those asked for, else those stored, else the defaults.
+
+        A mapping asks for some of them by name.
+
+        Raises SettingsError that shows both, if asked and stored ones differ.
+        """
+        # Documents of a run that was interrupted are not yet seen by searches; they count, too.
+        self.commit()
+        stored = self.stored_settings()
+        if isinstance(asked, Mapping):
+            asked = replace(stored or Settings(), **asked)
+        if asked is not None and stored is not None and stored != asked:
+            raise SettingsError(
+                f"the collection was indexed with [{stored.fingerprint}],"
+                f" and [{asked.fingerprint}] was asked for",
+                "leave these options out to use the stored settings, or index into another core",
+            )
+        return asked or stored or Settings()
+
+    def has_native(self) -> bool:
+        """Whether the schema copies the text, all of its fields, into that of native MinHashes.
+
+        Raises CoreMissing if there is no such core, SolrError if Solr does not answer.
+        """
+        response = self.session.get(f"{self.url}/schema/copyfields", params={"dest.fl": NATIVE})
+        copies = answer(response, {"copyFields": list})["copyFields"]
+        return set(self.names.text) <= {copy["source"] for copy in copies}
 
     def require_fields(self, names: Iterable[str]) -> None:
         """Refuse a collection whose schema lacks fields.
@@ -292,59 +410,3 @@ def _hit(found: Mapping[str, Any]) -> Hit:
         num_words=found.get("num_words"),
         shared=round(found["score"]),
     )
-
-
-_FOUND_DOCS = {"response.docs": list, "response.numFound": int}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """The first documents that a request finds, how many it finds, and what was counted."""
-
-    documents: list[dict[str, Any]]
-    total: int
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-
-def found(
-    solr: Solr,
-    request: query.Request,
-    *,
-    fields: Sequence[str],
-    limit: int,
-    counting: Mapping[str, str] = NOTHING,
-) -> Found:
-    """At most `limit` documents with these fields.
-
-    `counting` are queries by name: of each it is counted how many documents of the whole
-    collection it matches. They may refer to the request's parameters.
-    """
-    wanted: dict[str, Any] = {"fields": list(fields), "limit": limit}
-    if counting:
-        everywhere = {"query": "*:*"}
-        wanted["facet"] = {
-            name: {"type": "query", "q": one, "domain": everywhere}
-            for name, one in counting.items()
-        }
-    decoded = solr.ask(request | wanted, _FOUND_DOCS)
-    counted = decoded.get("facets", {})
-    return Found(
-        documents=solr.names.logical_all(decoded["response"]["docs"], fields),
-        total=decoded["response"]["numFound"],
-        counts={name: int(counted[name]["count"]) for name in counting},
-    )
-
-
-FIELD = "content_native"
-# A property of the core: the configset's copyField reads its source from it.
-PROPERTIES = {"property.neardup.native": TEXT}
-
-
-def is_filled(solr: Solr) -> bool:
-    """Whether the schema copies the text, all of its fields, into the field of native MinHashes.
-
-    Raises CoreMissing where there is no such core, SolrError where Solr does not answer.
-    """
-    response = solr.session.get(f"{solr.url}/schema/copyfields", params={"dest.fl": FIELD})
-    copies = answer(response, {"copyFields": list})["copyFields"]
-    return set(solr.names.text) <= {copy["source"] for copy in copies}

@@ -16,7 +16,7 @@ from typing import Any
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import ALL_FIELDS
 
-ID, TEXT = "id", "content"
+ID, TEXT, SETTINGS, VERSION = "id", "content", "signature_settings", "_version_"
 MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
 OWN = (*(name for name in ALL_FIELDS if name not in (ID, TEXT)), *MARKS)
 FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds the name of a field

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from neardup_solr.solr.names import FIELD_PARAM
+from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
 
 CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
 SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
@@ -97,7 +97,7 @@ def min_hash(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str])
 
 def with_settings(request: Request, fingerprint: str) -> Request:
     """The same request, with what `SETTINGS_COUNTED` refers to."""
-    params = {"settings": fingerprint, _SETTINGS: "signature_settings"}
+    params = {"settings": fingerprint, _SETTINGS: SETTINGS}
     return request | {"params": request["params"] | params}
 
 

@@ -20,9 +20,8 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import EXACT, Solr
 from neardup_solr.solr.http.answers import TOO_LARGE, Refusal, refused_by
-from neardup_solr.solr.names import ID, OWN, TEXT, Names
+from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
 
-SETTINGS, VERSION = "signature_settings", "_version_"
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
 _KEY = re.compile(f',"({"|".join(OWN)})":'.encode())
 

@@ -14,7 +14,7 @@ from neardup_solr.candidates.by_band import CAP
 from neardup_solr.measures import Comparer
 from neardup_solr.minhash import bands, sign, signature
 from neardup_solr.records import Document, Match
-from neardup_solr.solr import collection, query
+from neardup_solr.solr import query
 from neardup_solr.solr.collection import Solr
 
 BANDS = "content_bands"
@@ -84,7 +84,7 @@ class Hot:
         )
         most = [term for term, _ in counts.most_common(SUSPECTS)]
         request, counting = query.each_term(query.Terms(field=field, values=most))
-        found = collection.found(solr, request, fields=["id"], limit=0, counting=counting)
+        found = solr.select(request, fields=["id"], limit=0, counting=counting)
         hot = {term for term, count in found.counts.items() if count > HOT}
         self._known |= hot
         return bool(hot)
@@ -106,7 +106,7 @@ def candidates_of_terms(
         return [Candidates(is_cut=one) for one in is_cut]
     wanted = query.Terms(field=asking.field, values=sorted(asked))
     request = query.any_term(wanted, filters=asking.filters)
-    found = collection.found(solr, request, fields=asking.names, limit=MOST)
+    found = solr.select(request, fields=asking.names, limit=MOST)
     if found.total <= MOST:
         shared = shared_out(terms, found.documents, asking.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
@@ -135,7 +135,7 @@ def _most_shared(solr: Solr, terms: Sequence[str], asking: Asking) -> tuple[Cand
     """Those that share most terms with one document, hot or not."""
     wanted = query.Terms(field=asking.field, values=terms)
     request = query.any_of(wanted, filters=asking.filters, params={})
-    found = collection.found(solr, request, fields=asking.names, limit=NEAREST)
+    found = solr.select(request, fields=asking.names, limit=NEAREST)
     return counted(terms, found.documents, asking.field)
 
 

@@ -17,10 +17,9 @@ from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.names import ID, OWN, TEXT
+from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
 from neardup_solr.solr.probe import health
 from neardup_solr.solr.schema import Schema
-from neardup_solr.solr.update import SETTINGS
 from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Finding
 

@@ -19,7 +19,6 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.http.answers import Refusal
-from neardup_solr.solr.stored import settle
 from neardup_solr.sources import Reading
 
 
@@ -86,7 +85,7 @@ def index(
     """
     run = _Run(reading=reading, sending=sending, watching=watching)
     batches = run.batches(source)
-    settled = settle(solr, settings)
+    settled = solr.settled(settings)
     solr.require_fields(["id", *settled.fields])
     for delivered in _deliver(batches, solr, settled, sending.threads):
         run.acknowledge(delivered)

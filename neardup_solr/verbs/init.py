@@ -11,7 +11,7 @@ from neardup_solr.files import solr_config
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin, probe, schema
-from neardup_solr.solr.collection import PROPERTIES, Solr, is_filled
+from neardup_solr.solr.collection import NATIVE_PROPERTIES, Solr
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
@@ -39,12 +39,12 @@ def init(solr: Solr, *, name: str | None = None, shards: int = 1, native: bool =
         solr,
         configset=solr_config() / "conf",
         shards=shards,
-        properties=PROPERTIES if native else NOTHING,
+        properties=NATIVE_PROPERTIES if native else NOTHING,
     )
     if not created:
         solr = replace(solr, names=prepare(solr).names)
     solr.require_fields(ALL_FIELDS)
-    if native and not is_filled(solr):
+    if native and not solr.has_native():
         raise SettingsError(
             f"the collection {solr.core!r} is there, without native MinHashes",
             "create another one, or see docs/native.md for one of yours",

@@ -12,8 +12,7 @@ from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import bands, signature
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.stored import FIELD
-from neardup_solr.verbs.tune import require_stored
+from neardup_solr.solr.names import SETTINGS
 
 BATCH = 1_000
 PASSES = 3  # documents that were changed meanwhile are read again
@@ -48,9 +47,9 @@ def reband(solr: Solr, settings: Settings) -> int:
 
 def _outdated(solr: Solr, settings: Settings) -> Sequence[str]:
     """The fingerprints in a collection that differ from these settings, in nothing but bands."""
-    require_stored(settings, "signature", "content_bands")
-    solr.require_fields([FIELD, "signature", "content_bands"])
-    old = [each for each in solr.values(FIELD) if each != settings.fingerprint]
+    settings.require("signature", "content_bands")
+    solr.require_fields([SETTINGS, "signature", "content_bands"])
+    old = [each for each in solr.values(SETTINGS) if each != settings.fingerprint]
     for fingerprint in old:
         stored = Settings.parse(fingerprint)
         if replace(stored, bands=settings.bands, rows=settings.rows) != settings:
@@ -63,7 +62,7 @@ def _outdated(solr: Solr, settings: Settings) -> Sequence[str]:
 
 
 def _written_with(solr: Solr, fingerprint: str) -> str:
-    return f"{{!term f={solr.names.of(FIELD)}}}{fingerprint}"
+    return f"{{!term f={solr.names.of(SETTINGS)}}}{fingerprint}"
 
 
 def _updates(solr: Solr, ids: Sequence[str], settings: Settings) -> Iterator[bytes]:
@@ -73,7 +72,7 @@ def _updates(solr: Solr, ids: Sequence[str], settings: Settings) -> Iterator[byt
         update = {
             "id": stored["id"],
             "_version_": stored["_version_"],
-            FIELD: {"set": settings.fingerprint},
+            SETTINGS: {"set": settings.fingerprint},
             "content_bands": {"set": keys},
         }
         yield orjson.dumps(update)

@@ -129,7 +129,7 @@ class _Reporting:
 
     def alone(self, document: Document) -> Near:
         """The pairs of one document, by a search of its own."""
-        entry = sign.entry(document, self.comparer.settings)
+        entry = signature.entry(document, self.comparer.settings)
         hits = candidates(
             self.solr, entry, self.criteria, wanted=lambda hit: self._is_wanted(document.id, hit.id)
         )

@@ -13,10 +13,9 @@ from neardup_solr.measures.aligned import Frequencies
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import sign
 from neardup_solr.records import Document, Entry, Hit, Match
-from neardup_solr.settings import Settings
+from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import collection, query
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.stored import FIELD, needed_settings, stored_settings
 from neardup_solr.text import normalize
 from neardup_solr.verbs.batch import Candidate, counted
 
@@ -27,7 +26,7 @@ WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "signatures": ("content_sg", lambda entry: entry.signatures),
     "profile": ("profile_hash", lambda entry: (entry.profile_hash,) if entry.num_words else ()),
     "md5": ("md5_hash", lambda entry: (entry.md5_hash,) if entry.num_words else ()),
-    "native": (collection.FIELD, lambda entry: (entry.content,) if entry.num_words else ()),
+    "native": (collection.NATIVE, lambda entry: (entry.content,) if entry.num_words else ()),
 }
 SAME: dict[str, Callable[[Entry], str]] = {
     "first_word": lambda entry: entry.first_word,
@@ -98,7 +97,7 @@ def search(
     if at_once is not None:
         return at_once
     settings, criteria = searchable(solr, criteria)
-    entry = sign.entry(document, settings)
+    entry = signature.entry(document, settings)
     hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
     comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
     found = compared(solr, entry, hits, comparer)
@@ -113,20 +112,18 @@ def _by_bands(
     It can where candidates share a band, few enough to count here what they share, and where all
     documents have the settings that were met before: the request itself counts those.
     """
-    settings = _parsed(solr.remembered[FIELD]) if FIELD in solr.remembered else None
+    settings = solr.known_settings
     compared_field = MEASURES[criteria.measure].compared_field
     fields = ["content", "content_bands", compared_field]
     if settings is None or criteria.same or not settings.fields.issuperset(fields):
         return None
     if (criteria.by or next(iter(_ways(settings.fields)), "")) != "bands":
         return None
-    entry = sign.entry(document, _only(settings, frozenset(fields)))
+    entry = signature.entry(document, _only(settings, frozenset(fields)))
     asked = query.Terms(field="content_bands", values=entry.bands)
     request = query.any_term(asked, filters=criteria.filters)
     limit = 2 * criteria.rows + 1
-    found = collection.found(
-        solr,
-        query.with_settings(request, settings.fingerprint),
+    found = solr.select(query.with_settings(request, settings.fingerprint),
         fields=["id", "md5_hash", "num_words", *fields],
         limit=limit,
         counting=query.SETTINGS_COUNTED,
@@ -141,11 +138,6 @@ def _by_bands(
     known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
     matches = rerank(entry, near, known, comparer)
     return [replace(match, content=there[match.id].get("content", "")) for match in matches]
-
-
-@lru_cache(maxsize=16)
-def _parsed(fingerprint: str) -> Settings:
-    return Settings.parse(fingerprint)
 
 
 @lru_cache(maxsize=16)
@@ -168,26 +160,21 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
 
     Raises SettingsError where it has no documents, or where a field was left out at indexing.
     """
-    is_native = criteria.by == "native" and collection.is_filled(solr)
+    is_native = criteria.by == "native" and solr.has_native()
     # What another program indexed has its text and what Solr makes of it, and no settings.
-    settings = stored_settings(solr) if is_native else needed_settings(solr)
+    settings = solr.stored_settings() if is_native else solr.needed_settings()
     settings = settings or Settings(fields=UNMARKED)
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
-    there |= {collection.FIELD} if is_native else set()
+    there |= {collection.NATIVE} if is_native else set()
     ways = _ways(there)
     by = criteria.by or next(iter(ways), "shingles")
-    if not MEASURES[criteria.measure].needs_texts and "signature" not in there:
-        reason = f"the collection was indexed without signature, which {criteria.measure} compares"
-        raise SettingsError(reason, "choose another --measure")
-    lacking = sorted({WAYS[by][0], "content", *criteria.same} - there)
-    if lacking:
-        raise SettingsError(
-            f"the collection was indexed without {', '.join(lacking)}",
-            f"it can be searched --by {' or '.join(ways)}"
-            if ways and "content" in there
-            else "index it into another core with that field",
-        )
-    solr.remembered[FIELD] = settings.fingerprint
+    if not MEASURES[criteria.measure].needs_texts:
+        next_step = f"choose another --measure: {criteria.measure} compares signatures"
+        require_indexed(["signature"], there, next_step)
+    needed = [WAYS[by][0], "content", *criteria.same]
+    if ways and "content" in there:
+        require_indexed(needed, there, f"it can be searched --by {' or '.join(ways)}")
+    require_indexed(needed, there)
     return settings, replace(criteria, by=by)
 
 

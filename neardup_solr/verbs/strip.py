@@ -10,8 +10,8 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.progress import SILENT, Watching
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.names import OWN
-from neardup_solr.solr.update import VERSION, Order, removal
+from neardup_solr.solr.names import OWN, VERSION
+from neardup_solr.solr.update import Order, removal
 from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE, Found, Pace, Rewriting, Task
 

@@ -13,8 +13,8 @@ from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 
-from neardup_solr.reports.html import Page, page_lines
 from neardup_solr.files import write_lines
+from neardup_solr.reports.html import Page, page_lines
 
 Chrome = webdriver.Chrome
 OpenPage = Callable[[Page], Chrome]

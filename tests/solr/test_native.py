@@ -46,7 +46,7 @@ def filled(named: collection.Solr) -> collection.Solr:
 
 def found(solr: collection.Solr, text: str) -> dict[str, int]:
     """The documents that share native bands with a text, and how many."""
-    terms = query.Terms(field=collection.FIELD, values=[text])
+    terms = query.Terms(field=collection.NATIVE, values=[text])
     hits = solr.hits(query.min_hash(terms, filters=[], params={}))
     return {hit.id: hit.shared for hit in hits}
 
@@ -119,7 +119,9 @@ def test_a_collection_that_only_another_program_fills(named: collection.Solr) ->
     assert [(pair.id, pair.other_id) for pair in pairs] == [("a", "b"), ("short", "twin")]
     with pytest.raises(nd.SettingsError, match=r"none of the .* neardup annotate"):
         nd.search(named, id="a")
-    with pytest.raises(nd.SettingsError, match="without signature, which estimate compares"):
+    with pytest.raises(
+        nd.SettingsError, match="without signature; choose another --measure"
+    ):
         nd.search(named, id="a", criteria=nd.Criteria(by="native", measure="estimate"))
 
 

@@ -14,9 +14,8 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.names import OWN, TEXT
-from neardup_solr.solr.stored import settle
-from neardup_solr.solr.update import SETTINGS, VERSION, Order, orders, removal
+from neardup_solr.solr.names import OWN, SETTINGS, TEXT, VERSION
+from neardup_solr.solr.update import Order, orders, removal
 from neardup_solr.text import normalize
 from neardup_solr.verbs import index
 from neardup_solr.verbs.annotate import guard
@@ -148,7 +147,7 @@ def settled_for(solr: Solr, settings: Settings | Mapping[str, Any] | None) -> Se
         settings = replace(settings, fields=settings.fields | always)
     elif settings and "fields" in settings:
         settings = {**settings, "fields": frozenset(settings["fields"]) | always}
-    settled = settle(solr, settings)
+    settled = solr.settled(settings)
     if not always <= settled.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
         raise SettingsError(reason, "strip it first: neardup strip")

@@ -9,8 +9,7 @@ from typing import Any
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema, update
-from neardup_solr.solr.collection import FIELD as NATIVE
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import NATIVE, Solr
 from neardup_solr.solr.names import ID, OWN, TEXT, Names
 from neardup_solr.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs import lint

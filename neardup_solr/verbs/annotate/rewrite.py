@@ -20,7 +20,8 @@ from neardup_solr.progress import Progress, Watching
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.http.answers import Refusal
-from neardup_solr.solr.update import VERSION, Order, Sent
+from neardup_solr.solr.names import VERSION
+from neardup_solr.solr.update import Order, Sent
 
 T = TypeVar("T")
 Found = dict[str, Any]

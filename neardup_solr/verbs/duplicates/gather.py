@@ -21,8 +21,7 @@ from neardup_solr.progress import OnError, OnProgress, Progress, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr, State
-from neardup_solr.solr.stored import FIELD as SETTINGS_FIELD
-from neardup_solr.solr.stored import needed_settings
+from neardup_solr.solr.names import SETTINGS
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Rows, Spill, Strings
 
@@ -176,10 +175,8 @@ def gather(given: Sequence[Source], gathering: Gathering) -> Gathered:
 
 def _settings_of(solr: Solr) -> Settings:
     solr.commit()
-    settings = needed_settings(solr)
-    if not {"signature", "content"} <= settings.fields:
-        reason = "the collection was indexed without signature or content"
-        raise SettingsError(reason, "index it into another core with those fields")
+    settings = solr.needed_settings()
+    settings.require("signature", "content")
     return settings
 
 
@@ -194,7 +191,7 @@ def _of_solr(solr: Solr, rows: Rows, settings: Settings, gathering: Gathering) -
         state=state,
     )
     total = state.documents if working.limit is None else min(working.limit, state.documents)
-    side.unsigned = state.documents - sum(solr.values(SETTINGS_FIELD).values())
+    side.unsigned = state.documents - sum(solr.values(SETTINGS).values())
     for block in solr.exported(["id", "signature"]):
         left = total - side.documents
         side.is_cut = side.is_cut or len(block) > left

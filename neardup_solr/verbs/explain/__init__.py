@@ -11,9 +11,8 @@ from neardup_solr.errors import DocumentNotFound, RecordError, SettingsError, So
 from neardup_solr.measures import Limits
 from neardup_solr.minhash import signature
 from neardup_solr.records import Document
-from neardup_solr.settings import Settings
+from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.stored import needed_settings
 from neardup_solr.sources import Reading
 from neardup_solr.verbs import search
 from neardup_solr.verbs.explain import facts
@@ -63,10 +62,9 @@ def explain(
 
 
 def _searchable(solr: Solr) -> Settings:
-    settings = needed_settings(solr)
-    if "content" not in settings.fields:
-        reason = "the collection was indexed without content, so that there are no texts"
-        raise SettingsError(reason, "explain them in the file that they come from, by --source")
+    settings = solr.needed_settings()
+    by_source = "explain them in the file that they come from, by --source"
+    require_indexed(["content"], settings.fields, by_source)
     return settings
 
 

@@ -14,7 +14,6 @@ from neardup_solr.minhash import encode, signature
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.stored import needed_settings, settle, stored_settings
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Batch, Met, Near, Seeking, signed_batch
@@ -83,15 +82,12 @@ def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
     if index and not solr.names.is_plain:
         reason = "the documents of this collection are written by another program"
         raise SettingsError(reason, "index there what the gate admits, and run neardup annotate")
-    stored = stored_settings(solr)
+    stored = solr.stored_settings()
     if stored is None and solr.count():
-        stored = needed_settings(solr)  # refused: to documents without fields nothing is ever near
-    settings = settle(solr, None) if index else stored or Settings()
+        stored = solr.needed_settings()  # refused: to documents without fields nothing is ever near
+    settings = solr.settled(None) if index else stored or Settings()
     needed = {BANDS, MEASURES[policy.measure].compared_field}
-    lacking = sorted(needed - settings.fields)
-    if lacking:
-        reason = f"the collection was indexed without {', '.join(lacking)}"
-        raise SettingsError(reason, "index it into another core with that field")
+    settings.require(*needed)
     solr.require_fields(["id", *(settings.fields if index else needed)])
     return settings
 

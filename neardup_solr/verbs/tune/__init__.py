@@ -17,7 +17,6 @@ from neardup_solr.minhash.signature import Signature
 from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.stored import stored_settings
 from neardup_solr.verbs.evaluate import known_pairs
 from neardup_solr.verbs.tune.sample import Sample, Sampling, from_solr, from_source
 
@@ -85,29 +84,19 @@ def tune(
 
 def _stored(solr: Solr, hashes: int | None) -> Settings:
     """The settings of a collection that has signatures of so many hashes."""
-    stored = stored_settings(solr)
+    stored = solr.stored_settings()
     if stored is None:
         raise SettingsError(
             f"the collection {solr.core!r} has no documents",
             "index some (neardup index FILE), or tune on a file (neardup tune FILE)",
         )
-    require_stored(stored, "signature")
+    stored.require("signature")
     if hashes is not None and hashes > stored.hashes:
         raise SettingsError(
             f"the collection stores {stored.hashes} hashes, and {hashes} were asked for",
             "tune on a file (neardup tune FILE), and index it anew",
         )
     return stored
-
-
-def require_stored(settings: Settings, *names: str) -> None:
-    """Refuse a collection whose settings leave out some fields, by SettingsError."""
-    lacking = [name for name in names if name not in settings.fields]
-    if lacking:
-        raise SettingsError(
-            f"the collection was indexed without {', '.join(lacking)}",
-            "index it into another core with that field",
-        )
 
 
 def _asked(settings: Settings | None, hashes: int | None) -> Settings:

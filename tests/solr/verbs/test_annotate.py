@@ -17,7 +17,8 @@ from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.update import VERSION, Order
+from neardup_solr.solr.names import VERSION
+from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate import annotate, guard
 from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewriting, Task
 from neardup_solr.verbs.strip import strip

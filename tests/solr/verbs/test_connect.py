@@ -13,7 +13,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.stored import settle
 
 AT_ONCE = 4
 
@@ -87,7 +86,7 @@ def test_settings_of_an_interrupted_run_hold(solr: Solr) -> None:
     """Documents that no search sees yet have settings, too."""
     unseen(solr, "1", "2")
     with pytest.raises(nd.SettingsError, match="asked for"):
-        settle(solr, nd.Settings(hashes=256))
+        solr.settled(nd.Settings(hashes=256))
 
 
 def test_delete_counts_what_matched(solr: Solr) -> None:

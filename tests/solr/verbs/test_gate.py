@@ -203,7 +203,7 @@ def solr_sharing(solr: Solr, terms: set[str]) -> set[str]:
     if not terms:
         return set()
     request = query.any_term(query.Terms(field="content_bands", values=sorted(terms)), filters=())
-    found = collection.found(solr, request, fields=["id"], limit=1_000)
+    found = solr.select(request, fields=["id"], limit=1_000)
     return {one["id"] for one in found.documents}
 
 

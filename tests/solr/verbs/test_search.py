@@ -35,10 +35,10 @@ def test_an_open_collection_answers_the_same(solr: Solr, criteria: nd.Criteria) 
     found = 0
     nd.search(solr, text=FOX, criteria=criteria)
     for document in documents[::4]:
-        fresh = nd.search(replace(solr, remembered={}), id=document.id, criteria=criteria)
+        fresh = nd.search(replace(solr), id=document.id, criteria=criteria)
         assert nd.search(solr, id=document.id, criteria=criteria) == fresh
         changed = f"{document.text} more"
-        fresh = nd.search(replace(solr, remembered={}), text=changed, criteria=criteria)
+        fresh = nd.search(replace(solr), text=changed, criteria=criteria)
         assert nd.search(solr, text=changed, criteria=criteria) == fresh
         found += len(fresh)
     assert found > 0
@@ -68,7 +68,7 @@ def test_other_settings_are_noticed(solr: Solr) -> None:
     criteria = nd.Criteria(by="bands")
     nd.index([nd.Document(id="1", text=FOX)], solr)
     assert nd.search(solr, text=FOX, criteria=criteria)
-    elsewhere = replace(solr, remembered={})
+    elsewhere = replace(solr)
     nd.delete(elsewhere, filter="*:*")
     with pytest.raises(nd.SettingsError, match="no documents"):
         nd.search(solr, text=FOX, criteria=criteria)
