@@ -1,6 +1,6 @@
 """Precision, recall and F1 of measures on short records with known pairs.
 
-    python benchmarks/linkage.py
+    python benchmarks/linkage.py [--sets demo ...]
 
 Restaurants of two guides, publications of two databases, bibliographic records of two searches,
 and the invented listings of the demo. All pairs of the two sides (or of the one file) are
@@ -11,6 +11,7 @@ linkage.md and .json.
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
 from collections import Counter
@@ -27,10 +28,10 @@ from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.candidates.by_word import word_candidates
+from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import (
     ALIGNED,
     Frequencies,
-    aligned,
     alignment,
     frequencies,
     mutual_best,
@@ -98,7 +99,7 @@ def idf_containment(of: Linkage) -> Similarities:
 
 def by_alignment(of: Linkage) -> NDArray[np.float64]:
     """Ours."""
-    return aligned(of.forms, of.pairs, frequencies(of.forms), threads=THREADS)
+    return aligned.aligned(of.forms, of.pairs, frequencies(of.forms), threads=THREADS)
 
 
 PLAIN = {
@@ -193,7 +194,7 @@ def variant(of: Linkage, changes: dict[str, Any]) -> Quality:
         known = frequencies(of.forms)
         if changes.get("Frequencies"):
             known = Flat(known.documents, known.counts)
-        return best(of, aligned(of.forms, of.pairs, known, threads=THREADS))
+        return best(of, aligned.aligned(of.forms, of.pairs, known, threads=THREADS))
 
 
 def combinations_of(of: Linkage) -> dict[str, Quality]:
@@ -259,8 +260,10 @@ def measure(name: str) -> dict[str, Any]:
 
 def main() -> None:
     """Measure everything, print it and keep it."""
+    parser = argparse.ArgumentParser(description="aligned beside other measures of short records")
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     conditions = results.conditions()
-    measured = {name: measure(name) for name in SETS}
+    measured = {name: measure(name) for name in parser.parse_args().sets}
     columns = list(measured)
     short = [name for name in columns if measured[name]["ways"]]
 
@@ -301,7 +304,7 @@ def main() -> None:
     variants = [row(label, best_of("variants", label)) for label in VARIANTS]
     ways = [
         [label, *(shown(measured[name]["ways"][label]) for name in short)]
-        for label in measured["demo"]["ways"]
+        for label in (measured[short[0]]["ways"] if short else ())
     ]
     results.keep(
         "linkage",
