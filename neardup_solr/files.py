@@ -34,7 +34,7 @@ def check_place(path: Path) -> None:
     """
     with _blamed_on(path):
         if path.is_dir():
-            raise SourceError(str(path), "is a folder, not a file", "name a file in it with -o")
+            raise SourceError(str(path), "is a folder, not a file", "name a file in it")
         if not path.parent.is_dir():
             raise SourceError(str(path), "its folder does not exist", "create it, or name another")
         trial = _beside(path)
@@ -80,7 +80,7 @@ def _blamed_on(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = f"cannot be written ({error.strerror or error})"
-        raise SourceError(str(path), reason, "choose another place with -o") from None
+        raise SourceError(str(path), reason, "choose another place") from None
 
 
 def _beside(path: Path) -> Path:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from neardup_solr.errors import SettingsError, SourceError
-from neardup_solr.files import whole
+from neardup_solr.files import check_place, whole
 from neardup_solr.minhash.plans import Tuning, curve, percent
 from neardup_solr.minhash.statistics import histogram
 
@@ -31,15 +30,14 @@ _STYLE: dict[Any, Any] = {
 def check_plot(path: Path) -> None:
     """Refuse a picture that could not be made, before any work is done for it.
 
-    Raises SettingsError where matplotlib is missing, SourceError where the suffix is not .png or
-    .svg or the folder does not exist.
+    Raises SettingsError if matplotlib is missing, SourceError if the suffix is not .png or .svg or
+    no file can be made there.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise SourceError(
             str(path), f"there are no pictures of suffix {path.suffix!r}", "name a .png or .svg"
         )
-    if path.is_dir() or not path.parent.is_dir():
-        raise SourceError(str(path), "a file cannot be written there", "name a file in a folder")
+    check_place(path)
     if find_spec("matplotlib") is None:
         raise SettingsError(
             "pictures need matplotlib", 'pip install "neardup-solr[plot]", or leave --plot out'
@@ -52,13 +50,12 @@ def plot(tuning: Tuning, path: Path) -> None:
     Pairs are bars of a logarithmic scale, known pairs in a colour of their own before them; the
     suffix of the file (.png, .svg) says the format.
 
-    Raises what `check_plot` raises, and SourceError where the file cannot be written.
+    Raises what `check_plot` raises, and SourceError if the file cannot be written.
     """
     check_plot(path)
     import matplotlib
     from matplotlib.figure import Figure
 
-    drawn = io.BytesIO()
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(9, 5.2), dpi=150, layout="constrained", facecolor="white")
         pairs = figure.add_subplot()
@@ -70,9 +67,9 @@ def plot(tuning: Tuning, path: Path) -> None:
         handles = [*pairs.get_legend_handles_labels()[0], *found.get_legend_handles_labels()[0]]
         figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
         format = path.suffix.lower()[1:]
-        figure.savefig(drawn, format=format, metadata={"Date": None} if format == "svg" else None)
-    with whole(path) as unfinished:
-        unfinished.write_bytes(drawn.getvalue())
+        metadata = {"Date": None} if format == "svg" else None
+        with whole(path) as unfinished:
+            figure.savefig(unfinished, format=format, metadata=metadata)
 
 
 def _draw_pairs(axes: Axes, tuning: Tuning) -> None:
@@ -107,7 +104,7 @@ def _draw_curve(axes: Axes, tuning: Tuning) -> None:
         ("catch", demand.catch, chosen.caught, 106),
     ):
         axes.axvline(at, color=_MARK, linewidth=1, linestyle="--")
-        is_right = at > 0.75  # where a label has no room on that side
+        is_right = at > 0.75  # a label has no room on that side then
         axes.annotate(
             f"{word} {at:g}: {percent(chance_there)}",
             (at, height),
