@@ -113,7 +113,8 @@ def install(
         folder.mkdir(parents=True, exist_ok=True)
         absent = [jar for jar in jars if not jar.intact(folder / jar.name)]
         if absent:
-            _check_jgo()
+            with server_extra():
+                import_module("jgo.maven")  # before anything is announced
             _check_room(folder, absent)
             count = f"{len(absent)} jar{'s' if len(absent) > 1 else ''}"
             megabytes = sum(jar.size for jar in absent) / 1e6
@@ -124,11 +125,6 @@ def install(
 
 def _digest(jars: Sequence[Jar]) -> str:
     return hashlib.sha256("\n".join(map(str, jars)).encode()).hexdigest()
-
-
-def _check_jgo() -> None:
-    with server_extra():
-        import_module("jgo.maven")
 
 
 def _check_room(folder: Path, jars: Sequence[Jar]) -> None:
