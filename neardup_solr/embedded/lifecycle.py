@@ -1,4 +1,4 @@
-"""The one embedded Solr of this user: start, find, stop and reset it, see what it has and logs."""
+"""Start, find, stop and reset the one embedded Solr of this user; see its cores and its log."""
 
 from __future__ import annotations
 

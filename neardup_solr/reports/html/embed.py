@@ -1,4 +1,4 @@
-"""Clusters, pairs, texts and diffs as JSON inside a page: compact rows, harmless whatever they say.
+"""What a page lists, as JSON inside it: compact rows, harmless whatever the texts say.
 
 A document is known by its row, in the natural order of ids. The words of a text stand with one
 space between; a space inside of what a word is shown as becomes U+00A0, and a word that joined
@@ -17,10 +17,52 @@ from neardup_solr.records import Cluster, Duplicate, natural
 from neardup_solr.text import diff
 from neardup_solr.text.diff import Words
 
+MOST_PAIRS = 10_000
+MOST_OF_CLUSTER = 500  # pairs of one cluster
 _DIGITS = 4  # of a similarity
 _INNER, _JOINED = "\u00a0", "\u2009"
 # What could end the script element or a line of it, and what UTF-8 cannot hold.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """The clusters and pairs that are listed, and a sentence on those that are not."""
+
+    clusters: Sequence[Cluster]
+    pairs: Sequence[Duplicate]
+    note: str | None
+
+
+def listing(
+    clusters: Sequence[Cluster], pairs: Sequence[Duplicate], *, most: int = MOST_PAIRS
+) -> Listing:
+    """The largest clusters, in the order given, with up to 10,000 pairs in all, 500 of each.
+
+    Pairs of a cluster are listed in the order given; those of no cluster are not.
+    """
+    room, wanted = most, set()
+    for cluster in sorted(clusters, key=lambda cluster: -len(cluster.members)):
+        if room <= 0:
+            break
+        wanted.add(cluster.id)
+        room -= min(cluster.pairs, MOST_OF_CLUSTER)
+    listed_clusters = [cluster for cluster in clusters if cluster.id in wanted]
+    counts: Counter[str] = Counter()
+    listed_pairs = []
+    for pair in pairs:
+        if pair.cluster in wanted and counts[pair.cluster] < MOST_OF_CLUSTER:
+            counts[pair.cluster] += 1
+            listed_pairs.append(pair)
+    in_clusters = sum(cluster.pairs for cluster in clusters)
+    if len(listed_pairs) >= in_clusters:
+        return Listing(clusters=listed_clusters, pairs=listed_pairs, note=None)
+    note = (
+        f"This page lists {len(listed_pairs):,} of {in_clusters:,} pairs, in the"
+        f" {len(listed_clusters):,} largest of {len(clusters):,} clusters; the figures count all."
+        " Write .tsv or .parquet to have every pair."
+    )
+    return Listing(clusters=listed_clusters, pairs=listed_pairs, note=note)
 
 
 def facts(about: Mapping[str, object], curve: tuple[int, int] | None) -> Iterator[str]:
@@ -117,47 +159,3 @@ def _block(name: str, values: Iterable[object]) -> Iterator[str]:
         yield f"{separator}{encoded(value)}"
         separator = ",\n"
     yield "\n]</script>\n"
-
-
-MOST_PAIRS = 10_000
-MOST_OF_CLUSTER = 500  # pairs of one cluster
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """The clusters and pairs that are listed, and a sentence on those that are not."""
-
-    clusters: Sequence[Cluster]
-    pairs: Sequence[Duplicate]
-    note: str | None
-
-
-def listing(
-    clusters: Sequence[Cluster], pairs: Sequence[Duplicate], *, most: int = MOST_PAIRS
-) -> Listing:
-    """The largest clusters, in the order given, with up to 10,000 pairs in all, 500 of each.
-
-    Pairs of a cluster are listed in the order given; those of no cluster are not.
-    """
-    room, wanted = most, set()
-    for cluster in sorted(clusters, key=lambda cluster: -len(cluster.members)):
-        if room <= 0:
-            break
-        wanted.add(cluster.id)
-        room -= min(cluster.pairs, MOST_OF_CLUSTER)
-    listed_clusters = [cluster for cluster in clusters if cluster.id in wanted]
-    counts: Counter[str] = Counter()
-    listed_pairs = []
-    for pair in pairs:
-        if pair.cluster in wanted and counts[pair.cluster] < MOST_OF_CLUSTER:
-            counts[pair.cluster] += 1
-            listed_pairs.append(pair)
-    in_clusters = sum(cluster.pairs for cluster in clusters)
-    if len(listed_pairs) >= in_clusters:
-        return Listing(clusters=listed_clusters, pairs=listed_pairs, note=None)
-    note = (
-        f"This page lists {len(listed_pairs):,} of {in_clusters:,} pairs, in the"
-        f" {len(listed_clusters):,} largest of {len(clusters):,} clusters; the figures count all."
-        " Write .tsv or .parquet to have every pair."
-    )
-    return Listing(clusters=listed_clusters, pairs=listed_pairs, note=note)
