@@ -53,15 +53,17 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """One document that Solr found: `shared` counts the terms it has in common with the query.
+    """A document that Solr found, and how many terms it shares with what was asked for.
 
-    `num_words` is None where the collection does not keep it.
+    `md5_hash` and `num_words` tell something of its text without reading it; they are "" and None
+    if they were not asked for, or are not there. `fields` are those that were asked for, by name.
     """
 
     id: str
-    md5_hash: str
-    num_words: int | None
     shared: int
+    md5_hash: str = ""
+    num_words: int | None = None
+    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,1 +1,3 @@
-"""Whole collections: candidate pairs, clusters, the document of a cluster to keep."""
+"""Which pairs of documents may be near-duplicates: candidates."""
+
+CAP = 1_024  # documents of one band key that are all paired with each other

@@ -16,7 +16,7 @@ import orjson
 import pysolr
 
 from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
-from neardup_solr.records import NOTHING, Hit
+from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings
 from neardup_solr.solr import export, query
 from neardup_solr.solr.http.access import Access, located
@@ -118,17 +118,6 @@ class Solr:
         Raises SolrAnswerError where Solr does not understand the query.
         """
         self._edit({"delete": {"query": filter}}, "check the query")
-
-    def hits(self, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
-        """What a request finds, best first, fetched in pages of `page` hits as they are used."""
-        page = min(page, PAGE)
-        fields = ["id", "md5_hash", "num_words", "score"]
-        wanted = {"fields": fields, "limit": page}
-        offset, total = 0, 1
-        while offset < total:
-            found = self.ask(request | wanted | {"offset": offset}, _DOCS)["response"]
-            yield from map(_hit, self.names.logical_all(found["docs"], fields))
-            offset, total = offset + page, found["numFound"]
 
     def select(
         self,
@@ -401,12 +390,3 @@ def require_name(core: str) -> None:
             f"{core!r} cannot be the name of a core or collection",
             "choose another name, of letters, digits, '.', '_' and '-' (not first)",
         )
-
-
-def _hit(found: Mapping[str, Any]) -> Hit:
-    return Hit(
-        id=found["id"],
-        md5_hash=found.get("md5_hash", ""),
-        num_words=found.get("num_words"),
-        shared=round(found["score"]),
-    )

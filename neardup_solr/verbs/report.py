@@ -8,15 +8,14 @@ from dataclasses import dataclass
 from itertools import islice
 
 from neardup_solr.measures import Comparer
-from neardup_solr.minhash import sign
+from neardup_solr.minhash import signature
 from neardup_solr.progress import OnProgress, Progress, unheard
-from neardup_solr.records import Document, Match, Pair, natural, ordered
+from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.hits import Hits
 from neardup_solr.verbs.batch import (
-    Candidate,
-    Candidates,
     Seeking,
-    candidates_of,
+    hits_of_batch,
     meetings,
     near_ones,
     signed_batch,
@@ -24,9 +23,9 @@ from neardup_solr.verbs.batch import (
 from neardup_solr.verbs.search import (
     DEFAULT,
     Criteria,
-    candidates,
     compared,
     comparer_for,
+    hits,
     searchable,
 )
 
@@ -130,11 +129,11 @@ class _Reporting:
     def alone(self, document: Document) -> Near:
         """The pairs of one document, by a search of its own."""
         entry = signature.entry(document, self.comparer.settings)
-        hits = candidates(
+        found = hits(
             self.solr, entry, self.criteria, wanted=lambda hit: self._is_wanted(document.id, hit.id)
         )
-        matches = compared(self.solr, entry, hits, self.comparer, many=True)
-        return [_pair(document.id, match) for match in matches], len(hits) == self.criteria.rows
+        matches = compared(self.solr, entry, found, self.comparer, many=True)
+        return [_pair(document.id, match) for match in matches], len(found) == self.criteria.rows
 
     def together(self, ids: Sequence[str]) -> list[Near]:
         """The pairs of each of some documents, by one search for all their bands.
@@ -143,7 +142,7 @@ class _Reporting:
         for alone.
         """
         batch = signed_batch(self.documents(ids), self.comparer)
-        found = candidates_of(self.solr, batch, self.seeking)
+        found = hits_of_batch(self.solr, batch, self.seeking)
         best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
         known = list(batch.known)
         met = meetings(batch, best, known, self.comparer)
@@ -155,7 +154,7 @@ class _Reporting:
             for document, each, own, first in zip(batch.documents, found, pairs, best, strict=True)
         ]
 
-    def _best(self, document: Document, found: Candidates) -> list[Candidate]:
+    def _best(self, document: Document, found: Hits) -> list[Hit]:
         wanted = (one for one in found.found if self._is_wanted(document.id, one.id))
         return list(islice(wanted, self.criteria.rows))
 

@@ -11,13 +11,13 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import MEASURES, Comparer, Limits, aligned, measure_of
 from neardup_solr.measures.aligned import Frequencies
 from neardup_solr.measures.rerank import rerank
-from neardup_solr.minhash import sign
+from neardup_solr.minhash import signature
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import collection, query
 from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.hits import counted, ranked
 from neardup_solr.text import normalize
-from neardup_solr.verbs.batch import Candidate, counted
 
 # What candidates are found by: the field that is asked, and where an entry holds its terms.
 WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
@@ -98,9 +98,9 @@ def search(
         return at_once
     settings, criteria = searchable(solr, criteria)
     entry = signature.entry(document, settings)
-    hits = candidates(solr, entry, criteria, wanted=lambda hit: hit.id != id)
+    candidates = hits(solr, entry, criteria, wanted=lambda hit: hit.id != id)
     comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
-    found = compared(solr, entry, hits, comparer)
+    found = compared(solr, entry, candidates, comparer)
     return found if comparer.measure.needs_texts else _with_texts(solr, found)
 
 
@@ -123,7 +123,8 @@ def _by_bands(
     asked = query.Terms(field="content_bands", values=entry.bands)
     request = query.any_term(asked, filters=criteria.filters)
     limit = 2 * criteria.rows + 1
-    found = solr.select(query.with_settings(request, settings.fingerprint),
+    found = solr.select(
+        query.with_settings(request, settings.fingerprint),
         fields=["id", "md5_hash", "num_words", *fields],
         limit=limit,
         counting=query.SETTINGS_COUNTED,
@@ -132,7 +133,7 @@ def _by_bands(
         return None
     shared = counted(entry.bands, found.documents, "content_bands")
     there = {one.id: one.fields for one in shared}
-    hits = islice(filter(wanted, map(_hit, shared)), criteria.rows)
+    hits = islice(filter(wanted, shared), criteria.rows)
     comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
     near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
     known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
@@ -144,15 +145,6 @@ def _by_bands(
 def _only(settings: Settings, fields: frozenset[str]) -> Settings:
     """The same settings without other fields: an entry's terms that nobody asks for take time."""
     return replace(settings, fields=fields)
-
-
-def _hit(one: Candidate) -> Hit:
-    return Hit(
-        id=one.id,
-        md5_hash=one.fields.get("md5_hash", ""),
-        num_words=one.fields.get("num_words"),
-        shared=one.shared,
-    )
 
 
 def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
@@ -182,7 +174,7 @@ def _ways(fields: Set[str]) -> list[str]:
     return [way for way, (field_name, _) in WAYS.items() if field_name in fields]
 
 
-def candidates(
+def hits(
     solr: Solr, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Hit]:
     """The wanted documents that share most terms with an entry, at most `criteria.rows`."""
@@ -197,7 +189,7 @@ def candidates(
         filters.append(same)
         params |= param
     asked = query.min_hash if criteria.by == "native" else query.any_of
-    found = solr.hits(asked(terms, filters=filters, params=params), page=criteria.rows + 1)
+    found = ranked(solr, asked(terms, filters=filters, params=params), page=criteria.rows + 1)
     return list(islice(filter(wanted, found), criteria.rows))
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from neardup_solr import errors as e
 from neardup_solr.solr import admin, collection
+from neardup_solr.solr.hits import ranked
 from neardup_solr.solr.http import session
 from neardup_solr.solr.http.retry import Retry
 from tests.faults.scripted import Answer, answering
@@ -154,7 +155,7 @@ def test_a_schema_without_the_fields() -> None:
 INCOMPLETE: list[tuple[Callable[[collection.Solr], object], str]] = [
     (lambda solr: solr.require_fields(["id"]), "fields"),
     (lambda solr: solr.count(), "response.docs"),
-    (lambda solr: list(solr.hits({"query": "*:*"})), "response.docs"),
+    (lambda solr: list(ranked(solr, {"query": "*:*"})), "response.docs"),
     (lambda solr: solr.document("1", ["id"]), "response.docs"),
     (lambda solr: solr.texts(["1"]), "response.docs"),
     (lambda solr: solr.values("x"), "facets.count"),

@@ -8,6 +8,7 @@ import pytest
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
 from neardup_solr.solr import collection, query
 from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.hits import ranked
 from neardup_solr.solr.query import Terms
 
 HOSTILE = [
@@ -47,7 +48,7 @@ def test_hostile_filter_values_are_exact(solr: Solr) -> None:
         request = query.any_of(
             Terms(field="content_ng", values=["t"]), filters=[filter], params=params
         )
-        assert [hit.id for hit in solr.hits(request)] == [str(number)]
+        assert [hit.id for hit in ranked(solr, request)] == [str(number)]
 
 
 def test_hostile_ids_are_deleted_one_by_one(solr: Solr) -> None:
@@ -93,7 +94,7 @@ def test_score_is_the_number_of_shared_terms(solr: Solr, count: int) -> None:
         {"id": "half", "content_ng": values[: count // 2] or ["other"]},
         {"id": "none", "content_ng": ["other"]},
     )
-    found = list(solr.hits(query.any_of(Terms(field="content_ng", values=values), filters=[],
+    found = list(ranked(solr, query.any_of(Terms(field="content_ng", values=values), filters=[],
                                         params={})))  # fmt: skip
     half = [("half", count // 2)] if count > 1 else []
     assert [(hit.id, hit.shared) for hit in found] == [("all", count), *half]
@@ -105,14 +106,14 @@ def test_query_of_more_than_two_megabytes(solr: Solr) -> None:
     add(solr, {"id": "1", "content_ng": values[:3]})
     request = query.any_of(Terms(field="content_ng", values=values), filters=[], params={})
     assert len(json.dumps(request)) > 2 * 2**20
-    assert [(hit.id, hit.shared) for hit in solr.hits(request)] == [("1", 3)]
+    assert [(hit.id, hit.shared) for hit in ranked(solr, request)] == [("1", 3)]
 
 
 def test_hits_are_paged(solr: Solr) -> None:
     """Hits beyond one page come in order, none twice, none missing."""
     add(solr, *({"id": f"{n:04}", "content_ng": ["t"]} for n in range(25)))
     request = query.any_of(Terms(field="content_ng", values=["t"]), filters=[], params={})
-    assert [hit.id for hit in solr.hits(request, page=7)] == [f"{n:04}" for n in range(25)]
+    assert [hit.id for hit in ranked(solr, request, page=7)] == [f"{n:04}" for n in range(25)]
 
 
 def test_ids_are_paged(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.solr import admin, collection, query
+from neardup_solr.solr.hits import ranked
 
 WORDS = [f"word{number}" for number in range(400)]
 LONG = " ".join(random.Random(7).choices(WORDS, k=200))
@@ -47,7 +48,7 @@ def filled(named: collection.Solr) -> collection.Solr:
 def found(solr: collection.Solr, text: str) -> dict[str, int]:
     """The documents that share native bands with a text, and how many."""
     terms = query.Terms(field=collection.NATIVE, values=[text])
-    hits = solr.hits(query.min_hash(terms, filters=[], params={}))
+    hits = ranked(solr, query.min_hash(terms, filters=[], params={}))
     return {hit.id: hit.shared for hit in hits}
 
 
@@ -119,9 +120,7 @@ def test_a_collection_that_only_another_program_fills(named: collection.Solr) ->
     assert [(pair.id, pair.other_id) for pair in pairs] == [("a", "b"), ("short", "twin")]
     with pytest.raises(nd.SettingsError, match=r"none of the .* neardup annotate"):
         nd.search(named, id="a")
-    with pytest.raises(
-        nd.SettingsError, match="without signature; choose another --measure"
-    ):
+    with pytest.raises(nd.SettingsError, match="without signature; choose another --measure"):
         nd.search(named, id="a", criteria=nd.Criteria(by="native", measure="estimate"))
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import (
-    CAP,
     ONE_SIDE,
     Candidates,
     Joining,

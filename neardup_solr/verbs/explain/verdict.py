@@ -9,7 +9,8 @@ from typing import Any
 
 from neardup_solr.measures import Limits
 from neardup_solr.measures.words import WORDS
-from neardup_solr.minhash import plans, signature
+from neardup_solr.minhash import plans
+from neardup_solr.minhash.families import minhash
 from neardup_solr.minhash.plans import Demand, curve, percent
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.settings import Settings
@@ -122,7 +123,7 @@ def _anew(found: Facts, shaping: dict[str, Any]) -> Advice | None:
     one, other = (shingles(form, settings) for form in forms)
     shared = len(set(one) & set(other))
     similarity = shared / (len(one) + len(other) - shared)
-    signatures = signature.minhash(one, settings), signature.minhash(other, settings)
+    signatures = minhash(one, settings), minhash(other, settings)
     return _cheapest(found, settings, signatures, similarity, needs_texts=True)
 
 

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 from neardup_solr.candidates import arrivals
 from neardup_solr.candidates.arrivals import Arrivals
 from neardup_solr.measures import Comparer
+from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Solr
 from neardup_solr.spill import Spill, Strings
 from neardup_solr.verbs.batch import (
     Batch,
-    Candidate,
     Met,
     Near,
     Seeking,
-    candidates_of,
+    hits_of_batch,
     meetings,
     near_ones,
 )
@@ -78,7 +78,7 @@ class Meeting:
 
     def matched(self, batch: Batch, admitted: Admitted) -> Matched:
         """Whom each document of a batch is near to."""
-        found = candidates_of(self.solr, batch, self.seeking)
+        found = hits_of_batch(self.solr, batch, self.seeking)
         there = [
             [one for one in each.found if _counts(document.id, one)]
             for document, each in zip(batch.documents, found, strict=True)
@@ -96,7 +96,7 @@ class Meeting:
         return Matched(near=near, is_cut=[each.is_cut for each in found])
 
 
-def _counts(id: str, one: Candidate) -> bool:
+def _counts(id: str, one: Hit) -> bool:
     """Whether a document of the collection counts for one with this id.
 
     What was tagged as a near-duplicate of this one came after it: this one comes again.

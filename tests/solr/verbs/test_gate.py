@@ -16,9 +16,9 @@ import neardup_solr as nd
 from neardup_solr.minhash import signature
 from neardup_solr.records import natural
 from neardup_solr.solr import collection, query
+from neardup_solr.solr import hits as together
 from neardup_solr.solr.collection import Solr
-from neardup_solr.verbs import batch as together
-from neardup_solr.verbs.batch import Asking, Hot, candidates_of_terms, with_most_shared
+from neardup_solr.solr.hits import Asking, Hot, hits_of_each, with_most_shared
 from tests import ROOT
 from tests.solr import theirs
 
@@ -123,7 +123,7 @@ def test_too_many_candidates_are_asked_in_halves(
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
     asking = Asking(field="content_bands", fields=())
     terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
-    cut = candidates_of_terms(solr, terms, asking, Hot())
+    cut = hits_of_each(solr, terms, asking, Hot())
     found = with_most_shared(solr, terms, asking, cut)
     assert [(len(one.found), one.is_cut) for one in found] == [(10, True), (0, False), (0, False)]
     assert found[0].found[0].id == "old3"
@@ -159,7 +159,7 @@ def test_bands_that_too_many_share_are_left_to_the_nearest(
     hot = Hot()
     terms = [band_terms(one.text) for one in boilerplate]
     asking = Asking(field="content_bands", fields=("content",))
-    found = candidates_of_terms(solr, terms, asking, hot)
+    found = hits_of_each(solr, terms, asking, hot)
     assert [each.is_cut for each in found] == [True, True, False, True]
     assert {one.id for one in found[1].found} >= {f"near{number}" for number in range(5)}
     for own, each in zip(terms, found, strict=True):

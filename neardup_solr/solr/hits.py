@@ -1,0 +1,184 @@
+"""Documents that share terms with one that is asked about, or with each of many, found by Solr."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from neardup_solr.candidates import CAP
+from neardup_solr.records import Hit
+from neardup_solr.solr import query
+from neardup_solr.solr.collection import PAGE, Solr
+
+Fields = Mapping[str, Any]
+
+HOT = CAP  # as in reports of whole collections
+SUSPECTS = 64  # terms that are looked at where a batch finds too many
+NEAREST = 1_000  # documents that are compared where hot terms find more
+MOST = 5_000  # documents that are fetched for one batch; bounds an answer to some ten megabytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asking:
+    """What is asked: documents whose `field` has any of the terms, and which of their fields.
+
+    `filters` are Solr filter queries.
+    """
+
+    field: str
+    fields: tuple[str, ...]
+    filters: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """All fields that are asked for."""
+        return ["id", self.field, *self.fields]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hits:
+    """The documents that share a term with one, those that share most first, then by id.
+
+    `is_cut` where there are more of them than are fetched.
+    """
+
+    found: tuple[Hit, ...] = ()
+    is_cut: bool = False
+
+
+class Hot:
+    """Terms that more than `HOT` documents have, as they are met: boilerplate, mostly.
+
+    Whole batches would be full of the documents that share nothing else.
+    """
+
+    def __init__(self) -> None:
+        self._known: set[str] = set()
+
+    def without(self, terms: Sequence[str]) -> list[str]:
+        """Those of the terms that are not hot, as far as is known."""
+        return [term for term in terms if term not in self._known]
+
+    def learn(self, solr: Solr, field: str, asked: set[str], documents: Sequence[Fields]) -> bool:
+        """Whether some of the terms that found too many documents, of which these, are hot."""
+        counts = Counter(
+            term for one in documents for term in asked.intersection(_values(one, field))
+        )
+        most = [term for term, _ in counts.most_common(SUSPECTS)]
+        request, counting = query.each_term(query.Terms(field=field, values=most))
+        found = solr.select(request, fields=["id"], limit=0, counting=counting)
+        hot = {term for term, count in found.counts.items() if count > HOT}
+        self._known |= hot
+        return bool(hot)
+
+
+def hit(fields: Fields, shared: int) -> Hit:
+    """The hit that a document with these fields is."""
+    return Hit(
+        id=fields["id"],
+        shared=shared,
+        md5_hash=fields.get("md5_hash", ""),
+        num_words=fields.get("num_words"),
+        fields=fields,
+    )
+
+
+def ranked(solr: Solr, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
+    """What a request finds, best first, fetched in pages of `page` hits as they are used."""
+    page = min(page, PAGE)
+    fields = ["id", "md5_hash", "num_words", "score"]
+    offset, total = 0, 1
+    while offset < total:
+        found = solr.select(request | {"offset": offset}, fields=fields, limit=page)
+        yield from (hit(one, round(one["score"])) for one in found.documents)
+        offset, total = offset + page, found.total
+
+
+def hits_of_each(
+    solr: Solr, terms: Sequence[Sequence[str]], asking: Asking, hot: Hot
+) -> list[Hits]:
+    """What shares terms with each of many documents, which are given by their terms.
+
+    One request asks for all of them, by the terms that are not hot: what shares only hot ones with
+    a document may be missing, and it `is_cut`. Where too many are found for other reasons, it is
+    asked in halves, and a single document `is_cut` without any.
+    """
+    cold = [hot.without(own) for own in terms]
+    asked = {term for own in cold for term in own}
+    is_cut = [len(own) < len(all_own) for own, all_own in zip(cold, terms, strict=True)]
+    if not asked:
+        return [Hits(is_cut=one) for one in is_cut]
+    wanted = query.Terms(field=asking.field, values=sorted(asked))
+    request = query.any_term(wanted, filters=asking.filters)
+    found = solr.select(request, fields=asking.names, limit=MOST)
+    if found.total <= MOST:
+        shared = shared_out(terms, found.documents, asking.field)
+        return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
+    if hot.learn(solr, asking.field, asked, found.documents):
+        return hits_of_each(solr, terms, asking, hot)
+    if len(terms) == 1:
+        return [Hits(is_cut=True)]
+    middle = len(terms) // 2
+    first, second = terms[:middle], terms[middle:]
+    return hits_of_each(solr, first, asking, hot) + hits_of_each(solr, second, asking, hot)
+
+
+def with_most_shared(
+    solr: Solr, terms: Sequence[Sequence[str]], asking: Asking, found: Sequence[Hits]
+) -> list[Hits]:
+    """The same hits; where they are cut, also the `NEAREST` that share most terms."""
+    return [
+        _joined(each, _most_shared(solr, own, asking)) if each.is_cut else each
+        for own, each in zip(terms, found, strict=True)
+    ]
+
+
+def _most_shared(solr: Solr, terms: Sequence[str], asking: Asking) -> tuple[Hit, ...]:
+    """Those that share most terms with one document, hot or not."""
+    wanted = query.Terms(field=asking.field, values=terms)
+    request = query.any_of(wanted, filters=asking.filters, params={})
+    found = solr.select(request, fields=asking.names, limit=NEAREST)
+    return counted(terms, found.documents, asking.field)
+
+
+def _joined(cut: Hits, others: Sequence[Hit]) -> Hits:
+    found = {one.id: one for one in (*cut.found, *others)}
+    return replace(cut, found=tuple(sorted(found.values(), key=_order)))
+
+
+def counted(terms: Sequence[str], documents: Sequence[Fields], field: str) -> tuple[Hit, ...]:
+    """Documents that share terms with one, as its hits; those that share most first."""
+    own = set(terms)
+    made = (hit(one, len(own.intersection(_values(one, field)))) for one in documents)
+    return tuple(sorted(made, key=_order))
+
+
+def shared_out(
+    terms: Sequence[Sequence[str]], documents: Sequence[Fields], field: str
+) -> list[Hits]:
+    """Each document as a hit of those whose terms it has in `field`."""
+    owners: dict[str, list[int]] = defaultdict(list)
+    for row, own in enumerate(terms):
+        for term in own:
+            owners[term].append(row)
+    asked = set(owners)
+    found: list[list[Hit]] = [[] for _ in terms]
+    for document in documents:
+        common = asked.intersection(_values(document, field))
+        shared = Counter(row for term in common for row in owners[term])
+        for row, count in shared.items():
+            found[row].append(hit(document, count))
+    for each in found:
+        each.sort(key=_order)
+    return [Hits(found=tuple(each)) for each in found]
+
+
+def _values(document: Fields, field: str) -> Sequence[str]:
+    value = document.get(field, ())
+    return (value,) if isinstance(value, str) else value
+
+
+def _order(one: Hit) -> tuple[int, str]:
+    return -one.shared, one.id
