@@ -27,7 +27,7 @@ from neardup_solr.spill import Spill
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.duplicates import Verifying, Working
 from neardup_solr.verbs.duplicates.compare import Comparison, candidates, comparer_of
-from neardup_solr.verbs.duplicates.gather import Gathered, Gathering, gather
+from neardup_solr.verbs.duplicates.gather import Gathered, Intake, gather
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
 Sections = Iterator[tuple[str, str]]
@@ -46,10 +46,10 @@ def _collection(count: int) -> Iterator[Solr]:
 
 def _candidates(solr: Solr, spill: Spill) -> tuple[Gathered, Candidates]:
     """What `duplicates` does before it compares."""
-    gathering = Gathering(
+    intake = Intake(
         spill=spill, settings=Settings(), reading=Reading(), working=Working(), has_texts=True
     )
-    gathered = gather([solr], gathering)
+    gathered = gather([solr], intake)
     return gathered, candidates(gathered, Verifying(), Working(), spill.share)
 
 

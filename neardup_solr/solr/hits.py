@@ -21,7 +21,7 @@ MOST = 5_000  # documents that are fetched for one batch; bounds an answer to so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asking:
+class Question:
     """What is asked: documents whose `field` has any of the terms, and which of their fields.
 
     `filters` are Solr filter queries.
@@ -97,7 +97,7 @@ def ranked(solr: Solr, request: query.Request, *, page: int = PAGE) -> Iterator[
 
 
 def hits_of_each(
-    solr: Solr, terms: Sequence[Sequence[str]], asking: Asking, hot: Hot
+    solr: Solr, terms: Sequence[Sequence[str]], question: Question, hot: Hot
 ) -> list[Hits]:
     """What shares terms with each of many documents, which are given by their terms.
 
@@ -110,37 +110,37 @@ def hits_of_each(
     is_cut = [len(own) < len(all_own) for own, all_own in zip(cold, terms, strict=True)]
     if not asked:
         return [Hits(is_cut=one) for one in is_cut]
-    wanted = query.Terms(field=asking.field, values=sorted(asked))
-    request = query.any_term(wanted, filters=asking.filters)
-    found = solr.select(request, fields=asking.names, limit=MOST)
+    wanted = query.Terms(field=question.field, values=sorted(asked))
+    request = query.any_term(wanted, filters=question.filters)
+    found = solr.select(request, fields=question.names, limit=MOST)
     if found.total <= MOST:
-        shared = shared_out(terms, found.documents, asking.field)
+        shared = shared_out(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
-    if hot.learn(solr, asking.field, asked, found.documents):
-        return hits_of_each(solr, terms, asking, hot)
+    if hot.learn(solr, question.field, asked, found.documents):
+        return hits_of_each(solr, terms, question, hot)
     if len(terms) == 1:
         return [Hits(is_cut=True)]
     middle = len(terms) // 2
     first, second = terms[:middle], terms[middle:]
-    return hits_of_each(solr, first, asking, hot) + hits_of_each(solr, second, asking, hot)
+    return hits_of_each(solr, first, question, hot) + hits_of_each(solr, second, question, hot)
 
 
 def with_most_shared(
-    solr: Solr, terms: Sequence[Sequence[str]], asking: Asking, found: Sequence[Hits]
+    solr: Solr, terms: Sequence[Sequence[str]], question: Question, found: Sequence[Hits]
 ) -> list[Hits]:
     """The same hits; where they are cut, also the `NEAREST` that share most terms."""
     return [
-        _joined(each, _most_shared(solr, own, asking)) if each.is_cut else each
+        _joined(each, _most_shared(solr, own, question)) if each.is_cut else each
         for own, each in zip(terms, found, strict=True)
     ]
 
 
-def _most_shared(solr: Solr, terms: Sequence[str], asking: Asking) -> tuple[Hit, ...]:
+def _most_shared(solr: Solr, terms: Sequence[str], question: Question) -> tuple[Hit, ...]:
     """Those that share most terms with one document, hot or not."""
-    wanted = query.Terms(field=asking.field, values=terms)
-    request = query.any_of(wanted, filters=asking.filters, params={})
-    found = solr.select(request, fields=asking.names, limit=NEAREST)
-    return counted(terms, found.documents, asking.field)
+    wanted = query.Terms(field=question.field, values=terms)
+    request = query.any_of(wanted, filters=question.filters, params={})
+    found = solr.select(request, fields=question.names, limit=NEAREST)
+    return counted(terms, found.documents, question.field)
 
 
 def _joined(cut: Hits, others: Sequence[Hit]) -> Hits:

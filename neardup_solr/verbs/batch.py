@@ -12,7 +12,7 @@ from neardup_solr.measures import Comparer
 from neardup_solr.minhash import bands, sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.hits import Asking, Hits, Hot, hits_of_each, with_most_shared
+from neardup_solr.solr.hits import Question, Hits, Hot, hits_of_each, with_most_shared
 
 BANDS = "content_bands"
 
@@ -69,7 +69,7 @@ def signed_batch(documents: Sequence[Document], comparer: Comparer) -> Batch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seeking:
+class Finder:
     """How candidates are found in a collection: those that `filters` let through.
 
     `hot` are the bands that were met so far which too many documents share; whether those that
@@ -83,22 +83,22 @@ class Seeking:
     with_most_shared: bool = False
     hot: Hot = field(default_factory=Hot)
 
-    def asking(self) -> Asking:
+    def question(self) -> Question:
         """What is asked of Solr."""
         asked = (self.comparer.measure.compared_field, "num_words", *self.fields)
-        return Asking(field=BANDS, fields=asked, filters=self.filters)
+        return Question(field=BANDS, fields=asked, filters=self.filters)
 
 
-def hits_of_batch(solr: Solr, batch: Batch, seeking: Seeking) -> list[Hits]:
+def hits_of_batch(solr: Solr, batch: Batch, finder: Finder) -> list[Hits]:
     """Who in a collection shares a band with each document of a batch; nobody with one of no words.
 
     Of those that share only hot bands with a document, which `is_cut` then, some may be missing.
     """
-    terms, asking = batch.terms(), seeking.asking()
-    found = hits_of_each(solr, terms, asking, seeking.hot)
-    if not seeking.with_most_shared:
+    terms, question = batch.terms(), finder.question()
+    found = hits_of_each(solr, terms, question, finder.hot)
+    if not finder.with_most_shared:
         return found
-    return with_most_shared(solr, terms, asking, found)
+    return with_most_shared(solr, terms, question, found)
 
 
 def meetings(

@@ -14,7 +14,7 @@ from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.hits import Hits
 from neardup_solr.verbs.batch import (
-    Seeking,
+    Finder,
     hits_of_batch,
     meetings,
     near_ones,
@@ -82,9 +82,9 @@ def report(
     settings, criteria = searchable(solr, criteria)
     ids = _chosen_ids(solr, chosen)
     comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
-    seeking = Seeking(comparer=comparer, filters=criteria.filters)
+    finder = Finder(comparer=comparer, filters=criteria.filters)
     is_together = criteria.by == "bands" and not criteria.same
-    work = _Reporting(solr=solr, criteria=criteria, seeking=seeking, later_only=chosen.later_only)
+    work = _Neighbours(solr=solr, criteria=criteria, finder=finder, later_only=chosen.later_only)
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     found: list[Pair] = []
     cut = done = 0
@@ -109,18 +109,18 @@ def report(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Reporting:
+class _Neighbours:
     """What finds the near-duplicates of documents of a collection."""
 
     solr: Solr
     criteria: Criteria
-    seeking: Seeking
+    finder: Finder
     later_only: bool
 
     @property
     def comparer(self) -> Comparer:
         """What compares candidates."""
-        return self.seeking.comparer
+        return self.finder.comparer
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """The documents with these ids that are still there."""
@@ -142,7 +142,7 @@ class _Reporting:
         for alone.
         """
         batch = signed_batch(self.documents(ids), self.comparer)
-        found = hits_of_batch(self.solr, batch, self.seeking)
+        found = hits_of_batch(self.solr, batch, self.finder)
         best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
         known = list(batch.known)
         met = meetings(batch, best, known, self.comparer)

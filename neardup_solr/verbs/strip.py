@@ -13,7 +13,7 @@ from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.names import OWN, VERSION
 from neardup_solr.solr.update import Order, removal
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE, Found, Pace, Rewriting, Task
+from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE, Found, Pace, Rewrite, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def strip(
     guard.require_safe(solr)
     solr.commit()  # what an interrupted run has sent counts as well
     any_of = " OR ".join(f"{solr.names.of(name)}:[* TO *]" for name in asked)
-    run = Rewriting(solr=solr, task=_task(solr, asked, there), pace=pace, watching=watching)
+    run = Rewrite(solr=solr, task=_task(solr, asked, there), pace=pace, watching=watching)
     run.run([*filters, any_of])
     return StripSummary(
         stripped=run.read - run.gone - run.failed,

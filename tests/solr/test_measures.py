@@ -119,16 +119,3 @@ def test_estimates_need_stored_signatures(solr: Solr) -> None:
     with pytest.raises(nd.SettingsError, match=r"without signature, which estimate.*--measure"):
         nd.report(solr, criteria=estimate)
     assert len(nd.report(solr, criteria=nd.Criteria(measure="jaccard")).pairs) == 1
-
-
-@pytest.mark.parametrize(
-    ("measure", "limits", "reason"),
-    [
-        ("cosine", nd.Limits(), "--measure cosine is not known; choose one of words, jaccard"),
-        ("jaccard", nd.Limits(max_distance=2), "the measure jaccard has no distance"),
-    ],
-)
-def test_measures_that_cannot_be(measure: str, limits: nd.Limits, reason: str) -> None:
-    """A measure that does not exist, or has no such limit, is refused with what to do."""
-    with pytest.raises(nd.SettingsError, match=reason):
-        nd.Criteria(measure=measure, limits=limits)

@@ -78,13 +78,6 @@ def test_the_address_of_another_solr(solr_url: str, tmp_path: Path) -> None:
     assert not any(admin.exists(core(url)) for url in found)
 
 
-def test_an_address_where_no_solr_is(tmp_path: Path) -> None:
-    """The tests fail, and the line names the variable."""
-    with pytest.raises(AssertionError, match=r"check \$NEARDUP_TEST_SOLR_URL, or unset it") as told:
-        run(tmp_path, LINE, NEARDUP_TEST_SOLR_URL="http://127.0.0.1:1/solr")
-    assert "4 errors" in str(told.value)
-
-
 def core(url: str) -> Solr:
     """The core at an address."""
     return collection.connect(url, "any")

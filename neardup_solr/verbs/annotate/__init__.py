@@ -19,7 +19,7 @@ from neardup_solr.solr.update import Order, orders, removal
 from neardup_solr.text import normalize
 from neardup_solr.verbs import index
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE, Found, Pace, Rewriting, Task
+from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE, Found, Pace, Rewrite, Task
 from neardup_solr.verbs.index import Sending
 
 MD5 = "md5_hash"
@@ -71,16 +71,16 @@ def annotate(
     solr.require_fields(["id", SETTINGS])  # one that is not prepared would only give riddles
     found = guard.require_safe(solr)
     settled = settled_for(solr, settings)
-    run = _Annotating(solr=solr, settings=settled, which=which)
+    run = _Annotation(solr=solr, settings=settled, which=which)
     if which == "missing":
         filters = [*filters, f"-{solr.names.of(SETTINGS)}:[* TO *]"]
-    rewriting = Rewriting(solr=solr, task=run.task(), pace=pace, watching=watching)
+    rewriting = Rewrite(solr=solr, task=run.task(), pace=pace, watching=watching)
     rewriting.run([*filters, *guard.roots_only(found)])
     return run.summary(rewriting)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Annotating:
+class _Annotation:
     """What a run makes of documents, and how many of them need nothing."""
 
     solr: Solr
@@ -114,7 +114,7 @@ class _Annotating:
         documents = [Document(id=one["id"], text=one[TEXT]) for one in needed]
         return orders(documents, versions, self.settings, names) + removals
 
-    def summary(self, rewriting: Rewriting) -> AnnotateSummary:
+    def summary(self, rewriting: Rewrite) -> AnnotateSummary:
         """The counts of the whole run."""
         rest = self.unchanged + self.without_text + rewriting.gone + rewriting.failed
         return AnnotateSummary(

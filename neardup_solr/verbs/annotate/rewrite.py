@@ -80,7 +80,7 @@ class Task:
 
 
 @dataclass(slots=True, kw_only=True)
-class Rewriting:
+class Rewrite:
     """One run: what was `read`, is `gone` since its id was read, was `redone`, has `failed`."""
 
     solr: Solr

@@ -28,7 +28,7 @@ from neardup_solr.verbs.duplicates.compare import (
 from neardup_solr.verbs.duplicates.gather import (
     DEFAULT_READING,
     Gathered,
-    Gathering,
+    Intake,
     Source,
     Working,
     gather,
@@ -117,7 +117,7 @@ def duplicates(
     with Spill(memory=working.memory, folder=working.spill) as spill:
         gathered = gather(
             given,
-            Gathering(
+            Intake(
                 spill=spill, settings=settings, reading=reading, working=working,
                 has_texts=has_texts,
             ),

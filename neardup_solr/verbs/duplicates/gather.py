@@ -141,7 +141,7 @@ class Gathered:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Gathering:
+class Intake:
     """How sources are read: where to, with what settings, and whether texts are needed."""
 
     spill: Spill
@@ -151,7 +151,7 @@ class Gathering:
     has_texts: bool
 
 
-def gather(given: Sequence[Source], gathering: Gathering) -> Gathered:
+def gather(given: Sequence[Source], intake: Intake) -> Gathered:
     """Read one source, or two sides; those that are no collections are signed.
 
     The stored settings of a collection hold for both sides.
@@ -162,12 +162,12 @@ def gather(given: Sequence[Source], gathering: Gathering) -> Gathered:
         shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
         reason = f"the two collections were indexed with different settings, {shown}"
         raise SettingsError(reason, "index one of them again with the settings of the other")
-    settings = stored[0] if stored else gathering.settings
-    rows = gathering.spill.rows(settings.hashes, np.uint32)
+    settings = stored[0] if stored else intake.settings
+    rows = intake.spill.rows(settings.hashes, np.uint32)
     sides = tuple(
-        _of_solr(each, rows, settings, gathering)
+        _of_solr(each, rows, settings, intake)
         if isinstance(each, Solr)
-        else _of_source(each, rows, settings, gathering)
+        else _of_source(each, rows, settings, intake)
         for each in given
     )
     return Gathered(settings=settings, signatures=rows.table(), sides=sides)
@@ -180,11 +180,11 @@ def _settings_of(solr: Solr) -> Settings:
     return settings
 
 
-def _of_solr(solr: Solr, rows: Rows, settings: Settings, gathering: Gathering) -> Side:
-    working = gathering.working
+def _of_solr(solr: Solr, rows: Rows, settings: Settings, intake: Intake) -> Side:
+    working = intake.working
     state = solr.state()
     side = Side(
-        ids=gathering.spill.strings(),
+        ids=intake.spill.strings(),
         texts=lambda wanted: _texts_of(solr, [side.ids[row] for row in wanted]),
         values=lambda wanted, fields: _values_of(solr, [side.ids[row] for row in wanted], fields),
         solr=solr,
@@ -216,11 +216,11 @@ def _values_of(solr: Solr, ids: Sequence[str], fields: Sequence[str]) -> dict[st
 
 
 def _of_source(
-    source: str | Path | Iterable[Document], rows: Rows, settings: Settings, gathering: Gathering
+    source: str | Path | Iterable[Document], rows: Rows, settings: Settings, intake: Intake
 ) -> Side:
-    spill, working = gathering.spill, gathering.working
+    spill, working = intake.spill, intake.working
     kept_texts, words = spill.strings(), spill.rows(1, np.int64)
-    columns: dict[str, list[Any]] = {name: [] for name in gathering.reading.keep}
+    columns: dict[str, list[Any]] = {name: [] for name in intake.reading.keep}
 
     def values(wanted: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
         lengths = words.table()[:, 0]
@@ -244,7 +244,7 @@ def _of_source(
         working.on_error(error)
 
     if isinstance(source, str | Path):
-        source = sources.read(source, reading=gathering.reading, on_error=fail)
+        source = sources.read(source, reading=intake.reading, on_error=fail)
     usable = signature.usable(source, fail)
     hashes: list[NDArray[np.int64]] = []
     for batch in _batches(usable, working.limit):
@@ -255,7 +255,7 @@ def _of_source(
         hashes.append(np.fromiter((hash(one.id) for one in batch), np.int64, len(batch)))
         rows.append(signed.signatures[is_there])
         words.append(signed.words[is_there][:, None])
-        if gathering.has_texts:
+        if intake.has_texts:
             kept_texts.extend([one.text for one in there])
         for name, column in columns.items():
             column.extend(one.kept.get(name) for one in there)

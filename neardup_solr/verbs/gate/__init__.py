@@ -16,7 +16,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
-from neardup_solr.verbs.batch import BANDS, Batch, Met, Near, Seeking, signed_batch
+from neardup_solr.verbs.batch import BANDS, Batch, Met, Near, Finder, signed_batch
 from neardup_solr.verbs.gate.meet import Admitted, Matched, Meeting
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Policy
 
@@ -70,10 +70,10 @@ def gate(
     """
     settings = _settings(solr, policy, index=gating.index)
     comparer = search.comparer_for(solr, settings, policy.measure, policy.limits)
-    seeking = Seeking(
+    finder = Finder(
         comparer=comparer, filters=gating.filters, fields=(TAG_FIELD,), with_most_shared=True
     )
-    meeting = Meeting(solr=solr, seeking=seeking)
+    meeting = Meeting(solr=solr, finder=finder)
     return _Run(meeting=meeting, policy=policy, gating=gating).decisions(documents)
 
 

@@ -18,7 +18,7 @@ from neardup_solr.verbs.batch import (
     Batch,
     Met,
     Near,
-    Seeking,
+    Finder,
     hits_of_batch,
     meetings,
     near_ones,
@@ -69,16 +69,16 @@ class Meeting:
     """What finds out who is near, in a collection and among those that come."""
 
     solr: Solr
-    seeking: Seeking
+    finder: Finder
 
     @property
     def comparer(self) -> Comparer:
         """What compares documents."""
-        return self.seeking.comparer
+        return self.finder.comparer
 
     def matched(self, batch: Batch, admitted: Admitted) -> Matched:
         """Whom each document of a batch is near to."""
-        found = hits_of_batch(self.solr, batch, self.seeking)
+        found = hits_of_batch(self.solr, batch, self.finder)
         there = [
             [one for one in each.found if _counts(document.id, one)]
             for document, each in zip(batch.documents, found, strict=True)

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.cli import show
-from neardup_solr.records import Match, Pair
-from neardup_solr.verbs.report import Report
 from tests.solr.cli.conftest import Run
 
 NOBODY = "http://127.0.0.1:9/solr"
@@ -60,20 +57,3 @@ def test_a_measure_that_cannot_be_is_told_before_a_solr_is_asked(
     assert failed.returncode == 1
     assert line in failed.stderr
     assert len(failed.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize("width", [40, 100])
-def test_tables_without_a_distance(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
-) -> None:
-    """Where there is no distance nothing stands in its place, on any terminal."""
-    monkeypatch.setenv("COLUMNS", str(width))
-    match = Match(id="a", distance=None, similarity=0.9, shared=7, content="blue door cafe")
-    pair = Pair(id="a", other_id="b", distance=None, similarity=0.8)
-    show.print_matches([match])
-    show.print_report(Report(pairs=(pair,), documents=2, cut=0), {"a": match.content})
-    printed = capsys.readouterr().out
-    assert "None" not in printed
-    assert "0.900" in printed
-    assert "0.800" in printed
-    assert ("distance" in printed) == (width == 100)  # the heading of a column

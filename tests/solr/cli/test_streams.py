@@ -5,22 +5,14 @@ from __future__ import annotations
 import os
 import pty
 import signal
-import socket
 import subprocess
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
 from pathlib import Path
 
-import orjson
 import pytest
 
-from neardup_solr.cli import show
-from neardup_solr.records import Match, Pair
-from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr.collection import Solr
-from neardup_solr.verbs.report import Report
 from tests.solr.cli.conftest import NEARDUP, Run
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -66,77 +58,6 @@ def test_an_interrupted_index_says_what_holds(solr: Solr, number: signal.Signals
     assert lines[-2].endswith("it is safe to run the same command again.")
     assert lines[-1].endswith("\x1b[2K\x1b[?25hneardup: interrupted")
     assert "Traceback" not in seen
-
-
-@contextmanager
-def hanging() -> Iterator[tuple[str, threading.Event]]:
-    """A Solr that answers all but documents: its address, and whether it has got some."""
-    got, over = threading.Event(), threading.Event()
-    fields = [{"name": name} for name in ALL_FIELDS]
-    counted = {"facets": {"count": 0}, "response": {"numFound": 0, "docs": []}}
-    body = orjson.dumps({"responseHeader": {"status": 0}, "fields": fields} | counted)
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            asked = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            if "/update" in self.path and b'"signature_settings"' in asked:
-                got.set()
-                over.wait()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            with suppress(OSError):  # the command may be gone by then
-                self.wfile.write(body)
-
-        do_POST = do_GET
-
-        def log_message(self, format: str, *args: object) -> None:
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/solr/x", got
-    finally:
-        server.shutdown()
-        over.set()
-        server.server_close()
-        thread.join()
-
-
-def test_an_interrupt_does_not_wait_for_senders(listings: Path) -> None:
-    """One Ctrl-C is enough while threads wait for a Solr that took documents and hangs."""
-    with hanging() as (address, got):
-        running = subprocess.Popen(
-            [*NEARDUP, "index", str(listings), "--solr", address],
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        with running:
-            assert got.wait(30)
-            running.send_signal(signal.SIGINT)
-            _, said = running.communicate(timeout=10)
-    assert running.returncode == 130
-    assert said.splitlines()[1:] == ["neardup: interrupted"]
-
-
-def test_an_interrupt_ends_the_wait_for_a_solr_that_hangs() -> None:
-    """One Ctrl-C is enough where Solr takes a request and never answers."""
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        address = f"http://127.0.0.1:{silent.getsockname()[1]}/solr/x"
-        running = subprocess.Popen(
-            [*NEARDUP, "delete", "1", "--solr", address], stderr=subprocess.PIPE, text=True
-        )
-        with running:
-            connection, _ = silent.accept()
-            with connection:
-                connection.recv(1024)
-                running.send_signal(signal.SIGINT)
-                _, said = running.communicate(timeout=10)
-    assert (running.returncode, said) == (130, "neardup: interrupted\n")
 
 
 def test_a_person_is_told_that_typing_is_awaited(solr: Solr) -> None:
@@ -207,21 +128,3 @@ def test_what_the_output_cannot_encode_is_escaped(run: Run, tmp_path: Path) -> N
     assert shown.returncode == 0
     assert shown.stdout.splitlines()[1:] == [r"missed (1): 1 \u2013 2", r"false (1): 1 \u2013 \xe9"]
     assert run("demo", PYTHONIOENCODING="latin-1").returncode == 0
-
-
-@pytest.mark.parametrize("width", [20, 40, 66, 80])
-def test_ids_and_texts_have_room_on_any_terminal(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], width: int
-) -> None:
-    """No line is wider than the terminal, and ids are not folded to a letter a line."""
-    monkeypatch.setenv("COLUMNS", str(width))
-    match = Match(
-        id="guide-000001", distance=2, similarity=0.9, shared=7, content="blue door cafe " * 9
-    )
-    pair = Pair(id=match.id, other_id="guide-000002", distance=2, similarity=0.9)
-    show.print_matches([match])
-    show.print_report(Report(pairs=(pair,), documents=2, cut=0), {match.id: match.content})
-    lines = capsys.readouterr().out.splitlines()
-    assert max(map(len, lines)) <= width
-    assert sum("guide-000001" in line for line in lines) == 2
-    assert sum("blue do" in line for line in lines) == 2

@@ -20,7 +20,7 @@ from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate import annotate, guard
-from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewriting, Task
+from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewrite, Task
 from neardup_solr.verbs.strip import strip
 from tests.solr import theirs
 
@@ -188,18 +188,6 @@ def test_the_rate_is_kept(filled: Solr) -> None:
     assert done.seconds >= 0.6
 
 
-def test_no_more_is_sent_at_once_than_in_a_second() -> None:
-    """A low rate is a steady one; without a rate, batches are whole."""
-    made = [Order(id=str(n), version=1, json=b"") for n in range(50)]
-    for pace, sizes in (
-        (Pace(rate=20), [20, 20, 10]),
-        (Pace(rate=0.5, batch=40), [1] * 50),
-        (Pace(batch=40), [40, 10]),
-        (Pace(rate=float("inf"), batch=50), [50]),
-    ):
-        assert [len(each) for each in pace.portions(made)] == sizes
-
-
 def test_other_settings_are_refused(filled: Solr) -> None:
     """A collection never mixes settings."""
     annotate(filled, settings={"hashes": 64, "bands": 20})
@@ -296,7 +284,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: So
         ]
 
     task = Task(stage="stripping", fields=[VERSION], own=guard.own_fields(filled), orders=orders)
-    run = Rewriting(solr=filled, task=task, pace=SMALL, watching=nd.Watching())
+    run = Rewrite(solr=filled, task=task, pace=SMALL, watching=nd.Watching())
     with pytest.raises(
         SettingsError, match=r"'k0' changed other fields: state \(they were put back"
     ):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import neardup_solr as nd
@@ -114,20 +112,3 @@ def test_what_cannot_be_explained(solr: Solr) -> None:
         nd.explain(solr, "far", "nobody")
     with pytest.raises(nd.SettingsError, match="both ids are 'far'"):
         nd.explain(solr, "far", "far")
-
-
-def test_records_of_a_source(tmp_path: Path) -> None:
-    """The last record of an id counts; a bad or absent one is told."""
-    source = tmp_path / "a.jsonl"
-    lines = [
-        '{"id": 1, "text": "one two three"}',
-        '{"id": 2}',
-        '{"id": 3, "text": "other"}',
-        '{"id": 3, "text": "one, two, three"}',
-    ]
-    source.write_text("\n".join(lines))
-    assert nd.explain(source, "1", "3").facts.is_exact
-    with pytest.raises(nd.RecordError, match="line 2"):
-        nd.explain(source, "1", "2")
-    with pytest.raises(nd.SourceError, match="no record with the id '4'"):
-        nd.explain(source, "1", "4")

@@ -18,7 +18,7 @@ from neardup_solr.records import natural
 from neardup_solr.solr import collection, query
 from neardup_solr.solr import hits as together
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.hits import Asking, Hot, hits_of_each, with_most_shared
+from neardup_solr.solr.hits import Hot, Question, hits_of_each, with_most_shared
 from tests import ROOT
 from tests.solr import theirs
 
@@ -121,10 +121,10 @@ def test_too_many_candidates_are_asked_in_halves(
     monkeypatch.setattr(together, "NEAREST", 10)
     monkeypatch.setattr(together, "MOST", 10)
     nd.index([document(f"old{n}", f"{FOX} {n}") for n in range(30)], solr)
-    asking = Asking(field="content_bands", fields=())
+    question = Question(field="content_bands", fields=())
     terms = [band_terms(f"{FOX} 3"), (), band_terms(LAMP)]
-    cut = hits_of_each(solr, terms, asking, Hot())
-    found = with_most_shared(solr, terms, asking, cut)
+    cut = hits_of_each(solr, terms, question, Hot())
+    found = with_most_shared(solr, terms, question, cut)
     assert [(len(one.found), one.is_cut) for one in found] == [(10, True), (0, False), (0, False)]
     assert found[0].found[0].id == "old3"
 
@@ -158,8 +158,8 @@ def test_bands_that_too_many_share_are_left_to_the_nearest(
     """Boilerplate fills no batch: hot bands are learnt, and what is near is found all the same."""
     hot = Hot()
     terms = [band_terms(one.text) for one in boilerplate]
-    asking = Asking(field="content_bands", fields=("content",))
-    found = hits_of_each(solr, terms, asking, hot)
+    question = Question(field="content_bands", fields=("content",))
+    found = hits_of_each(solr, terms, question, hot)
     assert [each.is_cut for each in found] == [True, True, False, True]
     assert {one.id for one in found[1].found} >= {f"near{number}" for number in range(5)}
     for own, each in zip(terms, found, strict=True):

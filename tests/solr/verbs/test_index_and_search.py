@@ -183,20 +183,6 @@ def test_search_and_report_of_an_empty_collection(solr: Solr) -> None:
         nd.report(solr)
 
 
-@pytest.mark.parametrize(
-    ("criteria", "reason"),
-    [
-        ({"by": "words"}, "--by words"),
-        ({"same": ("city",)}, "--same city"),
-        ({"rows": 0}, "0 rows"),
-    ],
-)
-def test_criteria_that_cannot_be(criteria: dict[str, object], reason: str) -> None:
-    """A choice that does not exist names those that do."""
-    with pytest.raises(nd.SettingsError, match=reason):
-        nd.Criteria(**criteria)  # type: ignore[arg-type]  # a table of mixed values
-
-
 def test_delete_by_id_and_by_query(solr: Solr) -> None:
     """Deleting says how many documents went; unknown ids are no error."""
     nd.index(DOCUMENTS, solr)

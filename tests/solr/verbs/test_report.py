@@ -8,7 +8,7 @@ import neardup_solr as nd
 from neardup_solr.records import Pair
 from neardup_solr.solr.collection import Solr
 from neardup_solr.verbs import report
-from neardup_solr.verbs.batch import Seeking
+from neardup_solr.verbs.batch import Finder
 from neardup_solr.verbs.search import comparer_for, searchable
 from tests.solr.families import families
 
@@ -32,10 +32,10 @@ def test_together_as_one_by_one(solr: Solr, criteria: nd.Criteria, later_only: b
     nd.index(documents, solr)
     together = nd.report(solr, chosen=nd.Chosen(later_only=later_only), criteria=criteria)
     settings, settled = searchable(solr, criteria)
-    work = report._Reporting(
+    work = report._Neighbours(
         solr=solr,
         criteria=settled,
-        seeking=Seeking(
+        finder=Finder(
             comparer=comparer_for(solr, settings, settled.measure, settled.limits),
             filters=settled.filters,
         ),
