@@ -11,6 +11,7 @@ import pytest
 
 from neardup_solr.embedded import lifecycle
 from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.http.access import AUTHORITIES, HEADERS
 from neardup_solr.testing import fresh_core, private_home
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -71,3 +72,10 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip(f"no test data in {folder}; set NEARDUP_DATA")
     return folder
+
+
+@pytest.fixture
+def plain_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No CA, headers or proxies of whoever runs the tests."""
+    for name in (*AUTHORITIES, HEADERS, "http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)

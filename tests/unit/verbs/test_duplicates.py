@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,10 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.checkpoint import Checkpoint
+from neardup_solr.measures.words import similarity, word_distance
+from neardup_solr.minhash import signature
+from neardup_solr.records import natural
+from neardup_solr.text import normalize
 
 LOOSE = nd.Verifying(limits=nd.Limits(min_similarity=0.7))
 CHAIN = {
@@ -174,3 +179,62 @@ def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
             assert [len(one) for one, _ in kept.kept()] == [3, 5, 2]
     with Checkpoint(path, "other work", arrays=2) as kept:
         assert list(kept.kept()) == []
+
+
+def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
+    """The pairs are just those of an exhaustive look at all that share a band."""
+    documents = list(nd.read(demo.listings()))
+    entries = [signature.entry(document, nd.Settings()) for document in documents]
+    words = {e.id: normalize.normalize(e.content).split() for e in entries}
+    expected: dict[tuple[str, str], tuple[int | None, float]] = {}
+    for one, other in combinations(sorted(entries, key=lambda e: natural(e.id)), 2):
+        longest = max(one.num_words, other.num_words)
+        distance = word_distance(words[one.id], words[other.id], at_most=int(0.3 * longest + 1e-9))
+        if set(one.bands) & set(other.bands) and distance is not None:
+            expected[one.id, other.id] = (distance, similarity(distance, longest))
+    found = nd.duplicates(documents, verifying=LOOSE)
+    assert {(p.id, p.other_id): (p.distance, p.similarity) for p in found.pairs} == expected
+
+
+def test_a_million_identical_documents_in_small() -> None:
+    """Identical texts are one cluster, chained where they are more than the cap, and counted."""
+    documents = [nd.Document(id=str(n), text="the very same text") for n in range(1000)]
+    found = nd.duplicates(documents, verifying=nd.Verifying(cap=100))
+    assert (len(found.clusters), len(found.pairs), found.hot_keys) == (1, 999, 42)
+    [cluster] = found.clusters
+    assert (len(cluster.members), cluster.diameter, cluster.bridges) == (1000, 1, ())
+
+
+def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:
+    """A source's bad records go to on_error, and the rest is compared."""
+    source = tmp_path / "a.jsonl"
+    lines = [
+        '{"id": 1, "text": "same"}',
+        '{"id": 2}',
+        '{"id": 3, "text": "same"}',
+        '{"id": 4, "text": "b"}',
+    ]
+    source.write_text("\n".join(lines))
+    errors: list[nd.RecordError] = []
+    found = nd.duplicates(source, working=nd.Working(on_error=errors.append))
+    assert [(p.id, p.other_id, p.distance, p.cluster) for p in found.pairs] == [("1", "3", 0, "1")]
+    assert [error.position for error in errors] == ["a.jsonl, line 2"]
+    assert found.gaps == ("records that could not be used: 1",)
+    assert not found.complete
+
+
+@pytest.mark.parametrize(
+    ("choice", "reason"),
+    [
+        ({"measure": "nope"}, "--measure nope is not known"),
+        ({"cap": 1}, "a cap of 1"),
+        (
+            {"measure": "estimate", "limits": nd.Limits(max_distance=2)},
+            "the measure estimate has no dist",
+        ),
+    ],
+)
+def test_comparisons_that_cannot_be(choice: dict[str, object], reason: str) -> None:
+    """A choice that cannot be is refused with the reason."""
+    with pytest.raises(nd.SettingsError, match=reason):
+        nd.Verifying(**choice)  # type: ignore[arg-type]  # a table of mixed values

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -315,3 +316,20 @@ def test_advice_holds_for_the_pairs_of_the_demo(one: str, other: str) -> None:
         if advised.by is not None:
             assert explain(one, other).facts.shared_shingles > 0
             assert advised.settings is None
+
+
+def test_records_of_a_source(tmp_path: Path) -> None:
+    """The last record of an id counts; a bad or absent one is told."""
+    source = tmp_path / "a.jsonl"
+    lines = [
+        '{"id": 1, "text": "one two three"}',
+        '{"id": 2}',
+        '{"id": 3, "text": "other"}',
+        '{"id": 3, "text": "one, two, three"}',
+    ]
+    source.write_text("\n".join(lines))
+    assert nd.explain(source, "1", "3").facts.is_exact
+    with pytest.raises(nd.RecordError, match="line 2"):
+        nd.explain(source, "1", "2")
+    with pytest.raises(nd.SourceError, match="no record with the id '4'"):
+        nd.explain(source, "1", "4")

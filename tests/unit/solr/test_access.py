@@ -1,0 +1,89 @@
+"""CA files, headers, proxies and sessions that a user names, with no Solr behind them."""
+
+from __future__ import annotations
+
+import pysolr
+import pytest
+import requests
+
+import neardup_solr as nd
+from neardup_solr.solr import collection
+from neardup_solr.solr.http.access import HEADERS, Access
+from tests.faults.scripted import Answer, answering
+
+pytestmark = pytest.mark.usefixtures("plain_environment")
+
+
+def test_a_missing_ca_file_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line names the variable; where there is no TLS it does not matter."""
+    monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
+    with pytest.raises(nd.SettingsError, match=r"/nowhere.pem of \$SSL_CERT_FILE cannot be read"):
+        nd.connect("https://127.0.0.1:1/solr")
+    collection.connect("http://127.0.0.1:1/solr", "x")
+
+
+@pytest.mark.parametrize("line", ["X-Api-Key", ": s3cret", "X Api: s3cret"])
+def test_a_variable_that_holds_no_headers(line: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line is named by its number, as it may hold a secret."""
+    monkeypatch.setenv(HEADERS, f"A: b\n{line}")
+    with pytest.raises(nd.SettingsError, match=r"line 2 of .* is no header; write each") as e:
+        nd.connect("http://127.0.0.1:1/solr")
+    assert "s3cret" not in str(e.value)
+
+
+def test_a_proxy_that_is_named_counts_for_this_machine_too() -> None:
+    """Unlike those of the environment: whoever names one wants it."""
+    with answering(Answer()) as (proxy, used):
+        solr = collection.connect("http://127.0.0.1:1/solr/x", "x", access=Access(proxy=proxy))
+        solr.commit()
+    assert used == ["http://127.0.0.1:1/solr/x/update?expandMacros=false"]
+
+
+@pytest.mark.parametrize("scheme", ["http", "https"])
+def test_a_proxy_that_is_not_there(scheme: str) -> None:
+    """It is the proxy that does not answer, and not the Solr behind it."""
+    access = nd.Access(proxy="http://127.0.0.1:1")
+    with pytest.raises(nd.SolrUnreachable, match="the proxy on the way does not answer; check"):
+        nd.connect(f"{scheme}://solr.invalid/solr/x", access=access).count()
+
+
+def test_a_proxy_that_refuses_does_not_show_its_password() -> None:
+    """Neither for http nor for a tunnel."""
+    with answering(Answer(status=407)) as (proxy, _):
+        named = proxy.replace("://", "://me:s3cret@").removesuffix("/solr")
+        for address in ("http://solr.invalid/solr/x", "https://solr.invalid/solr/x"):
+            with pytest.raises(nd.SolrError) as caught:
+                nd.connect(address, access=Access(proxy=named)).count()
+            assert "the proxy on the way refuses these credentials (HTTP 407); give" in str(
+                caught.value
+            )
+            assert "s3cret" not in str(caught.value)
+
+
+def test_answers_to_a_session_of_the_user_are_checked() -> None:
+    """What pysolr itself would take for success is an error, and a redirect is not followed."""
+    fakes = [
+        Answer(kind="text/html", body=b"<html>"),
+        Answer(body=b""),
+        Answer(status=302, location="http://127.0.0.1:1/solr"),
+    ]
+    for fake in fakes:
+        with answering(fake) as (address, asked), pytest.raises(nd.SolrAnswerError):
+            collection.connect(pysolr.Solr(f"{address}/x"), "x").commit()
+        assert len(asked) == 1
+
+
+def test_a_hook_that_raises_for_errors() -> None:
+    """Such a session's errors are told as those of any other."""
+
+    def check(response: requests.Response, *args: object, **kwargs: object) -> None:
+        response.raise_for_status()
+
+    session = requests.Session()
+    session.hooks["response"].append(check)
+    body = b'{"responseHeader":{"status":400},"error":{"msg":"undefined field x","code":400}}'
+    with (
+        answering(Answer(status=400, body=body)) as (address, _),
+        pytest.raises(nd.SolrAnswerError, match="Solr says: undefined field x; check the query"),
+    ):
+        collection.connect(pysolr.Solr(f"{address}/x", session=session), "x").count()
