@@ -1,5 +1,8 @@
 """Many pairs at once, against one pair at a time, by every measure."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -117,3 +120,22 @@ def test_a_measure_that_is_not_known_is_refused() -> None:
     with pytest.raises(SettingsError, match="--measure cosine is not known") as refused:
         measure_of("cosine", Limits())
     assert all(name in str(refused.value) for name in MEASURES)
+
+
+@pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned"])
+def test_one_text_is_compared_without_a_compiler(measure: str) -> None:
+    """Nobody waits for numba to search once, and the similarity is that of many pairs."""
+    forms = ["one two three four", "one two three five"]
+    script = (
+        "import sys; from neardup_solr.measures import MEASURES, Comparer\n"
+        f"comparer = Comparer(measure=MEASURES[{measure!r}])\n"
+        f"print(comparer.compare_one({forms[0]!r}, {forms[1:]!r}).similarities[0])\n"
+        "print('numba' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, check=True, text=True
+    )
+    similarity, is_loaded = done.stdout.split()
+    pairs = np.array([[0, 1]], dtype=np.uint32)
+    many = Comparer(measure=MEASURES[measure]).compare_texts(forms, pairs)
+    assert (float(similarity), is_loaded) == (many.similarities[0], "False")
