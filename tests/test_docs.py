@@ -5,17 +5,20 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 import typer.main
 
 import neardup_solr as nd
+from neardup_solr import files
 from neardup_solr.cli.main import app
 from neardup_solr.settings import ALL_FIELDS
-from neardup_solr.solr import admin, collection
+from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Solr
 
 ROOT = Path(__file__).parents[1]
@@ -104,13 +107,10 @@ def test_all_is_what_is_public() -> None:
         assert inspect.getdoc(getattr(nd, name)), name
 
 
-@pytest.mark.parametrize(
-    "function", [nd.connect, nd.init, nd.read, nd.index, nd.search, nd.report, nd.evaluate,
-                 nd.delete, nd.read_pairs, nd.write_pairs, nd.probability], ids=lambda f: f.__name__
-)  # fmt: skip
-def test_public_functions_are_typed(function: object) -> None:
+@pytest.mark.parametrize("name", [name for name in nd.__all__ if name.islower()])
+def test_public_functions_are_typed(name: str) -> None:
     """Every parameter and result of a public function has a type."""
-    signature = inspect.signature(function)  # type: ignore[arg-type]
+    signature = inspect.signature(getattr(nd, name))
     empty = inspect.Signature.empty
     assert signature.return_annotation is not empty
     assert all(p.annotation is not empty for p in signature.parameters.values())
@@ -124,16 +124,26 @@ def test_every_field_is_in_the_field_table() -> None:
 
 def test_links_lead_somewhere() -> None:
     """Every relative link of the documentation has a file at its end."""
-    for page in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"), ROOT / "solr_config/README.md"):
+    readmes = (ROOT / folder / "README.md" for folder in ("", "solr_config", "benchmarks"))
+    for page in (*readmes, *(ROOT / "docs").glob("*.md")):
         for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             if "://" not in target:
                 assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
-def test_the_wheel_would_carry_the_configset() -> None:
-    """What an installed package needs is where it looks for it."""
-    from neardup_solr.files import solr_config
+def test_the_wheel_carries_the_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An installed package finds the configset where the wheel puts it."""
+    build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
+    for source, place in build["targets"]["wheel"]["force-include"].items():
+        shutil.copytree(ROOT / source, tmp_path / place)
+    monkeypatch.setattr(files, "files", lambda package: tmp_path / package)
+    found = files.solr_config()
+    assert found == tmp_path / "neardup_solr" / "solr_config"
+    for needed in ("conf/managed-schema.xml", "conf/solrconfig.xml", "server/jars.lock"):
+        assert (found / needed).is_file()
 
-    assert {"conf", "server"} <= {path.name for path in solr_config().iterdir()}
-    assert admin.CONFIGSET == "neardup"
-    assert collection.PAGE > 0
+
+def test_the_configset_has_the_name_that_is_documented() -> None:
+    """A Solr of one's own gets the configset by the lines of solr_config/README.md."""
+    page = (ROOT / "solr_config" / "README.md").read_text()
+    assert f"cp -r conf SOLR/server/solr/configsets/{admin.CONFIGSET}/conf\n" in page

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import uuid
 from collections.abc import Iterator
 
 import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.files import solr_config
 from neardup_solr.measures import MEASURES
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
+from neardup_solr.testing import fresh_core
 from neardup_solr.verbs import search
 
 Rows = dict[tuple[str, str], tuple[int | None, float]]
@@ -23,11 +21,9 @@ Rows = dict[tuple[str, str], tuple[int | None, float]]
 @pytest.fixture(scope="module")
 def listings(solr_url: str) -> Iterator[Solr]:
     """A core that holds the demo's listings; nothing here changes it."""
-    core = collection.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
-    admin.create(core, configset=solr_config() / "conf")
-    nd.index(demo.listings(), core)
-    yield core
-    admin.drop(core)
+    with fresh_core(solr_url) as core:
+        nd.index(demo.listings(), core)
+        yield core
 
 
 def rows(pairs: tuple[nd.Pair, ...] | tuple[nd.Duplicate, ...]) -> Rows:

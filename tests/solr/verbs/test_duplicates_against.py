@@ -1,15 +1,13 @@
 """duplicates of one side against another: files and collections, in any mixture."""
 
-import uuid
 from collections.abc import Iterator
 from itertools import product
 
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.files import solr_config
-from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
+from neardup_solr.testing import fresh_core
 
 OLD = {"1": "one two three four five six", "2": "alpha beta gamma delta", "3": "alpha beta gamma"}
 NEW = {
@@ -34,10 +32,8 @@ def rows(found: nd.Duplicates) -> list[tuple[str, str, int | None]]:
 @pytest.fixture
 def other(solr_url: str) -> Iterator[Solr]:
     """Another fresh core."""
-    core = collection.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
-    admin.create(core, configset=solr_config() / "conf")
-    yield core
-    admin.drop(core)
+    with fresh_core(solr_url) as core:
+        yield core
 
 
 @pytest.mark.parametrize("by", ["bands", "words", "all"])

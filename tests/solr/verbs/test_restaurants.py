@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.files import solr_config
-from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
+from neardup_solr.testing import fresh_core
 from neardup_solr.text import normalize
 from tests.unit.measures.test_words import slow_distance
 
@@ -33,14 +32,10 @@ def guides(shared_data: Path) -> Path:
 @pytest.fixture(scope="module")
 def listings(guides: Path, solr_url: str) -> Iterator[Solr]:
     """A core that holds the listings."""
-    core = collection.connect(solr_url, "test_restaurants")
-    if admin.exists(core):
-        admin.drop(core)
-    admin.create(core, configset=solr_config() / "conf")
-    summary = nd.index(guides / "addresses_verbatim.txt", core)
-    assert (summary.read, summary.indexed, summary.repeated, summary.failed) == (864, 864, 0, 0)
-    yield core
-    admin.drop(core)
+    with fresh_core(solr_url) as core:
+        summary = nd.index(guides / "addresses_verbatim.txt", core)
+        assert (summary.read, summary.indexed, summary.repeated, summary.failed) == (864, 864, 0, 0)
+        yield core
 
 
 @pytest.fixture(scope="module")
