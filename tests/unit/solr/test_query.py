@@ -1,7 +1,9 @@
 """Requests as Solr gets them."""
 
+from neardup_solr.records import id_problem
 from neardup_solr.solr import query
 from neardup_solr.solr.query import CLAUSES, SEPARATOR, Terms
+from tests.hostile import HOSTILE
 
 
 def test_few_terms_are_clauses_of_constant_weight() -> None:
@@ -26,9 +28,16 @@ def test_many_terms_are_summed_parts() -> None:
 
 
 def test_values_travel_as_parameters() -> None:
-    """Ids and filter values never stand inside query syntax."""
-    hostile = '1} OR *:* {!term f=id v="'
-    assert hostile not in str(query.by_id(hostile)["query"])
-    filter, params = query.same_value("first_word", hostile)
-    assert hostile not in filter
-    assert hostile in params.values()
+    """Ids and filter values never stand inside query syntax: it is the same for all of them."""
+    assert len(set(HOSTILE)) == 39
+    asked = [query.by_id(id) for id in HOSTILE]
+    assert len({request["query"] for request in asked}) == 1
+    assert [request["params"]["id"] for request in asked] == HOSTILE
+    filters = [query.same_value("first_word", value) for value in HOSTILE]
+    assert len({filter for filter, _ in filters}) == 1
+    assert all(v in params.values() for v, (_, params) in zip(HOSTILE, filters, strict=True))
+
+
+def test_hostile_ids_are_ids() -> None:
+    """Nothing about them is refused."""
+    assert {id: id_problem(id) for id in HOSTILE} == dict.fromkeys(HOSTILE)
