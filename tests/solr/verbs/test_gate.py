@@ -315,14 +315,6 @@ def test_a_collection_that_lacks_what_is_needed(solr: Solr) -> None:
         nd.gate(solr, [])
 
 
-def test_values_that_cannot_be() -> None:
-    """Batches and matches have bounds."""
-    with pytest.raises(nd.SettingsError, match="give 1 to 1,000"):
-        nd.Gating(batch=0)
-    with pytest.raises(nd.SettingsError, match="give 1 or more"):
-        nd.Gating(most=0)
-
-
 def test_an_empty_collection_and_no_documents(solr: Solr) -> None:
     """Nothing is near anything there; among themselves documents are still compared."""
     assert list(nd.gate(solr, [])) == []

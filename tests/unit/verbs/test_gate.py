@@ -76,3 +76,11 @@ def test_a_tagged_document_keeps_what_it_is_near_to() -> None:
     held = nd.Decision(document=document, action="hold", reason="", matches=(match(0.8),))
     assert held.kept() == {"city": "Paris"}
     assert (tagged.is_admitted, held.is_admitted) == (True, False)
+
+
+def test_values_that_cannot_be() -> None:
+    """Batches and matches have bounds."""
+    with pytest.raises(nd.SettingsError, match="give 1 to 1,000"):
+        nd.Gating(batch=0)
+    with pytest.raises(nd.SettingsError, match="give 1 or more"):
+        nd.Gating(most=0)
