@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.candidates import CAP
 from neardup_solr.errors import SettingsError
+from neardup_solr.kernel import graph, joins
 from neardup_solr.measures import Pairs
-from neardup_solr.minhash import bands
-from neardup_solr.minhash.sign import is_compiled
 from neardup_solr.settings import Settings
 
-CAP = 1024  # documents of one band key that are all paired with each other
 MOST_PAIRS = 1 << 28
 MEMORY = 1 << 30  # bytes for the keys, their orders and marks
 _ROOM = 1 << 20  # pairs in one block
@@ -106,8 +103,6 @@ def key_candidates(
     `alike` (documents) is equal for rows that agree in all bands, also in those of other calls, of
     which the first one chains them.
     """
-    if not is_compiled():
-        return _candidates_slowly(keys, alike, joining, is_first=is_first)
     join = _Join(keys, alike, joining, is_first)
     with ThreadPoolExecutor(joining.threads) as pool:
         runs, hot_of_band = zip(*pool.map(join.sort, range(keys.shape[1])), strict=True)
@@ -148,15 +143,17 @@ class _Join:
 
     def sort(self, band: int) -> tuple[Runs, int]:
         """The runs of equal keys of a band, and how many of them are hot."""
-        from neardup_solr.kernel import joins
-
         column = np.ascontiguousarray(self._keys[:, band])
         order = np.argsort(column).astype(np.uint32)
         members, ends = np.empty_like(order), np.empty_like(order)
-        filled, found, hot_keys = joins.runs(
-            order, column, self._alike, self._joining.cap, self._hot[:, band], members, ends
-        )
-        return (members[:filled].copy(), ends[:found].copy()), hot_keys
+        hot = self._hot[:, band]
+        filled, found, hot_keys = joins.runs(order, column, self._joining.cap, hot, members, ends)
+        members, ends = members[:filled].copy(), ends[:found].copy()
+        for first, last in _hot_runs(ends, self._joining.cap):
+            # So that those of equal signatures are neighbours, and the same ones in every band.
+            run = members[first:last]
+            run[:] = run[np.lexsort((run, self._alike[run]))]
+        return (members, ends), hot_keys
 
     def pairs(self, band: int, runs: Runs) -> Pairs:
         """The pairs that share this band and none before it, once every band is sorted."""
@@ -165,8 +162,6 @@ class _Join:
     def _blocks(
         self, band: int, members: NDArray[np.uint32], ends: NDArray[np.uint32]
     ) -> Iterator[Pairs]:
-        from neardup_solr.kernel import joins
-
         cap, sides = self._joining.cap, self._joining.sides
         room = max(_ROOM, 2 * len(members), cap * cap)
         block = np.empty((room, 2), dtype=np.uint32)
@@ -180,6 +175,13 @@ class _Join:
             yield block[:filled].copy()
 
 
+def _hot_runs(ends: NDArray[np.uint32], cap: int) -> list[tuple[int, int]]:
+    """The runs of more than `cap` members, from and to."""
+    begins = np.concatenate([[0], ends[:-1]]).astype(np.int64)
+    hot = np.flatnonzero(ends - begins > cap)
+    return list(zip(begins[hot].tolist(), ends[hot].tolist(), strict=True))
+
+
 def _keys(
     signatures: NDArray[np.uint32], first: int, last: int, settings: Settings, threads: int
 ) -> NDArray[np.uint64]:
@@ -187,14 +189,7 @@ def _keys(
     keys = np.empty((len(signatures), last - first), dtype=np.uint64)
 
     def fill(documents: slice) -> None:
-        if is_compiled():
-            from neardup_solr.kernel import joins
-
-            joins.hash_rows(signatures[documents], first, settings.rows, keys[documents])
-        else:
-            columns = slice(first * settings.rows, last * settings.rows)
-            part = signatures[documents, columns]
-            keys[documents] = bands.hash_bands(part, last - first, settings.rows)
+        joins.hash_rows(signatures[documents], first, settings.rows, keys[documents])
 
     _by_parts(fill, len(signatures), threads)
     return keys
@@ -206,12 +201,7 @@ def _alike(signatures: NDArray[np.uint32], settings: Settings, threads: int) -> 
     hashed = np.empty(len(signatures), dtype=np.uint64)
 
     def fill(documents: slice) -> None:
-        if is_compiled():
-            from neardup_solr.kernel import joins
-
-            joins.hash_whole(signatures[documents], used, hashed[documents])
-        else:
-            hashed[documents] = bands.hash_bands(signatures[documents], 1, used)[:, 0]
+        joins.hash_whole(signatures[documents], used, hashed[documents])
 
     _by_parts(fill, len(signatures), threads)
     return hashed
@@ -236,59 +226,6 @@ def components(documents: int, pairs: Pairs) -> NDArray[np.int64]:
 
     Shape (documents,); a document without a pair is its own.
     """
-    if is_compiled():
-        from neardup_solr.kernel import joins
-
-        found: NDArray[np.int64] = joins.components(documents, pairs)
-        return found
-    parent = list(range(documents))
-    for one, other in pairs.tolist():
-        low, high = sorted((_root(parent, one), _root(parent, other)))
-        parent[high] = low
-    return np.array([_root(parent, document) for document in range(documents)], dtype=np.int64)
-
-
-def _root(parent: list[int], document: int) -> int:
-    while parent[document] != document:
-        parent[document] = parent[parent[document]]
-        document = parent[document]
-    return document
-
-
-def _candidates_slowly(
-    keys: NDArray[np.uint64], alike: NDArray[np.uint64], joining: Joining, *, is_first: bool
-) -> Candidates:
-    pairs: set[tuple[int, int]] = set()
-    hot_keys = 0
-    same = alike.tolist()
-    for band, column in enumerate(keys.T.tolist()):
-        runs: dict[int, list[int]] = defaultdict(list)
-        for row, key in enumerate(column):
-            runs[key].append(row)
-        for run in runs.values():
-            hot_keys += len(run) > joining.cap
-            run.sort(key=lambda row: (same[row], row))
-            found = map(sorted, _of_run(run, joining))
-            every = (is_first and band == 0) or len(run) <= joining.cap
-            pairs.update((a, b) for a, b in found if every or same[a] != same[b])
-    listed = np.array(sorted(pairs), dtype=np.uint32).reshape(-1, 2)
-    return Candidates(pairs=listed, hot_keys=hot_keys)
-
-
-def _of_run(run: Sequence[int], joining: Joining) -> Iterator[tuple[int, int]]:
-    side = joining.sides.tolist() or None
-    if len(run) > joining.cap:
-        yield from pairwise(run) if side is None else _across(run, side)
-        return
-    for at, one in enumerate(run):
-        for other in run[at + 1 :]:
-            if side is None or side[one] != side[other]:
-                yield one, other
-
-
-def _across(run: Sequence[int], side: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Each document with the next and the last of the other side."""
-    for way in (run, run[::-1]):
-        for at, one in enumerate(way):
-            met = (other for other in reversed(way[:at]) if side[other] != side[one])
-            yield from ((one, other) for other in islice(met, 1))
+    found = np.arange(documents)
+    graph.components(pairs, found)
+    return found

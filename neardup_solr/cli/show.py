@@ -38,17 +38,10 @@ def say_if_typed(source: str, what: str) -> None:
 
 
 def compile_kernel() -> None:
-    """Have the kernel compiled before it is needed, and say so where it takes its time."""
-    from pathlib import Path
-
+    """Have the kernel compiled before it is needed, and say so if it takes its time."""
     from neardup_solr.minhash import sign
 
-    if sign.is_compiled():
-        from neardup_solr import kernel
-
-        if not any(Path(kernel.sign.stats.cache_path or "").glob("*.sign-*.nbi")):
-            say("Compiling the kernel, once ...")
-    sign.compile_kernel()
+    sign.compile_kernel(on_wait=lambda: say("Compiling the kernel, once ..."))
 
 
 def counted(number: int, what: str) -> str:

@@ -5,16 +5,16 @@ Documents, pairs and labels are those of `neardup_solr.clusters.linkage`.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations, pairwise
+from collections import defaultdict
+from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.clusters.linkage import Labels, Similarities, folded
+from neardup_solr.kernel import graph
 from neardup_solr.measures import Pairs
-from neardup_solr.minhash.sign import is_compiled
 from neardup_solr.records import Cluster, Member
 
 MOST_MISSING = 256  # documents of a cluster whose missing pairs are worth a comparison
@@ -32,14 +32,10 @@ def missing(documents: int, pairs: Pairs, labels: Labels, *, most: int = MOST_MI
     wanted[members] = True
     inner = _inner(pairs, labels)
     inner = inner[wanted[inner[:, 0]]]
-    if not is_compiled():
-        return _missing_slowly(inner, members, bounds)
-    from neardup_solr.kernel import graph
-
     sizes = np.diff(bounds)
     room = int((sizes * (sizes - 1) // 2).sum()) - len(inner)
-    offsets, neighbours = graph.adjacency(documents, inner)
-    found: Pairs = graph.missing(offsets, neighbours, members, bounds, room)
+    found = np.empty((room, 2), dtype=np.uint32)
+    graph.missing(*_adjacency(documents, inner), members, bounds, found)
     return found
 
 
@@ -54,14 +50,8 @@ def diameters(
     """
     members, bounds = _groups(labels, most)
     inner = _inner(pairs, labels)
-    if is_compiled():
-        from neardup_solr.kernel import graph
-
-        offsets, neighbours = graph.adjacency(documents, inner)
-        found = graph.diameters(offsets, neighbours, members, bounds)
-    else:
-        near = _neighbours(inner)
-        found = np.array([_diameter(near, group) for group in _each(members, bounds)], np.int64)
+    found = np.zeros(len(bounds) - 1, dtype=np.int64)
+    graph.diameters(*_adjacency(documents, inner), members, bounds, found)
     longest = np.zeros(documents, dtype=np.int64)
     longest[members] = np.repeat(found, np.diff(bounds))
     return longest
@@ -74,12 +64,9 @@ def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
     in linear time.
     """
     inner = _inner(pairs, labels)
-    if not is_compiled():
-        return _bridges_slowly(documents, inner)
-    from neardup_solr.kernel import graph
-
-    offsets, neighbours = graph.adjacency(documents, inner)
-    return np.flatnonzero(graph.bridges(offsets, neighbours))
+    found = np.zeros(documents, dtype=np.bool_)
+    graph.bridges(*_adjacency(documents, inner), found)
+    return np.flatnonzero(found)
 
 
 def clusters(
@@ -161,76 +148,9 @@ def _groups(labels: Labels, most: int) -> tuple[NDArray[np.int64], NDArray[np.in
     return members, np.append(starts, len(members))
 
 
-def _each(members: NDArray[np.int64], bounds: NDArray[np.int64]) -> Iterator[list[int]]:
-    for start, stop in pairwise(bounds.tolist()):
-        yield members[start:stop].tolist()
-
-
-def _neighbours(pairs: Pairs) -> defaultdict[int, list[int]]:
-    near: defaultdict[int, list[int]] = defaultdict(list)
-    for one, other in pairs.tolist():
-        near[one].append(other)
-        near[other].append(one)
-    return near
-
-
-def _missing_slowly(pairs: Pairs, members: NDArray[np.int64], bounds: NDArray[np.int64]) -> Pairs:
-    there = {tuple(pair) for pair in pairs.tolist()}
-    found = [
-        pair for group in _each(members, bounds) for pair in combinations(group, 2)
-        if pair not in there
-    ]  # fmt: skip
-    return np.array(found, dtype=np.uint32).reshape(-1, 2)
-
-
-def _diameter(near: Mapping[int, list[int]], group: list[int]) -> int:
-    levels = _levels(near, max(group, key=lambda document: len(near[document])))
-    longest = max(levels.values())
-    for document, level in reversed(levels.items()):
-        if longest >= 2 * level:
-            break
-        longest = max(longest, *_levels(near, document).values())
-    return longest
-
-
-def _levels(near: Mapping[int, list[int]], first: int) -> dict[int, int]:
-    """How far each document is from the first, the nearest first."""
-    levels = {first: 0}
-    queue = deque([first])
-    while queue:
-        one = queue.popleft()
-        for other in near[one]:
-            if other not in levels:
-                levels[other] = levels[one] + 1
-                queue.append(other)
-    return levels
-
-
-def _bridges_slowly(documents: int, pairs: Pairs) -> NDArray[np.int64]:
-    near = _neighbours(pairs)
-    depth: dict[int, int] = {}
-    low: dict[int, int] = {}
-    found = set()
-    for root in range(documents):
-        if root in depth or root not in near:
-            continue
-        depth[root] = low[root] = branches = 0
-        walk = [(root, iter(near[root]))]
-        while walk:
-            one, rest = walk[-1]
-            other = next(rest, None)
-            if other is not None and other not in depth:
-                depth[other] = low[other] = len(walk)
-                walk.append((other, iter(near[other])))
-            elif other is not None:
-                low[one] = min(low[one], depth[other])
-            else:
-                walk.pop()
-                above = walk[-1][0] if walk else root
-                low[above] = min(low[above], low[one])
-                branches += above == root != one
-                if above != root and low[one] >= depth[above]:
-                    found.add(above)
-        if branches > 1:
-            found.add(root)
-    return np.array(sorted(found), dtype=np.int64)
+def _adjacency(documents: int, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Offsets and neighbours: those of document d are neighbours[offsets[d]:offsets[d + 1]]."""
+    offsets = np.zeros(documents + 1, dtype=np.int64)
+    neighbours = np.empty(2 * len(pairs), dtype=np.uint32)
+    graph.adjacency(pairs, offsets, neighbours)
+    return offsets, neighbours

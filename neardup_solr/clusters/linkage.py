@@ -8,15 +8,13 @@ so a document alone by its own.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.candidates.by_band import components
 from neardup_solr.errors import SettingsError
+from neardup_solr.kernel import graph
 from neardup_solr.measures import Pairs
-from neardup_solr.minhash.sign import is_compiled
 
 LINKAGES = ("single", "complete")
 
@@ -58,13 +56,10 @@ def complete(documents: int, pairs: Pairs, similarities: Similarities) -> Labels
     """
     group = components(documents, pairs)[pairs[:, 0]]
     order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities, group))
-    if not is_compiled():
-        return _complete_slowly(documents, pairs[order])
-    from neardup_solr.kernel import graph
-
     starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    found: Labels = graph.complete(documents, pairs[order], np.append(starts, len(pairs)))
-    return found
+    labels = np.empty(documents, dtype=np.int64)
+    graph.complete(pairs[order], np.append(starts, len(pairs)), labels)
+    return labels
 
 
 def folded(
@@ -83,24 +78,3 @@ def folded(
     is_first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
     kept = is_first & (ends[:, 0] != ends[:, 1])
     return ends[kept].astype(np.uint32), similarities[order][kept]
-
-
-def _complete_slowly(documents: int, pairs: Pairs) -> Labels:
-    clusters = {document: [document] for document in range(documents)}
-    labels = list(range(documents))
-    seen: defaultdict[int, Counter[int]] = defaultdict(Counter)  # pairs with other clusters
-    for one, other in pairs.tolist():
-        keep, lose = sorted((labels[one], labels[other]))
-        seen[keep][lose] += 1
-        seen[lose][keep] += 1
-        if seen[keep][lose] < len(clusters[keep]) * len(clusters[lose]):
-            continue
-        for row in clusters[lose]:
-            labels[row] = keep
-        clusters[keep] += clusters.pop(lose)
-        del seen[keep][lose]
-        for neighbour, count in seen.pop(lose).items():
-            if neighbour != keep:
-                seen[keep][neighbour] += count
-                seen[neighbour][keep] += seen[neighbour].pop(lose)
-    return np.array(labels, dtype=np.int64)

@@ -11,9 +11,9 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
 from neardup_solr.kernel.hashes import AFFINE, BLOCK, LANES, XOR, band, minhash
+from neardup_solr.kernel.machine import compiled
 from neardup_solr.kernel.normal import SPARE, characters, normalize_ascii, normalize_wide
 from neardup_solr.kernel.pieces import spell
 
@@ -76,7 +76,7 @@ class Texts(NamedTuple):
     ends: Any
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def sign(texts, is_normal, tables, shape, out, bounds, words, signatures, keys):
     """Normal forms, signatures and band hashes of texts.
 

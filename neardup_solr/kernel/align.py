@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from neardup_solr.kernel.machine import compiled, inner
 
 BITS = np.uint32(31)  # a letter is in one of 32 sets, by its lowest bits
 PAIRS, FOURS, EIGHTS = np.uint32(0x55555555), np.uint32(0x33333333), np.uint32(0x0F0F0F0F)
@@ -36,17 +37,18 @@ class Rules(NamedTuple):
     most: int
 
 
-@njit(nogil=True, cache=True)
-def letter_sets(letters, bounds):
-    """The letters of each word as a set of 32 bits; words of different sets have other letters."""
-    sets = np.zeros(len(bounds) - 1, dtype=np.uint32)
+@compiled
+def letter_sets(letters, bounds, sets):
+    """Fill `sets` (uint32, zeros) with the letters of each word as 32 bits.
+
+    Words of different sets have other letters.
+    """
     for word in range(len(sets)):
         for at in range(bounds[word], bounds[word + 1]):
             sets[word] |= np.uint32(1) << (letters[at] & BITS)
-    return sets
 
 
-@njit(nogil=True, cache=True)
+@inner
 def may_stand(size, other_size, letters, other_letters, rules):
     """Whether sizes and letters allow that one word stands for the other."""
     longer, difference = max(size, other_size), abs(size - other_size)
@@ -59,7 +61,7 @@ def may_stand(size, other_size, letters, other_letters, rules):
     return difference <= most and _bits(letters ^ other_letters) <= 2 * most
 
 
-@njit(nogil=True, cache=True)
+@inner
 def word_similarity(short, long, vocabulary, rules, table):
     """How far a word stands for another one; neither is too long, `short` has no digit."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
@@ -88,7 +90,7 @@ def word_similarity(short, long, vocabulary, rules, table):
     return 1.0 - slips / other_size if slips <= most else 0.0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _bits(letters):
     """The number of set bits."""
     letters = np.uint32(letters - ((letters >> np.uint32(1)) & PAIRS))
@@ -98,7 +100,7 @@ def _bits(letters):
     return np.int64(letters + (letters >> np.uint32(16))) & 63
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _slips(first, second, most, table):
     """Optimal string alignment distance (Boytsov 2011, section 2.1), or more than `most`."""
     before, last, row = table[0], table[1], table[2]
@@ -151,17 +153,19 @@ def packed(
     order = np.lexsort((flat, of_record)) - bounds[of_record]
     letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     word_bounds = np.cumsum([0, *map(len, words)])
+    sets = np.zeros(len(words), dtype=np.uint32)
+    letter_sets(letters, word_bounds, sets)
     vocabulary = Vocabulary(
         letters=letters,
         bounds=word_bounds,
-        sets=letter_sets(letters, word_bounds),
+        sets=sets,
         weights=np.array([weight(word) for word in words], dtype=np.float64),
         numeric=np.array([has_digit(word) for word in words], dtype=np.bool_),
     )
     return Records(words=flat, order=order, bounds=bounds), vocabulary
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def aligned(records, vocabulary, rules, pairs, found):
     """Fill `found` (float64, pairs) with the similarity of each pair of record numbers."""
     longest = 1
@@ -177,14 +181,14 @@ def aligned(records, vocabulary, rules, pairs, found):
         found[pair] = _similarity(first, second, vocabulary, rules, table)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _side(records, record, taken):
     begin, end = records.bounds[record], records.bounds[record + 1]
     taken[: end - begin] = False
     return Side(records.words[begin:end], records.order[begin:end], taken[: end - begin])
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _comes_later(first, second):
     for at in range(min(len(first), len(second))):
         if first[at] != second[at]:
@@ -192,7 +196,7 @@ def _comes_later(first, second):
     return len(first) > len(second)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _similarity(first, second, vocabulary, rules, table):
     """Dice and containment of the aligned weight, their mean."""
     if len(first.words) == 0 or len(second.words) == 0:
@@ -222,14 +226,14 @@ def _similarity(first, second, vocabulary, rules, table):
     return (2.0 * both / (one + other) + both / min(one, other)) / 2.0
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _counted(own, other, different):
     """What a word counts on its side: the smaller weight, and of the rest what is different."""
     weight = min(own, other)
     return weight + different * (own - weight)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _take_equal(first, second, weights):
     """Take equal words, a merge of both orders; gives their weight."""
     total = 0.0
@@ -245,7 +249,7 @@ def _take_equal(first, second, weights):
     return total
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
     """Take neighbours of `first` with the word of `second` that they are joined, or spell."""
     for place in range(len(second.words)):
@@ -273,7 +277,7 @@ def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
     return both, one, other
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _joined(side, word, vocabulary):
     """The place of two neighbours that are not taken and make up the word, or -1."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
@@ -295,7 +299,7 @@ def _joined(side, word, vocabulary):
     return -1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _spelled(side, word, size, vocabulary):
     """The place of neighbours that are not taken and begin with the word's letters, or -1."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
@@ -310,7 +314,7 @@ def _spelled(side, word, size, vocabulary):
     return -1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _edges(first, second, vocabulary, rules, table):
     """Words that stand for each other: weight times similarity, similarity, places."""
     gains, similarities = np.empty(16, dtype=np.float64), np.empty(16, dtype=np.float64)

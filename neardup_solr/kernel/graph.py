@@ -1,8 +1,7 @@
-"""Missing pairs, diameters and bridges of a graph of documents, in compiled code.
+"""A graph of documents, in compiled code: its components, its guards, complete linkage over it.
 
 Everything is a loop over arrays, without recursion: a chain of a million documents is only a long
-one. `neardup_solr.clusters.guards` documents what is computed and has equal results without
-numba.
+one. `clusters.guards` and `clusters.linkage` document what is computed.
 """
 
 from __future__ import annotations
@@ -10,36 +9,61 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from neardup_solr.kernel.machine import compiled, inner
 
 _NONE = -1
+_SPREAD = 0x1E3779B97F4A7C15  # odd; spreads keys over a table (Knuth, volume 3, section 6.4)
 
 
-@njit(nogil=True, cache=True)
-def adjacency(documents, pairs):
-    """Neighbours of document d: neighbours[offsets[d]:offsets[d + 1]]."""
-    offsets = np.zeros(documents + 1, dtype=np.int64)
+@compiled
+def components(pairs, parent):
+    """Make `parent` (int64, documents), each its own at first, the first of each one's component.
+
+    Union by the smaller number with path halving (Tarjan, van Leeuwen 1984).
+    """
+    for pair in range(len(pairs)):
+        one, other = _root(parent, pairs[pair, 0]), _root(parent, pairs[pair, 1])
+        if one != other:
+            parent[max(one, other)] = min(one, other)
+    for document in range(len(parent)):
+        parent[document] = _root(parent, document)
+
+
+@inner
+def _root(parent, document):
+    while parent[document] != document:
+        parent[document] = parent[parent[document]]
+        document = parent[document]
+    return document
+
+
+@compiled
+def adjacency(pairs, offsets, neighbours):
+    """Fill in the neighbours of document d: neighbours[offsets[d]:offsets[d + 1]].
+
+    `offsets` (int64, documents + 1) are zeros at first; `neighbours` is uint32, two a pair.
+    """
+    documents = len(offsets) - 1
     for pair in range(len(pairs)):
         offsets[pairs[pair, 0] + 1] += 1
         offsets[pairs[pair, 1] + 1] += 1
     for document in range(documents):
         offsets[document + 1] += offsets[document]
-    places, neighbours = offsets[:-1].copy(), np.empty(2 * len(pairs), dtype=np.uint32)
+    places = offsets[:-1].copy()
     for pair in range(len(pairs)):
         one, other = pairs[pair, 0], pairs[pair, 1]
         neighbours[places[one]], neighbours[places[other]] = other, one
         places[one] += 1
         places[other] += 1
-    return offsets, neighbours
 
 
-@njit(nogil=True, cache=True)
-def missing(offsets, neighbours, members, bounds, room):
-    """All pairs of documents of one group that are not neighbours; `room` is their number.
+@compiled
+def missing(offsets, neighbours, members, bounds, found):
+    """Fill `found` (uint32, pairs) with all pairs of one group that are not neighbours.
 
     Group g is members[bounds[g]:bounds[g + 1]], rising.
     """
-    found = np.empty((room, 2), dtype=np.uint32)
     met = np.full(len(offsets) - 1, _NONE)
     filled = 0
     for group in range(len(bounds) - 1):
@@ -51,18 +75,16 @@ def missing(offsets, neighbours, members, bounds, room):
                 if met[members[later]] != one:
                     found[filled, 0], found[filled, 1] = one, members[later]
                     filled += 1
-    return found
 
 
-@njit(nogil=True, cache=True)
-def diameters(offsets, neighbours, members, bounds):
-    """The longest of the shortest paths of each group, a connected one.
+@compiled
+def diameters(offsets, neighbours, members, bounds, longest):
+    """Fill `longest` (int64) with the longest shortest path of each group, a connected one.
 
     Breadth first from the document of most neighbours, then from the others, the farthest of it
     first: any two of those that remain are within twice their distance of it, which ends the
     search early (iFUB; Crescenzi and others 2013).
     """
-    longest = np.zeros(len(bounds) - 1, dtype=np.int64)
     stamps = np.full(len(offsets) - 1, _NONE)
     levels = np.zeros(len(offsets) - 1, dtype=np.int64)
     queue = np.empty(len(members), dtype=np.int64)
@@ -84,10 +106,9 @@ def diameters(offsets, neighbours, members, bounds):
                 break
             deep = _breadth_first(order[at], size, offsets, neighbours, stamps, levels, queue)
             longest[group] = max(longest[group], deep)
-    return longest
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _breadth_first(first, size, offsets, neighbours, stamps, levels, queue):
     """How far the farthest of `size` documents is; `queue` and `levels` then tell of each."""
     queue[0], stamps[first], levels[first] = first, first, 0
@@ -103,17 +124,16 @@ def _breadth_first(first, size, offsets, neighbours, stamps, levels, queue):
     return levels[queue[filled - 1]]
 
 
-@njit(nogil=True, cache=True)
-def bridges(offsets, neighbours):
-    """Whether the graph falls apart further without the document: articulation points.
+@compiled
+def bridges(offsets, neighbours, found):
+    """Fill `found` (bool) with whether the graph falls apart further without the document.
 
-    Depth first, with the walk kept in `parent` (Hopcroft and Tarjan 1973): `low` is the least
-    depth that what hangs on a document reaches past it.
+    Articulation points, depth first, with the walk kept in `parent` (Hopcroft and Tarjan 1973):
+    `low` is the least depth that what hangs on a document reaches past it.
     """
     documents = len(offsets) - 1
     depth, low = np.full(documents, _NONE), np.zeros(documents, dtype=np.int64)
     parent, place = np.full(documents, _NONE), offsets[:-1].copy()
-    found = np.zeros(documents, dtype=np.bool_)
     for root in range(documents):
         if depth[root] != _NONE:
             continue
@@ -137,11 +157,6 @@ def bridges(offsets, neighbours):
                 low[above] = min(low[above], low[one])
             one = above
         found[root] = branches > 1
-    return found
-
-
-_UNUSED = -1
-_SPREAD = 0x1E3779B97F4A7C15  # odd; spreads keys over the table (Knuth, volume 3, section 6.4)
 
 
 class Linking(NamedTuple):
@@ -160,13 +175,13 @@ class Linking(NamedTuple):
     following: Any
 
 
-@njit(nogil=True, cache=True)
-def complete(documents, pairs, bounds):
-    """The smallest document of each document's cluster, by complete linkage.
+@compiled
+def complete(pairs, bounds, labels):
+    """Fill `labels` (int64) with the first document of each one's cluster, by complete linkage.
 
     Component c has the pairs bounds[c]:bounds[c + 1], in the order in which to link.
     """
-    largest = 0
+    documents, largest = len(labels), 0
     for component in range(len(bounds) - 1):
         largest = max(largest, bounds[component + 1] - bounds[component])
     table = np.zeros(_capacity(largest), dtype=np.int64)
@@ -175,7 +190,7 @@ def complete(documents, pairs, bounds):
         np.arange(documents),
         np.ones(documents, dtype=np.int64),
         np.zeros(documents, dtype=np.int64),
-        np.full(documents, _UNUSED),
+        np.full(documents, _NONE),
         np.empty(2 * largest, dtype=np.uint32),
         np.empty(2 * largest, dtype=np.int64),
     )
@@ -184,10 +199,10 @@ def complete(documents, pairs, bounds):
         room = _capacity(len(own))
         table[:room] = 0
         _link(own, linking, table[:room], tally[:room])
-    return _smallest(linking.parent)
+    _label(linking.parent, labels)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _link(pairs, linking, table, tally):
     """Merge two clusters as soon as all pairs between them were seen.
 
@@ -211,7 +226,7 @@ def _link(pairs, linking, table, tally):
             used += _merge(one, other, linking, table, tally)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _list(one, other, entry, linking):
     """Note in the list of one cluster that the other is its neighbour."""
     linking.targets[entry] = other
@@ -219,7 +234,7 @@ def _list(one, other, entry, linking):
     linking.lengths[one] += 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _merge(one, other, linking, table, tally):
     """Make one cluster of two; how many keys the table has more."""
     shorter = linking.lengths[one] < linking.lengths[other]
@@ -229,7 +244,7 @@ def _merge(one, other, linking, table, tally):
     linking.lengths[large] += linking.lengths[small]
     tally[_slot(table, _key(small, large))] = 0
     added, entry = 0, linking.heads[small]
-    while entry != _UNUSED:
+    while entry != _NONE:
         after = linking.following[entry]
         neighbour = _root(linking.parent, linking.targets[entry])
         if neighbour != large:
@@ -238,7 +253,7 @@ def _merge(one, other, linking, table, tally):
     return added
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _move(small, large, neighbour, entry, linking, table, tally):
     """Let a neighbour of the one cluster be the other's; whether it is new to that."""
     old = _slot(table, _key(small, neighbour))
@@ -254,7 +269,7 @@ def _move(small, large, neighbour, entry, linking, table, tally):
     return is_new
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _capacity(pairs):
     """Room for half as many keys again as there can be, twice over: a power of 2."""
     capacity = 4
@@ -263,13 +278,13 @@ def _capacity(pairs):
     return capacity
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _key(one, other):
     """Two different clusters as one number that is never 0."""
     return np.int64(min(one, other)) << 32 | np.int64(max(one, other))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _slot(table, key):
     """Where the key is, or would be put."""
     last = len(table) - 1
@@ -279,34 +294,27 @@ def _slot(table, key):
     return slot
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _sweep(table, tally):
     """Forget the pairs of clusters that are no more; how many keys remain."""
-    live = np.flatnonzero((table != 0) & (tally > 0))
-    keys, counts = table[live], tally[live]
+    keys, counts, live = np.empty_like(table), np.empty_like(tally), 0
+    for slot in range(len(table)):
+        if table[slot] != 0 and tally[slot] > 0:
+            keys[live], counts[live] = table[slot], tally[slot]
+            live += 1
     table[:] = 0
-    for at in range(len(keys)):
+    for at in range(live):
         slot = _slot(table, keys[at])
         table[slot], tally[slot] = keys[at], counts[at]
-    return len(keys)
+    return live
 
 
-@njit(nogil=True, cache=True)
-def _root(parent, document):
-    while parent[document] != document:
-        parent[document] = parent[parent[document]]
-        document = parent[document]
-    return document
-
-
-@njit(nogil=True, cache=True)
-def _smallest(parent):
-    """The smallest document of each tree."""
-    first = np.full(len(parent), _UNUSED)
-    labels = np.empty(len(parent), dtype=np.int64)
+@inner
+def _label(parent, labels):
+    """Name each tree by its first document."""
+    first = np.full(len(parent), _NONE)
     for document in range(len(parent)):
         root = _root(parent, document)
-        if first[root] == _UNUSED:
+        if first[root] == _NONE:
             first[root] = document
         labels[document] = first[root]
-    return labels

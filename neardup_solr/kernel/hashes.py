@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from neardup_solr.kernel.machine import compiled, inner
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4 = U64(0), U64(1), U64(2), U64(3), U64(4)
@@ -12,7 +13,7 @@ LANES = U64(16)  # a block is padded to a multiple of it, and so fills vector re
 AFFINE, XOR = 0, 1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def minhash(out, begin, end, starts, pieces, gap, shape, block, signature):
     """Fold the hash of each shingle into a signature; a short text is its own only shingle."""
     signature[:] = U32(0xFFFFFFFF) if shape.family == AFFINE else U32(0x80000000)
@@ -35,7 +36,19 @@ def minhash(out, begin, end, starts, pieces, gap, shape, block, signature):
             filled = N0
 
 
-@njit(nogil=True, cache=True)
+@compiled
+def fold(hashed, family, multiplier, offset, signature):
+    """Make the signature of a set of shingles of their hashes (uint32)."""
+    signature[:] = U32(0xFFFFFFFF) if family == AFFINE else U32(0x80000000)
+    for at in range(0, len(hashed), np.int64(BLOCK)):
+        part = hashed[at : at + np.int64(BLOCK)]
+        if family == AFFINE:
+            _fold_affine(part, U64(len(part)), multiplier, offset, signature)
+        else:
+            _fold_xor(part, U64(len(part)), multiplier, signature)
+
+
+@inner
 def murmur3(text, start, end, seed):
     """murmur3, 32 bits, of text[start:end] (Appleby 2011); reads up to 3 bytes past the end."""
     hashed, at, size = seed, start, end - start
@@ -53,19 +66,19 @@ def murmur3(text, start, end, seed):
     return hashed ^ (hashed >> U32(16))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _load(text, at):
     low = U32(text[at]) | (U32(text[at + N1]) << U32(8))
     return low | (U32(text[at + N2]) << U32(16)) | (U32(text[at + N3]) << U32(24))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _scrambled(word):
     word = U32(word * U32(0xCC9E2D51))
     return U32(((word << U32(15)) | (word >> U32(17))) * U32(0x1B873593))
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fold_affine(block, filled, multiplier, offset, signature):
     """Minima of a·x + b, four functions at a time: one load of x serves them all."""
     hashes, at = U64(len(signature)), N0
@@ -88,7 +101,7 @@ def _fold_affine(block, filled, multiplier, offset, signature):
         at += N1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _fold_xor(block, filled, masks, signature):
     """Maxima of x XOR mask as signed integers: unsigned ones with the sign bit turned."""
     turn = U32(0x80000000)
@@ -99,7 +112,7 @@ def _fold_xor(block, filled, masks, signature):
         signature[at] = most ^ turn
 
 
-@njit(nogil=True, cache=True)
+@inner
 def band(signature, rows, keys):
     """The hash of each band, as `bands.hash_bands` defines it."""
     at = 0
@@ -114,7 +127,7 @@ def band(signature, rows, keys):
         keys[number] = hashed
 
 
-@njit(nogil=True, cache=True)
+@inner
 def fnv64(data, first, last):
     """The 64-bit FNV-1a hash of data[first:last] (Fowler, Noll, Vo 1991), finally mixed.
 

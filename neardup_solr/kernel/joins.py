@@ -1,21 +1,23 @@
-"""Which documents share a band, and which belong together, in compiled code."""
+"""Signatures in compiled code: read from base64, compared, and which of them share a band."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from neardup_solr.kernel.hashes import band as band_keys
+from neardup_solr.kernel.machine import compiled, inner
+
+_PAD = np.uint8(ord("="))
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def hash_rows(signatures, first, rows, keys):
     """Fill `keys` (uint64, documents × bands) with the hashes of bands from `first` on."""
     for document in range(len(signatures)):
         band_keys(signatures[document, first * rows :], rows, keys[document])
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def hash_whole(signatures, used, hashed):
     """Fill `hashed` (uint64, documents) with one hash over the first `used` values of each."""
     for document in range(len(signatures)):
@@ -26,15 +28,13 @@ def hash_whole(signatures, used, hashed):
         hashed[document] = mixed
 
 
-@njit(nogil=True, cache=True)
-def runs(order, column, alike, cap, hot, members, ends):
+@compiled
+def runs(order, column, cap, hot, members, ends):
     """Collect the documents whose keys are equal to another's, run by run.
 
     `order` sorts `column` (uint64, documents). Run r is members[ends[r - 1]:ends[r]]; gives the
     number of members, of runs, and of hot ones: of more than `cap` documents, which `hot` (bool,
-    documents) then marks. A hot run is put in the order of `alike` (uint64, documents: equal for
-    equal signatures), then of the documents, so that those of equal signatures are neighbours in
-    it, and the same ones in every band.
+    documents) then marks.
     """
     filled, found, hot_ones, start, count = 0, 0, 0, 0, len(order)
     while start < count:
@@ -50,19 +50,18 @@ def runs(order, column, alike, cap, hot, members, ends):
             found += 1
             if stop - start > cap:
                 hot_ones += 1
-                run = np.sort(members[first:filled])
-                members[first:filled] = run[np.argsort(alike[run], kind="mergesort")]
                 for at in range(first, filled):
                     hot[members[at]] = True
         start = stop
     return filled, found, hot_ones
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def band_pairs(first, members, ends, keys, hot, alike, sides, band, is_first, pairs):
     """Fill `pairs` with documents that share this band and no earlier one; from run `first` on.
 
-    Runs that `hot` marks are chained instead. `sides` (uint8) is empty, or only documents of
+    Runs that `hot` marks are chained instead, in their order; `alike` (uint64, documents) is equal
+    for equal signatures. `sides` (uint8) is empty, or only documents of
     different sides are paired; `is_first` marks the first band of all.
     Gives the run where the next call goes on (the number of runs once all is done) and how many
     pairs were filled; `pairs` (uint32, room × 2) has room for the largest run.
@@ -81,7 +80,7 @@ def band_pairs(first, members, ends, keys, hot, alike, sides, band, is_first, pa
     return len(ends), filled
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pair_all(run, keys, hot, sides, band, pairs, filled):
     for at in range(len(run) - 1):
         for other in range(at + 1, len(run)):
@@ -90,7 +89,7 @@ def _pair_all(run, keys, hot, sides, band, pairs, filled):
     return filled
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled):
     """Pair each document with the next one; or with the next and the last of the other side.
 
@@ -110,7 +109,7 @@ def _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled):
     return filled
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _pair(one, other, keys, hot, band, pairs, filled):
     """Fill in a pair, unless an earlier band has it; gives how many there are now.
 
@@ -124,7 +123,7 @@ def _pair(one, other, keys, hot, band, pairs, filled):
     return filled + 1
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def equal_values(signatures, pairs, equal):
     """Fill `equal` (float64, pairs) with the share of equal values of two signatures."""
     hashes = signatures.shape[1]
@@ -136,34 +135,7 @@ def equal_values(signatures, pairs, equal):
         equal[pair] = count / hashes
 
 
-@njit(nogil=True, cache=True)
-def components(documents, pairs):
-    """The component of each document: the number of its first document.
-
-    Union by the smaller number with path halving (Tarjan, van Leeuwen 1984).
-    """
-    parent = np.arange(documents)
-    for pair in range(len(pairs)):
-        one, other = _root(parent, pairs[pair, 0]), _root(parent, pairs[pair, 1])
-        if one != other:
-            parent[max(one, other)] = min(one, other)
-    for document in range(documents):
-        parent[document] = _root(parent, document)
-    return parent
-
-
-@njit(nogil=True, cache=True)
-def _root(parent, document):
-    while parent[document] != document:
-        parent[document] = parent[parent[document]]
-        document = parent[document]
-    return document
-
-
-PAD = np.uint8(ord("="))
-
-
-@njit(nogil=True, cache=True)
+@compiled
 def decode_rows(characters, sixes, out):
     """Fill `out` (uint8, rows × bytes) from `characters` (uint8, rows × length); gives success.
 
@@ -179,7 +151,7 @@ def decode_rows(characters, sixes, out):
             for place in range(four, four + 4):
                 six = sixes[characters[row, place]]
                 if place >= length - pads:
-                    if characters[row, place] != PAD:
+                    if characters[row, place] != _PAD:
                         return False
                     six = np.uint8(0)
                 bad |= six

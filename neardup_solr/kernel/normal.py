@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from neardup_solr.kernel.machine import inner
 from neardup_solr.text.normalize import CONTEXT, DROPPED, KEPT, MARK, SPACE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
@@ -13,7 +13,7 @@ BLANK = U8(32)
 SPARE = 64  # bytes past a text: murmur3 may read 3 of them, a last character may need some
 
 
-@njit(nogil=True, cache=True)
+@inner
 def normalize_ascii(text, start, end, lower, out, at, starts):
     """The normal form of an ASCII text, and where its words start, without a branch a byte."""
     begin, words, before = at, N0, BLANK
@@ -25,7 +25,7 @@ def normalize_ascii(text, start, end, lower, out, at, starts):
     return at, np.int64(words)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _put(byte, out, at, before, starts, words, begin):
     """Write one byte: a blank after a blank is overwritten by what comes next."""
     out[at] = byte
@@ -36,7 +36,7 @@ def _put(byte, out, at, before, starts, words, begin):
     return at, words, byte
 
 
-@njit(nogil=True, cache=True)
+@inner
 def normalize_wide(text, start, end, is_normal, tables, out, at, starts):
     """The same for UTF-16; -1 words where neighbours or room have to be looked after."""
     begin, words, before, last_class = at, N0, BLANK, U8(0)
@@ -75,7 +75,7 @@ def normalize_wide(text, start, end, is_normal, tables, out, at, starts):
     return at, np.int64(words)
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _put_rare(code, becomes, tables, out, at, before, starts, words, begin):
     """Write what a code point becomes: a sequence, a blank, or itself in UTF-8 (RFC 3629)."""
     if becomes > 0:
@@ -98,7 +98,7 @@ def _put_rare(code, becomes, tables, out, at, before, starts, words, begin):
     return at, words, before
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _decode(text, at, end):
     """The code point at a UTF-16 code unit, and its size in units; a lone surrogate is itself."""
     unit = U64(text[at])
@@ -110,7 +110,7 @@ def _decode(text, at, end):
     return unit, N1
 
 
-@njit(nogil=True, cache=True)
+@inner
 def characters(out, begin, end, starts):
     """Where the characters of a normal form start, and how many there are."""
     count, at = N0, begin

@@ -1,11 +1,12 @@
-"""The shingles of normal forms as JSON strings, in compiled code."""
+"""The shingles of normal forms in compiled code: spelled as JSON, or hashed, and compared."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
 from neardup_solr.kernel.hashes import fnv64, murmur3
+from neardup_solr.kernel.machine import compiled, inner
 from neardup_solr.kernel.normal import BLANK, SPARE, characters
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
@@ -13,7 +14,7 @@ N0, N1, N2 = U64(0), U64(1), U64(2)
 QUOTE, COMMA = U8(ord('"')), U8(ord(","))
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def spell(forms, bounds, by_characters, size, longest, out, ends):
     """Write the set of shingles of each form as `"one","two"`, in order of first appearance.
 
@@ -21,24 +22,37 @@ def spell(forms, bounds, by_characters, size, longest, out, ends):
     escaping; ends[d] is where its JSON ends in `out`, or what the one before has where a shingle
     exceeds `longest` bytes (the caller spells those himself).
     """
-    most = N0
-    for form in range(len(ends)):
-        most = max(most, bounds[form + 1] - bounds[form])
-    starts = np.empty(most + U64(SPARE), dtype=np.uint32)
-    slots = np.empty(_slots_for(most), dtype=np.uint32)
+    starts = _room_for_starts(bounds)
+    slots = np.empty(_slots_for(len(starts)), dtype=np.uint32)
     at = N0
     for form in range(len(ends)):
-        begin, end = bounds[form], bounds[form + 1]
-        if by_characters:
-            pieces, gap = characters(forms, begin, end, starts), N0
-        else:
-            pieces, gap = words(forms, begin, end, starts), N1
-        starts[pieces] = U32(end - begin + gap)
+        begin = bounds[form]
+        pieces, gap = _cut(forms, begin, bounds[form + 1], by_characters, starts)
         at = _spell_one(forms, begin, starts, pieces, gap, size, longest, slots, out, at)
         ends[form] = at
 
 
-@njit(nogil=True, cache=True)
+@inner
+def _room_for_starts(bounds):
+    """Room for the places of all pieces of the longest form."""
+    most = N0
+    for form in range(len(bounds) - 1):
+        most = max(most, bounds[form + 1] - bounds[form])
+    return np.empty(most + U64(SPARE), dtype=np.uint32)
+
+
+@inner
+def _cut(forms, begin, end, by_characters, starts):
+    """The number of pieces of a form, and the bytes between two; `starts` gets their places."""
+    if by_characters:
+        pieces, gap = characters(forms, begin, end, starts), N0
+    else:
+        pieces, gap = words(forms, begin, end, starts), N1
+    starts[pieces] = U32(end - begin + gap)
+    return pieces, gap
+
+
+@inner
 def _slots_for(pieces):
     """A power of two that is at least twice the pieces, so that probing stays short."""
     slots = 64
@@ -47,7 +61,7 @@ def _slots_for(pieces):
     return slots
 
 
-@njit(nogil=True, cache=True)
+@inner
 def words(form, begin, end, starts):
     """Where the words of a normal form start, and how many there are."""
     starts[0] = U32(0)
@@ -59,7 +73,7 @@ def words(form, begin, end, starts):
     return count
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _spell_one(form, begin, starts, pieces, gap, size, longest, slots, out, at):
     first, size = at, min(size, pieces)
     used = _slots_for(pieces)
@@ -92,7 +106,7 @@ def _spell_one(form, begin, starts, pieces, gap, size, longest, slots, out, at):
     return at
 
 
-@njit(nogil=True, cache=True)
+@inner
 def _same(form, one, other, length):
     for offset in range(length):  # noqa: SIM110 - numba has no all()
         if form[one + U64(offset)] != form[other + U64(offset)]:
@@ -100,28 +114,34 @@ def _same(form, one, other, length):
     return True
 
 
-N0, N1, U32, U64 = np.uint64(0), np.uint64(1), np.uint32, np.uint64
-
-
-@njit(nogil=True, cache=True)
-def shingle_sets(forms, bounds, by_characters, size, hashed, ends):
+def shingle_sets(
+    forms: NDArray[np.uint8],
+    bounds: NDArray[np.uint64],
+    by_characters: bool,
+    size: np.uint64,
+    hashed: NDArray[np.uint64],
+    ends: NDArray[np.int64],
+) -> None:
     """Fill `hashed` (uint64) with the rising 64-bit hashes of each form's set of shingles.
 
     Form d is forms[bounds[d]:bounds[d + 1]], a normal form in UTF-8; its hashes end at ends[d].
     """
-    most = N0
-    for form in range(len(ends)):
-        most = max(most, bounds[form + 1] - bounds[form])
-    starts = np.empty(most + U64(SPARE), dtype=np.uint32)
+    hash_each(forms, bounds, by_characters, size, hashed, ends)
+    first = 0
+    for last in ends.tolist():
+        hashed[first:last].sort()
+        first = last
+    keep_distinct(hashed, ends)
+
+
+@compiled
+def hash_each(forms, bounds, by_characters, size, hashed, ends):
+    """Fill `hashed` with the hashes of the shingles of each form, in their order."""
+    starts = _room_for_starts(bounds)
     filled = 0
     for form in range(len(ends)):
-        begin, end = bounds[form], bounds[form + 1]
-        if by_characters:
-            pieces, gap = characters(forms, begin, end, starts), N0
-        else:
-            pieces, gap = words(forms, begin, end, starts), N1
-        starts[pieces] = U32(end - begin + gap)
-        first = filled
+        begin = bounds[form]
+        pieces, gap = _cut(forms, begin, bounds[form + 1], by_characters, starts)
         length = min(size, pieces)
         piece = N0
         while pieces and piece + length <= pieces:
@@ -130,22 +150,23 @@ def shingle_sets(forms, bounds, by_characters, size, hashed, ends):
             hashed[filled] = fnv64(forms, start, stop)
             filled += 1
             piece += N1
-        hashed[first:filled] = np.sort(hashed[first:filled])
-        filled = _distinct(hashed, first, filled)
         ends[form] = filled
 
 
-@njit(nogil=True, cache=True)
-def _distinct(hashed, first, last):
-    kept = first
-    for at in range(first, last):
-        if at == first or hashed[at] != hashed[kept - 1]:
-            hashed[kept] = hashed[at]
-            kept += 1
-    return kept
+@compiled
+def keep_distinct(hashed, ends):
+    """Keep one of equal neighbours of each form, and move its end."""
+    kept, first = 0, 0
+    for form in range(len(ends)):
+        last, own = ends[form], kept
+        for at in range(first, last):
+            if kept == own or hashed[at] != hashed[kept - 1]:
+                hashed[kept] = hashed[at]
+                kept += 1
+        ends[form], first = kept, last
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def common(hashed, ends, pairs, shared):
     """Fill `shared` (int64, pairs) with the number of hashes that both sets of a pair have."""
     for pair in range(len(pairs)):

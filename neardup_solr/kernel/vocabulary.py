@@ -3,44 +3,72 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numpy.typing import NDArray
 
 from neardup_solr.kernel.hashes import fnv64
+from neardup_solr.kernel.machine import compiled, inner
 from neardup_solr.kernel.normal import BLANK
 
 N0, N1, U32, U64 = np.uint64(0), np.uint64(1), np.uint32, np.uint64
 
 
-@njit(nogil=True, cache=True)
-def number(forms, bounds, hashes, known, count, numbers, ends):
+def number(
+    forms: NDArray[np.uint8],
+    bounds: NDArray[np.uint64],
+    hashes: NDArray[np.uint64],
+    known: NDArray[np.uint32],
+    count: int,
+    numbers: NDArray[np.uint32],
+    ends: NDArray[np.int64],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], int]:
     """Fill `numbers` (uint32) with the number of each word, counted from 0 as they first come.
 
     Form d is forms[bounds[d]:bounds[d + 1]], a normal form in UTF-8; its numbers end at ends[d].
     Words are told apart by 64-bit hashes: `hashes` and `known` (a power of two of slots) have the
     `count` words that came before. Gives both, with more slots if need be, and the new count.
     """
-    filled, count = 0, U32(count)
-    for form in range(len(ends)):
-        start = bounds[form]
-        while start < bounds[form + 1]:
-            stop = start
-            while stop < bounds[form + 1] and forms[stop] != BLANK:
-                stop += N1
-            hashed = fnv64(forms, start, stop)
-            slot = _slot(hashes, known, hashed)
-            if not known[slot]:
-                count += U32(1)
-                hashes[slot], known[slot] = hashed, count
-            numbers[filled] = known[slot] - U32(1)
-            filled += 1
-            start = stop + N1
-            if 2 * count > len(known):
-                hashes, known = _doubled(hashes, known)
-        ends[form] = filled
+    form, start, filled = 0, int(bounds[0]), 0
+    while form < len(ends):
+        form, start, filled, count = number_until_full(
+            forms, bounds, hashes, known, numbers, ends, form, start, filled, count
+        )
+        if form < len(ends):
+            more = np.zeros(2 * len(hashes), np.uint64), np.zeros(2 * len(known), np.uint32)
+            move(hashes, known, *more)
+            hashes, known = more
     return hashes, known, count
 
 
-@njit(nogil=True, cache=True)
+@compiled
+def number_until_full(forms, bounds, hashes, known, numbers, ends, form, start, filled, count):
+    """Number the words from byte `start` of a form on, until half of the slots are taken.
+
+    Gives where it stopped: form, start, filled and count; past the last form once all is done.
+    """
+    at = U64(start)
+    while form < len(ends):
+        while at < bounds[form + 1]:
+            if 2 * count >= len(known):
+                return form, np.int64(at), filled, count
+            stop = at
+            while stop < bounds[form + 1] and forms[stop] != BLANK:
+                stop += N1
+            hashed = fnv64(forms, at, stop)
+            slot = _slot(hashes, known, hashed)
+            if not known[slot]:
+                count += 1
+                hashes[slot], known[slot] = hashed, U32(count)
+            numbers[filled] = known[slot] - U32(1)
+            filled += 1
+            at = stop + N1
+        ends[form] = filled
+        form += 1
+        if form < len(ends):
+            at = bounds[form]
+    return form, np.int64(at), filled, count
+
+
+@inner
 def _slot(hashes, known, hashed):
     """Where a hash is, or would be; 0 in `known` is free."""
     mask = U64(len(hashes) - 1)
@@ -50,25 +78,24 @@ def _slot(hashes, known, hashed):
     return slot
 
 
-@njit(nogil=True, cache=True)
-def _doubled(hashes, known):
-    more, numbers = np.zeros(2 * len(hashes), np.uint64), np.zeros(2 * len(known), np.uint32)
+@compiled
+def move(hashes, known, more, numbers):
+    """Put all known hashes into other slots, which are more."""
     for at in range(len(hashes)):
         if known[at]:
             slot = _slot(more, numbers, hashes[at])
             more[slot], numbers[slot] = hashes[at], known[at]
-    return more, numbers
 
 
-@njit(nogil=True, cache=True)
-def sort_each(numbers, ends):
+def sort_each(numbers: NDArray[np.uint32], ends: NDArray[np.int64]) -> None:
     """Sort the numbers of each form."""
-    for form in range(len(ends)):
-        first = ends[form - 1] if form else 0
-        numbers[first : ends[form]] = np.sort(numbers[first : ends[form]])
+    first = 0
+    for last in ends.tolist():
+        numbers[first:last].sort()
+        first = last
 
 
-@njit(nogil=True, cache=True)
+@compiled
 def may_be_near(bags, ends, pairs, allowed, may_be):
     """Fill `may_be` (bool, pairs): whether two texts can be at most `allowed` words apart.
 

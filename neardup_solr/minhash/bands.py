@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.kernel import joins
 from neardup_solr.settings import Settings
 
 
@@ -32,18 +33,10 @@ def hash_bands(signatures: NDArray[np.uint32], bands: int, rows: int) -> NDArray
     not used. Each row is folded in by a multiplication and a shift (the 64-bit finaliser of
     murmur3, Appleby 2011).
     """
-    table = signatures[:, : bands * rows].reshape(len(signatures), bands, rows)
+    used = np.ascontiguousarray(signatures[:, : bands * rows], dtype=np.uint32)
     hashed = np.zeros((len(signatures), bands), dtype=np.uint64)
-    for row in range(rows):
-        hashed ^= table[:, :, row]
-        hashed = _mix(hashed)
+    joins.hash_rows(used.reshape(-1, bands * rows), 0, rows, hashed)
     return hashed
-
-
-def _mix(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    values = (values ^ values >> np.uint64(33)) * np.uint64(0xFF51AFD7ED558CCD)
-    values = (values ^ values >> np.uint64(33)) * np.uint64(0xC4CEB9FE1A85EC53)
-    return values ^ values >> np.uint64(33)
 
 
 def probability(similarity: float, bands: int, rows: int) -> float:

@@ -10,8 +10,9 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from neardup_solr import kernel
 from neardup_solr.minhash import sign
-from neardup_solr.minhash.sign import IN_PLACE, Signed, is_compiled, packed_forms
+from neardup_solr.minhash.sign import IN_PLACE, Signed, packed_forms
 from neardup_solr.minhash.signature import profile_hash
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -104,10 +105,8 @@ def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
 
     Terms that Lucene would refuse are hashed, as `normalize.indexable` has it.
     """
-    if settings.kind not in IN_PLACE or not is_compiled() or not forms:
-        return [_spelled_slowly(form, settings) for form in forms]
-    from neardup_solr import kernel
-
+    if settings.kind not in IN_PLACE or not forms:
+        return [_spelled_one(form, settings) for form in forms]
     text, bounds = packed_forms(forms)
     # Each character begins at most one shingle, of that many words or characters.
     size = settings.shingle_size
@@ -119,11 +118,11 @@ def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
     begins = [0, *stops[:-1]]
     # Without the comma after the last; nothing where a form is too long, or empty.
     return [
-        json[begin : stop - 1] if stop > begin else _spelled_slowly(form, settings)
+        json[begin : stop - 1] if stop > begin else _spelled_one(form, settings)
         for form, begin, stop in zip(forms, begins, stops, strict=True)
     ]
 
 
-def _spelled_slowly(form: str, settings: Settings) -> bytes:
+def _spelled_one(form: str, settings: Settings) -> bytes:
     pieces = map(normalize.indexable, shingles(form, settings))
     return ",".join(f'"{piece}"' for piece in pieces).encode()

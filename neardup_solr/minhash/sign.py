@@ -1,27 +1,24 @@
-"""Signatures and bands of many texts at once: compiled where numba is, else by numpy, equal."""
+"""Signatures and bands of many texts at once, by the kernel."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.minhash import bands, signature
+from neardup_solr import kernel
+from neardup_solr.minhash import bands, families
+from neardup_solr.minhash.families import minhash
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
 from neardup_solr.text.shingles import shingles, stemmed
-
-if TYPE_CHECKING:
-    from neardup_solr.kernel import Shape, Tables, Texts
-from neardup_solr.records import Document, Entry
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -45,23 +42,13 @@ class Signed:
     normal: list[str]
 
 
-@cache
-def is_compiled() -> bool:
-    """Whether the compiled kernel is there (the extra `fast`); without it numpy does the work."""
-    try:
-        from neardup_solr import kernel
-    except (ImportError, RuntimeError):  # RuntimeError: numba finds no place for its cache
-        return False
-    return bool(kernel)
+def compile_kernel(on_wait: Callable[[], None] = lambda: None) -> None:
+    """Have the kernel sign, so that it is compiled by then; `on_wait` is called if that takes time.
 
-
-def has_signed() -> bool:
-    """Whether the kernel has signed in this process, and would again without a delay."""
-    return _tables.cache_info().currsize > 0
-
-
-def compile_kernel() -> None:
-    """Compile what is not yet in the cache on the disk: some seconds the first time."""
+    Without machine code from an earlier run it takes some seconds.
+    """
+    if not kernel.sign.is_stored():
+        on_wait()
     sign(["ascii", "wïde"], Settings())
 
 
@@ -70,17 +57,16 @@ def sign(
 ) -> Signed:
     """Signatures and band hashes of texts, by so many threads.
 
-    Equal to `signature.minhash` of each text's shingles and to `bands.hash_bands`, and the same
-    whether compiled or not. Memory beside the result is bounded by a megabyte of text a thread,
-    or the longest text. A lone surrogate counts as a space.
+    Equal to `families.minhash` of each text's shingles and to `bands.hash_bands`. Memory beside
+    the result is bounded by a megabyte of text a thread, or the longest text. A lone surrogate
+    counts as a space.
     """
-    work = _sign_compiled if is_compiled() else _sign_by_numpy
     signed = _empty(len(texts), settings)
     chunks = list(_chunks(texts))
     forms: list[list[str]]
 
     def one(chunk: slice) -> list[str]:
-        return work(texts[chunk], settings, _part(signed, chunk), keep_normal)
+        return _sign_chunk(texts[chunk], settings, _part(signed, chunk), keep_normal)
 
     if threads == 1 or len(chunks) == 1:
         forms = [one(chunk) for chunk in chunks]
@@ -93,9 +79,7 @@ def sign(
 
 def normal_forms(texts: Sequence[str]) -> list[str]:
     """The normal forms of texts, as `normalize.normalize` makes each."""
-    if is_compiled():
-        return sign(texts, _CHEAPEST, keep_normal=True).normal
-    return list(map(normalize.normalize, texts))
+    return sign(texts, _CHEAPEST, keep_normal=True).normal
 
 
 def _empty(count: int, settings: Settings) -> Signed:
@@ -128,23 +112,7 @@ def _chunks(texts: Sequence[str]) -> Iterator[slice]:
         yield slice(first, len(texts))
 
 
-def _sign_by_numpy(
-    texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
-) -> list[str]:
-    forms = [normalize.normalize(text) for text in texts]
-    _sign_forms(forms, settings, into)
-    return forms if keep_normal else []
-
-
-def _sign_forms(forms: Sequence[str], settings: Settings, into: Signed) -> None:
-    for at, form in enumerate(forms):
-        into.words[at] = len(normalize.words(form))
-        if form:
-            into.signatures[at] = signature.minhash(shingles(form, settings), settings)
-    into.keys[:] = bands.hash_bands(into.signatures, settings.bands, settings.rows)
-
-
-def _sign_compiled(
+def _sign_chunk(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
 ) -> list[str]:
     """Words and characters are hashed where they lie; the other kinds need strings."""
@@ -163,7 +131,10 @@ def _sign_compiled(
 
 def _sign_pieces(forms: list[str], settings: Settings, into: Signed) -> None:
     if settings.kind == "stops":
-        _sign_forms(forms, settings, into)
+        for at, form in enumerate(forms):
+            if form:
+                into.signatures[at] = minhash(shingles(form, settings), settings)
+        into.keys[:] = bands.hash_bands(into.signatures, settings.bands, settings.rows)
         return
     words = into.words.copy()
     stems = [stemmed(form, settings.language) if form else "" for form in forms]
@@ -174,8 +145,6 @@ def _sign_pieces(forms: list[str], settings: Settings, into: Signed) -> None:
 def _run(
     texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool, keep_normal: bool
 ) -> list[str]:
-    from neardup_solr import kernel
-
     packed = _packed(texts)
     # A character of one UTF-16 unit becomes three bytes, rare sequences more: the kernel watches.
     out = np.empty(len(packed.ascii) + 3 * len(packed.wide) + 2 * kernel.SPARE, dtype=np.uint8)
@@ -192,18 +161,14 @@ def _run(
 
 def packed_forms(forms: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
     """Normal forms in UTF-8 as the kernel reads them; form d is packed[bounds[d]:bounds[d + 1]]."""
-    from neardup_solr.kernel import SPARE
-
     encoded = [form.encode() for form in forms]
     bounds = np.zeros(len(forms) + 1, dtype=np.uint64)
     np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(forms)), out=bounds[1:])
-    return np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds
+    return np.frombuffer(b"".join((*encoded, bytes(kernel.SPARE))), dtype=np.uint8), bounds
 
 
-def _packed(texts: Sequence[str]) -> Texts:
+def _packed(texts: Sequence[str]) -> kernel.Texts:
     """Texts as the kernel reads them; Python copies ASCII and UTF-16 out of a string fastest."""
-    from neardup_solr.kernel import SPARE, Texts
-
     narrow = [text.isascii() for text in texts]
     encoded = [
         text.encode("ascii") if is_narrow else _utf16(text)
@@ -212,10 +177,13 @@ def _packed(texts: Sequence[str]) -> Texts:
     is_wide = ~np.array(narrow, dtype=np.bool_)
     sizes = np.fromiter(map(len, encoded), np.uint64, len(encoded)) >> is_wide.astype(np.uint64)
     ends = np.where(is_wide, np.cumsum(sizes * is_wide), np.cumsum(sizes * ~is_wide))
+    spare = bytes(kernel.SPARE)
     wide = compress(encoded, is_wide.tolist())
-    return Texts(
-        ascii=np.frombuffer(b"".join((*compress(encoded, narrow), bytes(SPARE))), dtype=np.uint8),
-        wide=np.frombuffer(b"".join((*wide, bytes(SPARE))), dtype="<u2"),
+    return kernel.Texts(
+        ascii=np.frombuffer(
+            b"".join((*compress(encoded, narrow), spare)), dtype=np.uint8
+        ),
+        wide=np.frombuffer(b"".join((*wide, spare)), dtype="<u2"),
         is_wide=is_wide,
         begins=ends - sizes,
         ends=ends,
@@ -231,13 +199,11 @@ def _utf16(text: str) -> bytes:
 
 
 @cache
-def _tables() -> Tables:
-    from neardup_solr.kernel import Tables
-
+def _tables() -> kernel.Tables:
     known = table()
     sequences = [sequence.encode() for sequence in known.sequences]
     short = _short(known.becomes[:0x10000], sequences)
-    return Tables(
+    return kernel.Tables(
         lower=short[:128].astype(np.uint8),
         short=short,
         becomes=known.becomes,
@@ -268,38 +234,15 @@ def _as_short(sequence: bytes) -> int:
 
 
 @cache
-def _shape(settings: Settings) -> Shape:
-    from neardup_solr import kernel
-
-    multiplier, offset = signature.coefficients(settings)
+def _shape(settings: Settings) -> kernel.Shape:
+    multiplier, offset = families.coefficients(settings)
     return kernel.Shape(
         kind=kernel.CHARACTERS if settings.kind == "chars" else kernel.WORDS,
         size=np.uint64(settings.shingle_size),
         seed=np.uint32(settings.seed),
-        family={"affine": kernel.AFFINE, "xor": kernel.XOR}[settings.family],
+        family=families.KERNEL[settings.family],
         multiplier=multiplier,
         offset=offset,
         bands=settings.bands,
         rows=settings.rows,
-    )
-
-
-def entry(document: Document, settings: Settings) -> Entry:
-    """As `signature.entry`, by the kernel where that has signed before: in half the time.
-
-    Nobody should wait for the kernel to be loaded, or even compiled, for one document.
-    """
-    if not has_signed():
-        return signature.entry(document, settings)
-    signature.require_usable(document)
-    signed = sign([document.text], settings, keep_normal=True)
-    normal = signed.normal[0]
-    there = slice(None if normal else 0)
-    return signature.assembled(
-        document,
-        settings,
-        normal=normal,
-        pieces=shingles(normal, settings) if "content_ng" in settings.fields else (),
-        signature=signed.signatures[0][there],
-        keys=bands.terms(signed.keys)[0][there],
     )

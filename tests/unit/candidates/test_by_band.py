@@ -18,20 +18,13 @@ from neardup_solr.candidates.by_band import (
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import bands
 from neardup_solr.settings import Settings
+from tests.unit.candidates import oracle
 
 KEYS = st.integers(0, 30).flatmap(
     lambda rows: st.lists(
         st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=rows, max_size=rows
     )
 ).map(lambda rows: np.array(rows, dtype=np.uint64).reshape(-1, 3))  # fmt: skip
-
-
-@pytest.fixture(params=["compiled", "slow"])
-def path(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways to the result."""
-    if request.param == "slow":
-        monkeypatch.setattr(by_band, "is_compiled", lambda: False)
-    return str(request.param)
 
 
 def as_set(pairs: NDArray[np.uint32]) -> set[tuple[int, int]]:
@@ -55,7 +48,7 @@ def joined(
     alike = np.unique(keys, axis=0, return_inverse=True)[1].reshape(-1).astype(np.uint64)
     joining = Joining(cap=cap, sides=sides, threads=2)
     if slowly:
-        return by_band._candidates_slowly(keys, alike, joining, is_first=True)
+        return oracle.candidates(keys, alike, joining, is_first=True)
     return key_candidates(keys, alike, joining=joining)
 
 
@@ -76,7 +69,7 @@ def test_all_pairs_that_share_a_band(keys: NDArray[np.uint64], split: int | None
 
 @settings(deadline=None)
 @given(KEYS, st.integers(2, 5), SIDES)
-def test_compiled_or_not_the_chains_are_alike(
+def test_chains_are_like_those_of_the_oracle(
     keys: NDArray[np.uint64], cap: int, split: int | None
 ) -> None:
     """Both ways chain within the same keys, of documents that really share one."""
@@ -96,6 +89,14 @@ def test_hot_bands_lose_no_component(keys: NDArray[np.uint64], cap: int) -> None
     for slowly in (False, True):
         capped = joined(keys, cap=cap, slowly=slowly)
         assert np.array_equal(components(rows, capped.pairs), components(rows, whole.pairs))
+
+
+@settings(deadline=None)
+@given(KEYS)
+def test_components_are_those_of_the_oracle(keys: NDArray[np.uint64]) -> None:
+    """Joined in compiled code or one pair at a time, the same documents are connected."""
+    pairs = joined(keys).pairs
+    assert np.array_equal(components(len(keys), pairs), oracle.components(len(keys), pairs))
 
 
 @settings(deadline=None)
@@ -132,7 +133,7 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("memory", [1, 10 * 60 * 2, 1 << 30])
-def test_bands_in_groups_give_the_same(path: str, memory: int) -> None:
+def test_bands_in_groups_give_the_same(memory: int) -> None:
     """However few bands fit the memory at a time, the candidates are the same, each once."""
     shape = Settings(hashes=12, bands=5, rows=2, signatures=0)
     drawn = np.random.default_rng(1).integers(0, 3, (60, 12), dtype=np.uint32)
@@ -156,20 +157,20 @@ def test_equal_documents_without_end_are_a_chain() -> None:
     assert found.hot_keys == 4
 
 
-def test_nothing_to_join(path: str) -> None:
+def test_nothing_to_join() -> None:
     """No documents have no pairs."""
     found = band_candidates(np.empty((0, 128), dtype=np.uint32), Settings())
     assert (len(found.pairs), found.hot_keys) == (0, 0)
     assert len(components(0, found.pairs)) == 0
 
 
-def test_components_by_hand(path: str) -> None:
+def test_components_by_hand() -> None:
     """Chains and crossings come together under their smallest number."""
     pairs = np.array([[4, 5], [1, 3], [3, 4], [0, 2]], dtype=np.uint32)
     assert components(7, pairs).tolist() == [0, 1, 0, 1, 1, 1, 6]
 
 
-def test_more_pairs_than_fit_are_refused(path: str) -> None:
+def test_more_pairs_than_fit_are_refused() -> None:
     """A collection whose candidates would not fit the memory is told what to change."""
     equal = np.ones((40, 12), dtype=np.uint32)
     shape = Settings(hashes=12, bands=4, rows=3, signatures=0)

@@ -1,26 +1,22 @@
 """Missing pairs, diameters, bridges and whole clusters against slow oracles."""
 
 import re
-from collections.abc import Callable
 from itertools import combinations, product
-from typing import TypeVar
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.clusters import guards as module
 from neardup_solr.clusters.canonical import canonicals, rule
 from neardup_solr.clusters.guards import bridges, clusters, diameters, missing
 from neardup_solr.clusters.linkage import LINKAGES, complete, linked, single
 from neardup_solr.measures import Pairs
 from neardup_solr.records import Cluster, Member
 from tests import ROOT
+from tests.unit.clusters import oracle
 
-T = TypeVar("T")
 PAIRS = [*combinations(range(9), 2)]
 GRAPHS = st.one_of(
     st.sets(st.sampled_from(PAIRS), max_size=12), st.sets(st.sampled_from(PAIRS), min_size=16)
@@ -30,13 +26,6 @@ GRAPHS = st.one_of(
 def as_pairs(*pairs: tuple[int, int]) -> Pairs:
     """Pairs as an array."""
     return np.array(pairs, dtype=np.uint32).reshape(-1, 2)
-
-
-def slowly(work: Callable[[], T]) -> T:
-    """What it gives without numba."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "is_compiled", lambda: False)
-        return work()
 
 
 def shortest(documents: int, pairs: Pairs) -> NDArray[np.float64]:
@@ -58,7 +47,7 @@ def test_diameters(pairs: Pairs) -> None:
     farthest = np.where(np.isfinite(paths), paths, 0).max(axis=1)
     expected = [int(farthest[labels == label].max()) for label in labels.tolist()]
     assert diameters(9, pairs, labels).tolist() == expected
-    assert slowly(lambda: diameters(9, pairs, labels)).tolist() == expected
+    assert oracle.diameters(9, pairs, labels).tolist() == expected
 
 
 @settings(deadline=None)
@@ -73,7 +62,7 @@ def test_bridges(pairs: Pairs) -> None:
         if len(set(rest.tolist())) - 1 > whole:
             expected.append(row)
     assert bridges(9, pairs, labels).tolist() == expected
-    assert slowly(lambda: bridges(9, pairs, labels)).tolist() == expected
+    assert oracle.bridges(9, pairs, labels).tolist() == expected
 
 
 @settings(deadline=None)
@@ -86,7 +75,7 @@ def test_missing_pairs(pairs: Pairs, most: int) -> None:
     expected = {(a, b) for a, b in PAIRS if labels[a] == labels[b] and small[a]} - there
     for found in (
         missing(9, pairs, labels, most=most),
-        slowly(lambda: missing(9, pairs, labels, most=most)),
+        oracle.missing(9, pairs, labels, most=most),
     ):
         assert found.dtype == np.uint32
         assert sorted(map(tuple, found.tolist())) == sorted(expected)
@@ -128,18 +117,14 @@ def test_star() -> None:
     assert diameters(7, pairs, labels).tolist() == [2] * 6 + [0]
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_a_long_chain_does_not_recurse(compiled: bool) -> None:
+def test_a_long_chain_does_not_recurse() -> None:
     """A chain far beyond any stack: all but its ends are bridges; too long for a diameter."""
-    documents = 1_000_000 if compiled else 20_000
-    rows = np.arange(documents, dtype=np.uint32)
+    rows = np.arange(1_000_000, dtype=np.uint32)
     chain = np.stack((rows[:-1], rows[1:]), axis=1)
-    labels = np.zeros(documents, dtype=np.int64)
-    run: Callable[[Callable[[], T]], T] = (lambda work: work()) if compiled else slowly
-    assert np.array_equal(run(lambda: bridges(documents, chain, labels)), rows[1:-1])
-    assert not run(lambda: diameters(documents, chain, labels)).any()
-    short = chain[:999]
-    assert run(lambda: diameters(1000, short, labels[:1000]))[0] == 999
+    labels = np.zeros(len(rows), dtype=np.int64)
+    assert np.array_equal(bridges(len(rows), chain, labels), rows[1:-1])
+    assert not diameters(len(rows), chain, labels).any()
+    assert diameters(1000, chain[:999], labels[:1000])[0] == 999
 
 
 def test_a_cluster_has_a_diameter_up_to_a_size() -> None:

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.clusters import linkage
-from neardup_solr.clusters.linkage import complete, folded, linked, single
+from neardup_solr.clusters.linkage import LINKAGES, complete, folded, linked, single
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Pairs
+from tests.unit.clusters import oracle
 
 Weighted = dict[tuple[int, int], float]
 
@@ -32,15 +32,6 @@ def arrays(graph: Weighted) -> tuple[Pairs, NDArray[np.float64]]:
     """Pairs and their similarities as arrays."""
     pairs = np.array([*graph], dtype=np.uint32).reshape(-1, 2)
     return pairs, np.array([*graph.values()], dtype=np.float64)
-
-
-def complete_slowly(
-    documents: int, pairs: Pairs, similarities: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """Complete linkage as without numba."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(linkage, "is_compiled", lambda: False)
-        return complete(documents, pairs, similarities)
 
 
 def crossing(one: list[int], other: list[int]) -> list[tuple[int, int]]:
@@ -70,24 +61,24 @@ def textbook(documents: int, graph: Weighted) -> list[int]:
 @settings(deadline=None)
 @given(GRAPHS)
 def test_complete_linkage_is_the_textbooks(case: tuple[int, Weighted]) -> None:
-    """The fast and the slow path merge just as a search through all clusters does."""
+    """The kernel and the oracle merge just as a search through all clusters does."""
     documents, graph = case
     expected = textbook(documents, graph)
     assert complete(documents, *arrays(graph)).tolist() == expected
-    assert complete_slowly(documents, *arrays(graph)).tolist() == expected
+    assert oracle.complete(documents, *arrays(graph)).tolist() == expected
 
 
 @settings(deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(1, 20), st.floats(0.2, 1.0))
 def test_larger_families(seed: int, size: int, share: float) -> None:
-    """Clusters of families are cliques, none could grow, and both paths agree."""
+    """Clusters of families are cliques, none could grow, and the oracle agrees."""
     random = np.random.default_rng(seed)
     every = np.array([*combinations(range(120), 2)], dtype=np.uint32)
     near = every[:, 0] // size == every[:, 1] // size
     pairs = every[random.random(len(every)) < np.where(near, share, 0.05)]
     similarities = random.integers(5, 11, len(pairs)) / 10
     labels = complete(120, pairs, similarities)
-    assert np.array_equal(labels, complete_slowly(120, pairs, similarities))
+    assert np.array_equal(labels, oracle.complete(120, pairs, similarities))
     there = {tuple(pair) for pair in pairs.tolist()}
     clusters = [np.flatnonzero(labels == label).tolist() for label in np.unique(labels)]
     assert all(pair in there for cluster in clusters for pair in combinations(cluster, 2))
@@ -108,7 +99,7 @@ def test_neighbours_that_move_again_and_again() -> None:
     labels = complete(documents, *arrays(graph))
     assert not labels[:clique].any()
     assert np.array_equal(labels[clique:], np.arange(clique, documents) // 2 * 2)
-    assert np.array_equal(labels, complete_slowly(documents, *arrays(graph)))
+    assert np.array_equal(labels, oracle.complete(documents, *arrays(graph)))
 
 
 @settings(deadline=None)
@@ -120,7 +111,7 @@ def test_the_order_of_pairs_is_of_no_consequence(
     documents, graph = case
     shuffled = [*graph.items()]
     random.shuffle(shuffled)
-    for name in linkage.LINKAGES:
+    for name in LINKAGES:
         first = linked(name, documents, *arrays(graph))
         assert np.array_equal(first, linked(name, documents, *arrays(dict(shuffled))))
 
@@ -158,7 +149,7 @@ def test_a_million_identical_documents() -> None:
     star = np.stack((np.zeros_like(rows), rows), axis=1)
     pairs, similarities = folded(star, np.ones(len(star)), stand_ins)
     assert len(pairs) == 0
-    for name in linkage.LINKAGES:
+    for name in LINKAGES:
         assert not linked(name, documents, pairs, similarities)[stand_ins].any()
 
 

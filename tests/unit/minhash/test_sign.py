@@ -1,7 +1,6 @@
-"""Batches of texts: the compiled kernel and the numpy path against the slow oracle."""
+"""Batches of texts: the kernel against the slow oracle."""
 
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -9,14 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.minhash import bands, sign, signature
+from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
-from neardup_solr.records import Document
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles
+from tests.unit.minhash import oracle
 
 SMALL = Settings(hashes=10, bands=3, rows=3, signatures=2)
-PATHS = [sign._sign_compiled, sign._sign_by_numpy]
 # Letters of many scripts, and what makes trouble: marks, jamo, ligatures, invisible characters.
 TROUBLE = st.sampled_from(
     [
@@ -32,21 +30,6 @@ TEXT = st.one_of(
 )
 
 
-def oracle(texts: Sequence[str], chosen: Settings) -> Signed:
-    """One text at a time, one shingle at a time."""
-    forms = [normalize.normalize(text) for text in texts]
-    signatures = np.zeros((len(texts), chosen.hashes), dtype=np.uint32)
-    for row, form in zip(signatures, forms, strict=True):
-        if form:
-            row[:] = signature.minhash(shingles.shingles(form, chosen), chosen)
-    return Signed(
-        words=np.array([len(form.split()) for form in forms], dtype=np.int64),
-        signatures=signatures,
-        keys=bands.hash_bands(signatures, chosen.bands, chosen.rows),
-        normal=forms,
-    )
-
-
 def assert_equal(found: Signed, expected: Signed) -> None:
     """All of it, but for what texts without words leave undefined."""
     assert found.normal == expected.normal
@@ -56,19 +39,6 @@ def assert_equal(found: Signed, expected: Signed) -> None:
     assert np.array_equal(found.keys[filled], expected.keys[filled])
 
 
-def signed_by(path: object, texts: Sequence[str], chosen: Settings) -> Signed:
-    """A batch by one of the two paths."""
-    into = sign._empty(len(texts), chosen)
-    into.normal.extend(path(texts, chosen, into, True))  # type: ignore[operator]  # a path
-    return into
-
-
-def test_the_tests_have_the_compiled_kernel() -> None:
-    """Without numba half of these tests would prove nothing."""
-    assert sign.is_compiled()
-
-
-@pytest.mark.parametrize("path", PATHS, ids=["compiled", "numpy"])
 @settings(max_examples=400, deadline=None)
 @given(
     texts=st.lists(TEXT, max_size=5),
@@ -76,12 +46,10 @@ def test_the_tests_have_the_compiled_kernel() -> None:
     size=st.integers(1, 4),
     family=st.sampled_from(["affine", "xor"]),
 )
-def test_batches_equal_the_slow_oracle(
-    path: object, texts: list[str], kind: str, size: int, family: str
-) -> None:
-    """Both paths give what one text at a time gives, for arbitrary Unicode."""
+def test_batches_equal_the_slow_oracle(texts: list[str], kind: str, size: int, family: str) -> None:
+    """Many texts at once give what one at a time gives, for arbitrary Unicode."""
     chosen = replace(SMALL, kind=kind, shingle_size=size, family=family)
-    assert_equal(signed_by(path, texts, chosen), oracle(texts, chosen))
+    assert_equal(sign.sign(texts, chosen, keep_normal=True), oracle.signed(texts, chosen))
 
 
 @settings(max_examples=200, deadline=None)
@@ -107,13 +75,13 @@ def test_chunks_and_threads_change_nothing(monkeypatch: pytest.MonkeyPatch, thre
 def test_a_long_text_spans_many_blocks() -> None:
     """A text of many thousand shingles, ASCII and not, equals the oracle."""
     texts = [" ".join(f"{word}{n}" for n in range(5000)) for word in ("w", "ж", "中")]
-    assert_equal(sign.sign(texts, SMALL, keep_normal=True), oracle(texts, SMALL))
+    assert_equal(sign.sign(texts, SMALL, keep_normal=True), oracle.signed(texts, SMALL))
 
 
 def test_sequences_that_need_room_are_looked_after() -> None:
     """A text whose characters become much longer than they are is still whole."""
     texts = ["\ufdfa" * 500, "a", "\ufdfa \u0301" * 300, "b"]
-    assert_equal(sign.sign(texts, SMALL, keep_normal=True), oracle(texts, SMALL))
+    assert_equal(sign.sign(texts, SMALL, keep_normal=True), oracle.signed(texts, SMALL))
 
 
 def test_nothing_to_sign() -> None:
@@ -143,7 +111,7 @@ def test_a_line_of_a_million_words() -> None:
     text = " ".join(f"w{n}" for n in range(1_000_000))
     found = sign.sign([text], SMALL)
     assert found.words.tolist() == [1_000_000]
-    expected = signature.minhash(shingles.shingles(text, SMALL), SMALL)
+    expected = oracle.minhash(shingles.shingles(text, SMALL), SMALL)
     assert np.array_equal(found.signatures[0], expected)
 
 
@@ -167,34 +135,11 @@ def test_shapes_that_are_no_multiple_of_anything(hashes: int, bands: int, rows: 
     """Hashes that are not bands times rows, and odd numbers of them, equal the oracle."""
     chosen = Settings(hashes=hashes, bands=bands, rows=rows, signatures=1)
     texts = ["a b c d e", "one", "ü b c " * 200, "x " + " ".join(map(str, range(600)))]
-    assert_equal(sign.sign(texts, chosen, keep_normal=True), oracle(texts, chosen))
+    assert_equal(sign.sign(texts, chosen, keep_normal=True), oracle.signed(texts, chosen))
 
 
-@pytest.mark.parametrize("fields", [Settings().fields, frozenset({"content", "content_bands"})])
-@pytest.mark.parametrize("kind", sorted(KINDS))
-def test_the_kernel_makes_the_same_entries(kind: str, fields: frozenset[str]) -> None:
-    """Once the kernel has signed it makes the entries of single documents, too."""
-    sign.compile_kernel()
-    shaped = Settings(kind=kind, fields=fields)
-    for text in ("", "- ?", "word", "The Cat sat on the MAT, and the cats", "ẞ ïs é \U0001f600"):
-        document = Document(id="1", text=text, kept={"color": "red"})
-        assert sign.entry(document, shaped) == signature.entry(document, shaped)
-
-
-def test_an_entry_has_no_terms_that_its_fields_leave_out() -> None:
-    """What is not indexed is not made; bands and signature always are."""
-    made = sign.entry(
-        Document(id="1", text="one two three four"), Settings(fields=frozenset({"content"}))
-    )
-    assert (made.shingles, made.signatures, made.profile_hash) == ((), (), "")
-    assert made.bands
-    assert made.signature
-
-
-def test_normal_forms_are_those_of_one_text(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many at once are made as one is, whether compiled or not."""
+def test_normal_forms_are_those_of_one_text() -> None:
+    """Many at once are made as one is."""
     texts = ["", "A-b  c!", "ＦＵＬＬ width", "e\u0301", "ﬁ \u00ad x", "\U0001f600 ẞ"]
     expected = [normalize.normalize(text) for text in texts]
-    assert sign.normal_forms(texts) == expected
-    monkeypatch.setattr(sign, "is_compiled", lambda: False)
     assert sign.normal_forms(texts) == expected

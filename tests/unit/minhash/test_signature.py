@@ -9,11 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import bands, families, signature
 from neardup_solr.records import Document
-from neardup_solr.settings import Settings
+from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.shingles import word_shingles
+from tests.unit.minhash import oracle
 
 WORDS = st.lists(st.text(alphabet="abcdé", min_size=1, max_size=6), max_size=30)
 
@@ -36,13 +37,13 @@ def test_affine_minima_follow_the_formula(words: list[str], seed: int) -> None:
     """The vectorised family equals its formula."""
     settings = Settings(hashes=8, bands=2, rows=3, signatures=4, seed=seed)
     shingles = word_shingles(" ".join(words), 3)
-    found = signature.minhash(shingles, settings).tolist()
+    found = families.minhash(shingles, settings).tolist()
     assert found == (slow_affine(shingles, settings) if shingles else [])
 
 
 def test_xor_masks_are_those_of_java() -> None:
     """The first masks are what java.util.Random(42).nextInt() gives."""
-    assert [_signed(mask) for mask in signature._java_random(3, 42)] == [
+    assert [_signed(mask) for mask in families._java_random(3, 42)] == [
         -1170105035,
         234785527,
         -1360544799,
@@ -53,10 +54,10 @@ def test_xor_family_keeps_the_largest_signed_value() -> None:
     """The example's family takes the maximum of the signed hash XOR mask."""
     settings = Settings(family="xor")
     shingles = ["a b c", "b c d", "c d e"]
-    masks = signature._java_random(settings.hashes, 42)
+    masks = families._java_random(settings.hashes, 42)
     hashed = [mmh3.hash(s.encode(), 42, signed=False) for s in shingles]
     signed = [max(_signed(h ^ mask) for h in hashed) for mask in masks]
-    assert signature.minhash(shingles, settings).view(np.int32).tolist() == signed
+    assert families.minhash(shingles, settings).view(np.int32).tolist() == signed
 
 
 def _signed(value: int) -> int:
@@ -66,8 +67,8 @@ def _signed(value: int) -> int:
 def test_a_long_text_is_worked_in_parts() -> None:
     """More shingles than fit one part give the same minima as all at once."""
     hashed = np.arange(20_000, dtype=np.uint32) * np.uint32(2654435761)
-    whole = signature.affine_minima(hashed, Settings())
-    halves = [signature.affine_minima(part, Settings()) for part in np.array_split(hashed, 2)]
+    whole = families.fold(hashed, Settings())
+    halves = [families.fold(part, Settings()) for part in np.array_split(hashed, 2)]
     assert np.array_equal(whole, np.minimum(*halves))
 
 
@@ -85,8 +86,8 @@ def test_estimates_are_unbiased(family: str, widest: float, similarity: float) -
     estimates = []
     for _ in range(400):
         hashed = draw.integers(0, 2**32, 40 - shared, dtype=np.uint32)
-        one = signature._FAMILIES[family](hashed[:20], settings)
-        other = signature._FAMILIES[family](hashed[20 - shared :], settings)
+        one = families.fold(hashed[:20], settings)
+        other = families.fold(hashed[20 - shared :], settings)
         estimates.append(float((one == other).mean()))
     binomial = math.sqrt(true * (1 - true) / settings.hashes)
     assert abs(np.mean(estimates) - true) < 4 * np.std(estimates) / math.sqrt(400)
@@ -121,6 +122,35 @@ def test_entry_holds_every_field() -> None:
     assert len(entry.bands) == 42
     assert len(signature.decode(entry.signature)) == 128
     assert entry.kept == {"city": "LA"}
+
+
+@pytest.mark.parametrize("fields", [Settings().fields, frozenset({"content", "content_bands"})])
+@pytest.mark.parametrize("kind", sorted(KINDS))
+def test_an_entry_has_what_the_oracle_signs(kind: str, fields: frozenset[str]) -> None:
+    """Signature, bands and terms of one document are those of its shingles, one at a time."""
+    shaped = Settings(kind=kind, fields=fields)
+    for text in ("", "- ?", "word", "The Cat sat on the MAT, and the cats", "ẞ ïs é \U0001f600"):
+        entry = signature.entry(Document(id="1", text=text), shaped)
+        expected = oracle.signed([text], shaped)
+        there = slice(None if expected.words[0] else 0)
+        made = expected.signatures[0][there]
+        assert entry.signature == signature.encode(made)
+        assert entry.bands == bands.terms(expected.keys)[0][there]
+        terms = signature.signature_terms(made, shaped) if "content_sg" in fields else ()
+        assert entry.signatures == terms
+        assert (entry.normal, entry.num_words) == (expected.normal[0], expected.words[0])
+
+
+def test_an_entry_has_no_terms_that_its_fields_leave_out() -> None:
+    """What is not indexed is not made; bands and signature are made unless nobody wants them."""
+    document = Document(id="1", text="one two three four")
+    made = signature.entry(document, Settings(fields=frozenset({"content"})))
+    assert (made.shingles, made.signatures, made.profile_hash) == ((), (), "")
+    assert made.bands
+    assert made.signature
+    unsigned = signature.entry(document, Settings(), is_signed=False)
+    assert (unsigned.bands, unsigned.signatures, unsigned.signature) == ((), (), "")
+    assert len(unsigned.shingles) == 2
 
 
 def test_an_empty_text_resembles_nothing() -> None:
@@ -158,14 +188,14 @@ def test_a_kept_object_is_no_value() -> None:
     assert "'tags' is an object" in str(signature.problem(document))
 
 
-@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize("hashes", [1, 2, 3, 128])
 def test_many_signatures_at_once(
-    compiled: bool, hashes: int, monkeypatch: pytest.MonkeyPatch
+    at_once: bool, hashes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """All lengths of base64, with and without compiled code; a damaged one is refused."""
-    if not compiled:
-        monkeypatch.setattr(signature, "_decode_rows", lambda *given: False)
+    """All lengths of base64, all at once and one by one; a damaged one is refused."""
+    if not at_once:
+        monkeypatch.setattr(signature, "_are_decoded", lambda *given: False)
     shape = Settings(hashes=hashes, bands=1, rows=1, signatures=0)
     made = np.random.default_rng(1).integers(0, 2**32, (50, hashes), dtype=np.uint32)
     encoded = [signature.encode(one) for one in made]

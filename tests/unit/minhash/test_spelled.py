@@ -1,7 +1,6 @@
 """Shingles as JSON, against the slow oracle."""
 
 import orjson
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,14 +30,6 @@ def test_long_texts_and_long_terms_are_spelled() -> None:
     found = [orjson.loads(b"[" + json + b"]") for json in encode.spelled(forms, Settings())]
     expected = [shingles.shingles(form, Settings()) for form in forms]
     assert found == [[normalize.indexable(piece) for piece in pieces] for pieces in expected]
-
-
-def test_without_the_kernel_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The slow path gives the same bytes."""
-    forms = ["a b c d a b c", "é", "", "x y"]
-    fast = encode.spelled(forms, Settings())
-    monkeypatch.setattr(encode, "is_compiled", lambda: False)
-    assert encode.spelled(forms, Settings()) == fast
 
 
 def test_nothing_to_spell() -> None:

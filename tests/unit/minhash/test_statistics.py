@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import bands, plans, signature, statistics
+from neardup_solr.minhash import bands, families, plans, statistics
 from neardup_solr.settings import Settings
 
 SETTINGS = Settings()
@@ -33,9 +33,9 @@ def random_sets(
     ones, others = [], []
     for _ in range(pairs):
         members = draw.integers(0, 2**32, size, dtype=np.uint32)
-        ones.append(signature.affine_minima(members[:middle], SETTINGS))
+        ones.append(families.fold(members[:middle], SETTINGS))
         rest = np.concatenate((members[:common], members[middle:]))
-        others.append(signature.affine_minima(rest, SETTINGS))
+        others.append(families.fold(rest, SETTINGS))
     return np.stack(ones), np.stack(others)
 
 
@@ -120,8 +120,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> Non
 def test_containment_of_a_part_in_a_whole() -> None:
     """A set of 50 within one of 200 is contained wholly, the large one by a quarter."""
     draw = np.random.default_rng(3).integers(0, 2**32, 200, dtype=np.uint32)
-    part = signature.affine_minima(draw[:50], SETTINGS)
-    whole = signature.affine_minima(draw, SETTINGS)
+    part = families.fold(draw[:50], SETTINGS)
+    whole = families.fold(draw, SETTINGS)
     small = statistics.containment(part, whole, sizes=50, other_sizes=200)
     large = statistics.containment(whole, part, sizes=200, other_sizes=50)
     assert small.low <= 1 <= small.high

@@ -1,0 +1,246 @@
+"""From functions to machine code: compiled by numba once, kept, and called without numba later.
+
+Importing numba and having it find what it has compiled before takes longer than most commands
+run. So the machine code of an entry point is kept by itself (`store`), as one object file for each
+combination of argument types; the linker of LLVM loads it, and ctypes calls it, which releases
+the GIL. numba is imported only if something has to be compiled.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from threading import RLock
+from typing import Any
+
+import numpy as np
+
+from neardup_solr.kernel.store import Code, Store
+
+# What numba's arrays need of its runtime: memory with a header, counted once, data in field 3.
+_MEMORY = """
+declare ptr @malloc(i64)
+declare void @free(ptr)
+define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %alignment) {
+  %wide = zext i32 %alignment to i64
+  %more = add i64 %wide, 64
+  %room = add i64 %size, %more
+  %header = call ptr @malloc(i64 %room)
+  %failed = icmp eq ptr %header, null
+  br i1 %failed, label %end, label %fill
+fill:
+  %address = ptrtoint ptr %header to i64
+  %past = add i64 %address, %more
+  %over = urem i64 %past, %wide
+  %start = sub i64 %past, %over
+  %data = inttoptr i64 %start to ptr
+  %field = getelementptr i64, ptr %header, i64 3
+  store i64 1, ptr %header
+  store ptr %data, ptr %field
+  br label %end
+end:
+  ret ptr %header
+}
+define void @NRT_MemInfo_call_dtor(ptr %header) {
+  call void @free(ptr %header)
+  ret void
+}
+"""
+_THERE = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
+_LOCK = RLock()
+_ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
+_SCALARS = {bool: "bool", int: "int64", float: "float64"}
+_CTYPES: dict[str, Any] = {
+    "bool": ctypes.c_uint8, "uint8": ctypes.c_uint8, "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32, "uint64": ctypes.c_uint64, "int64": ctypes.c_int64,
+    "float64": ctypes.c_double,
+}  # fmt: skip
+
+Kind = Any  # of an argument: the name of a scalar, (name, dimensions, layout), or of a NamedTuple
+
+
+class Inner:
+    """A function that compiled functions call; by itself it is called only to be looked at."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    @property
+    def _numba_type_(self) -> Any:
+        """What numba takes it for, where another function names it."""
+        from numba import types
+
+        return types.Dispatcher(_dispatcher(self.function))
+
+    def __call__(self, *arguments: Any) -> Any:
+        return _dispatcher(self.function)(*arguments)
+
+
+class Compiled:
+    """An entry point: called from Python with arrays, numbers, and NamedTuples of them.
+
+    Arrays are filled in place, results are numbers. Types of arguments that were not met before
+    are compiled for, which takes seconds.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        self._loaded: dict[tuple[Kind, ...], Callable[..., Any]] = {}
+
+    def __call__(self, *arguments: Any) -> Any:
+        kinds: list[Kind] = []
+        values: list[Any] = []
+        for argument in arguments:
+            kinds.append(_flatten(argument, values))
+        key = tuple(kinds)
+        call = self._loaded.get(key) or self._load(key)
+        return call(values)
+
+    def is_stored(self) -> bool:
+        """Whether there is machine code of it, for some types of arguments at least."""
+        return bool(self._loaded) or store().has(self.name)
+
+    def _load(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
+        with _LOCK:
+            if kinds not in self._loaded:
+                types = repr(kinds)
+                code = store().read(self.name, types)
+                if code is None:
+                    code = _compile(self.function, kinds)
+                    store().write(self.name, types, code)
+                self._loaded[kinds] = _linked(self.name, code, kinds)
+            return self._loaded[kinds]
+
+
+inner, compiled = Inner, Compiled  # as decorators
+
+
+@cache
+def store() -> Store:
+    """Where machine code for this machine is kept."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features().flatten()
+    return Store(f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {features}")
+
+
+def _flatten(value: Any, values: list[Any]) -> Kind:
+    """Append what a compiled function gets for an argument; gives the argument's kind."""
+    if isinstance(value, np.ndarray):
+        values += (None, None, value.size, value.itemsize, value.ctypes.data)
+        values += value.shape
+        values += value.strides
+        layout = "C" if value.flags.c_contiguous else "A"
+        return value.dtype.name, value.ndim, layout if value.flags.aligned else f"{layout}-"
+    if isinstance(value, tuple):
+        members = tuple([_flatten(member, values) for member in value])
+        return type(value), members
+    if isinstance(value, np.generic):
+        values.append(value.item())
+        return value.dtype.name
+    values.append(value)
+    return _SCALARS[type(value)]
+
+
+def _arguments(kind: Kind) -> Iterator[Any]:
+    """The ctypes of what an argument of a kind is flattened to."""
+    if isinstance(kind, str):
+        yield _CTYPES[kind]
+    elif len(kind) == 3:
+        yield from _ARRAY
+        yield from 2 * kind[1] * (ctypes.c_ssize_t,)
+    else:
+        for member in kind[1]:
+            yield from _arguments(member)
+
+
+def _linked(name: str, code: Code, kinds: Sequence[Kind]) -> Callable[[Sequence[Any]], Any]:
+    """A function that takes flattened arguments and runs the code."""
+    from llvmlite import binding
+
+    engine = _engine()
+    engine.add_object_file(binding.ObjectFileRef.from_data(code.machine))
+    engine.finalize_object()
+    address = engine.get_function_address(code.symbol)
+    arguments = [one for kind in kinds for one in _arguments(kind)]
+    pointers = (ctypes.c_void_p, ctypes.c_void_p)
+    native = ctypes.CFUNCTYPE(ctypes.c_int32, *pointers, *arguments)(address)
+    fields = [(f"at{at}", _CTYPES[type]) for at, type in enumerate(code.returns)]
+    result = type("Result", (ctypes.Structure,), {"_fields_": fields})
+    return partial(_call, name, native, result)
+
+
+def _call(name: str, native: Any, result: Any, values: Sequence[Any]) -> Any:
+    returned, raised = result(), ctypes.c_void_p()
+    if native(ctypes.addressof(returned), ctypes.addressof(raised), *values):
+        raise MemoryError(f"no memory left for {name}; work on fewer texts at a time")
+    found = tuple([getattr(returned, field) for field, _ in result._fields_])
+    return found[0] if len(found) == 1 else found or None
+
+
+@cache
+def _engine() -> Any:
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine(jit=True)
+    return binding.create_mcjit_compiler(binding.parse_assembly(_MEMORY), machine)
+
+
+@cache
+def _dispatcher(function: Callable[..., Any]) -> Any:
+    from numba import njit
+
+    return njit(nogil=True)(function)
+
+
+def _compile(function: Callable[..., Any], kinds: Sequence[Kind]) -> Code:
+    """Have numba compile a function for arguments of these kinds."""
+    from numba import types
+    from numba.core import compiler
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    flags = compiler.Flags()
+    for option in ("nrt", "no_compile", "no_cpython_wrapper", "no_cfunc_wrapper"):
+        setattr(flags, option, True)
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    with global_compiler_lock:
+        typing.refresh()
+        target.refresh()
+        signature = tuple(_numba_type(kind) for kind in kinds)
+        made = compiler.compile_extra(typing, target, function, signature, None, flags, {})
+        made.library.enable_object_caching()
+        made.library.finalize()
+        _require_alone(made.library._final_module)
+        machine = made.library._get_compiled_object()
+    returned: Any = made.signature.return_type
+    members: Any = returned if isinstance(returned, types.BaseTuple) else [returned]
+    returns = tuple(str(each) for each in members if each is not types.none)
+    return Code(symbol=made.fndesc.llvm_func_name, returns=returns, machine=machine)
+
+
+def _require_alone(module: Any) -> None:
+    """Refuse code that calls what is only there where numba is, such as for sorting."""
+    text = str(module)
+    for function in module.functions:
+        name = function.name
+        if function.is_declaration and not name.startswith("llvm.") and name not in _THERE:
+            # A declaration may be all that is left once the code is optimised.
+            assert text.count(f"@{name}(") == 1, f"{name} is not there without numba"
+
+
+def _numba_type(kind: Kind) -> Any:
+    from numba import types
+
+    if isinstance(kind, str):
+        return getattr(types, "boolean" if kind == "bool" else kind)
+    if len(kind) == 3:
+        name, dimensions, layout = kind
+        return types.Array(_numba_type(name), dimensions, layout[0], aligned=len(layout) == 1)
+    return types.NamedTuple([_numba_type(member) for member in kind[1]], kind[0])

@@ -1,0 +1,113 @@
+"""Machine code that is kept from one run to the next: the only files of the kernel."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import cached_property
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+
+from neardup_solr.text import normalize
+
+SOURCES = Path(__file__).parent
+CONSTANTS = Path(normalize.__file__)
+COMPILERS = ("numba", "llvmlite")
+_HEAD = 32  # bytes of the checksum before everything else
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Code:
+    """Machine code: an object file, its function's symbol, and the types that this returns."""
+
+    symbol: str
+    returns: tuple[str, ...]
+    machine: bytes
+
+
+class Store:
+    """Object files in a folder named by all that they depend on, for one kind of `cpu`.
+
+    That is the kernel's sources, the compilers' versions, Python's and the CPU; whatever changes,
+    another folder is used, so nothing that another version has written is ever read. A file that
+    is damaged, or cannot be read or written, is as good as none.
+    """
+
+    def __init__(self, cpu: str) -> None:
+        self._cpu = cpu
+
+    def has(self, name: str) -> bool:
+        """Whether there is code of a function of that name."""
+        return any(
+            any(folder.glob(f"{name}-*")) for folder in self._folders if os.access(folder, os.R_OK)
+        )
+
+    def read(self, name: str, types: str) -> Code | None:
+        """The code of a function for arguments of these types, if there is any."""
+        for folder in self._folders:
+            with suppress(OSError, ValueError):
+                return _decoded((folder / _file(name, types)).read_bytes())
+        return None
+
+    def write(self, name: str, types: str, code: Code) -> None:
+        """Keep the code of a function in the first folder that takes it."""
+        for folder in self._folders:
+            with suppress(OSError):
+                folder.mkdir(parents=True, exist_ok=True)
+                with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
+                    file.write(_encoded(code))
+                Path(file.name).replace(folder / _file(name, types))
+                return
+
+    @cached_property
+    def _folders(self) -> tuple[Path, ...]:
+        key = self._key()
+        return tuple(folder / f"neardup-{key}" for folder in _places())
+
+    def _key(self) -> str:
+        hashed = hashlib.sha256(f"{self._cpu} {sys.version} {np.__version__}".encode())
+        sources = (*sorted(SOURCES.glob("*.py")), CONSTANTS, *map(_version, COMPILERS))
+        for path in sources:
+            hashed.update(path.read_bytes())
+        return hashed.hexdigest()[:16]
+
+
+def _places() -> Iterator[Path]:
+    """Beside the sources, as Python's own compiled files; else where users keep such things."""
+    yield SOURCES / "__pycache__"
+    with suppress(RuntimeError):  # nobody's home
+        named = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
+        yield Path(named) if named else Path.home() / ".cache"
+
+
+def _version(library: str) -> Path:
+    """The file that says which version it is; `importlib.metadata` would take longer."""
+    found = find_spec(library)
+    assert found is not None
+    assert found.origin is not None
+    return Path(found.origin).with_name("_version.py")
+
+
+def _file(name: str, types: str) -> str:
+    return f"{name}-{hashlib.sha256(types.encode()).hexdigest()[:16]}"
+
+
+def _encoded(code: Code) -> bytes:
+    content = b"\n".join((code.symbol.encode(), " ".join(code.returns).encode(), code.machine))
+    return hashlib.sha256(content).digest() + content
+
+
+def _decoded(content: bytes) -> Code:
+    """Raises ValueError if the content is not what was written."""
+    head, rest = content[:_HEAD], content[_HEAD:]
+    if hashlib.sha256(rest).digest() != head:
+        raise ValueError("damaged")
+    symbol, returns, machine = rest.split(b"\n", 2)
+    return Code(symbol=symbol.decode(), returns=tuple(returns.decode().split()), machine=machine)
