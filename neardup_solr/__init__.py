@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from neardup_solr.reports.rows import write_pairs
     from neardup_solr.settings import Settings
     from neardup_solr.solr.collection import Solr
-    from neardup_solr.solr.http.access import Access
     from neardup_solr.solr.names import Names
+    from neardup_solr.solr.session import Access
     from neardup_solr.sources import Reading, read
     from neardup_solr.sources.pairs import read_pairs
     from neardup_solr.verbs.annotate import AnnotateSummary, annotate, annotate_into
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 
 _PLACES = {
     "progress": ("Progress", "Watching"),
-    "solr.http.access": ("Access",),
+    "solr.session": ("Access",),
     "solr.collection": ("Solr",),
     "sources.pairs": ("read_pairs",),
     "reports.rows": ("write_pairs",),

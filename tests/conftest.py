@@ -11,7 +11,7 @@ import pytest
 
 from neardup_solr.embedded import lifecycle
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.access import AUTHORITIES, HEADERS
+from neardup_solr.solr.session import AUTHORITIES, HEADERS
 from neardup_solr.testing import fresh_core, private_home
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

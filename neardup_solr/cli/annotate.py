@@ -95,14 +95,14 @@ def _named(solr: Solr, text: Sequence[str], prefix: str | None, *, in_place: boo
 
 def _beside(solr: Solr, name: str) -> Solr:
     """Another collection of the same server, created where it is missing."""
-    from neardup_solr.solr import admin, collection, schema
+    from neardup_solr.solr import admin, collection
     from neardup_solr.solr.names import PLAIN
 
     collection.require_name(name)
     other = replace(solr, core=name, names=PLAIN)
     if not admin.exists(other):
         nd.init(other)
-    return replace(other, names=schema.remembered(other))
+    return replace(other, names=other.kept_names())
 
 
 def _say_annotated(done: AnnotateSummary) -> None:

@@ -36,7 +36,7 @@ from neardup_solr.cli import (
 )
 
 INTERRUPTED = 130
-CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.http.access` looks at first
+CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 app = typer.Typer(

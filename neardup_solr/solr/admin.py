@@ -11,8 +11,8 @@ from typing import Any
 
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError
 from neardup_solr.records import NOTHING
+from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.answers import answer
 
 CONFIGSET = "neardup"
 LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating the same core

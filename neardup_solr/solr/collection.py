@@ -15,14 +15,19 @@ from typing import Any
 import orjson
 import pysolr
 
-from neardup_solr.errors import DocumentNotFound, SchemaError, SettingsError, SolrAnswerError
+from neardup_solr.errors import (
+    CoreMissing,
+    DocumentNotFound,
+    SchemaError,
+    SettingsError,
+    SolrAnswerError,
+)
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings
 from neardup_solr.solr import export, query
-from neardup_solr.solr.http.access import Access, located
-from neardup_solr.solr.http.answers import Refusal, answer, refused_by, too_large
-from neardup_solr.solr.http.session import CheckedSession, Connection, open_session
-from neardup_solr.solr.names import PLAIN, SETTINGS, TEXT, Names
+from neardup_solr.solr.answers import Refusal, answer, refused_by, too_large
+from neardup_solr.solr.names import NOTE, PLAIN, SETTINGS, TEXT, Names
+from neardup_solr.solr.session import Access, CheckedSession, Connection, located, open_session
 
 PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
@@ -292,6 +297,19 @@ class Solr:
                 "leave these options out to use the stored settings, or index into another core",
             )
         return asked or stored or Settings()
+
+    def kept_names(self) -> Names:
+        """The names that its schema keeps; the usual ones if it keeps none, or is not there.
+
+        Raises SettingsError if what is kept there is no longer understood.
+        """
+        try:
+            response = self.session.get(f"{self.url}/schema/fields", params={"fl": NOTE})
+        except CoreMissing:
+            return PLAIN
+        found = answer(response, {"fields": list})["fields"]
+        notes = [one for one in found if one["name"] == NOTE]
+        return Names.read(str(notes[0].get("default", ""))) if notes else PLAIN
 
     def has_native(self) -> bool:
         """Whether the schema copies the text, all of its fields, into that of native MinHashes.

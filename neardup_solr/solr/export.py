@@ -15,8 +15,8 @@ from typing import Any
 import orjson
 
 from neardup_solr.errors import SolrAnswerError
-from neardup_solr.solr.http.answers import NOT_SOLR
-from neardup_solr.solr.http.session import CheckedSession
+from neardup_solr.solr.answers import NOT_SOLR
+from neardup_solr.solr.session import CheckedSession
 
 Block = list[dict[str, Any]]
 

@@ -13,6 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import ALL_FIELDS
 
@@ -20,6 +22,7 @@ ID, TEXT, SETTINGS, VERSION = "id", "content", "signature_settings", "_version_"
 MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
 OWN = (*(name for name in ALL_FIELDS if name not in (ID, TEXT)), *MARKS)
 FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds the name of a field
+NOTE = "neardup_names"  # the field that holds the names; it never has a prefix, so it is found
 _PREFIX = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
 _FIELD = re.compile(r"[^\s,*?{}()\[\]:\"'$&|!]+")  # what needs no quotes in a field list
 
@@ -52,6 +55,23 @@ class Names:
         if clash is not None:
             reason = f"the field {clash!r} would be read and written"
             raise SettingsError(reason, "choose a prefix for our fields, such as --prefix nd_")
+
+    @classmethod
+    def read(cls, noted: str) -> Names:
+        """The names that a note holds; raises SettingsError if it holds none."""
+        try:
+            kept = orjson.loads(noted)
+            return cls(id=kept["id"], text=tuple(kept["text"]), prefix=kept["prefix"])
+        except (orjson.JSONDecodeError, LookupError, TypeError):
+            reason = (
+                f"the schema's field {NOTE!r} does not say what the collection calls its fields"
+            )
+            raise SettingsError(reason, "delete that field, then: neardup init NAME") from None
+
+    def noted(self) -> str:
+        """These names as the note that a schema keeps of them."""
+        kept = {"id": self.id, "text": self.text, "prefix": self.prefix}
+        return orjson.dumps(kept).decode()
 
     @property
     def is_plain(self) -> bool:

@@ -10,10 +10,10 @@ from urllib.parse import urlsplit
 import orjson
 
 from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.access import is_loopback
-from neardup_solr.solr.http.answers import answer
 from neardup_solr.solr.query import CLAUSES
+from neardup_solr.solr.session import is_loopback
 
 REBUILDS = "DistributedUpdateProcessorFactory"
 RUNS = "RunUpdateProcessorFactory"

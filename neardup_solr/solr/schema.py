@@ -14,11 +14,11 @@ from xml.etree import ElementTree
 
 import orjson
 
-from neardup_solr.errors import CoreMissing, SettingsError, SolrAnswerError
+from neardup_solr.errors import SolrAnswerError
 from neardup_solr.files import solr_config
+from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.answers import answer
-from neardup_solr.solr.names import OWN, PLAIN, Names
+from neardup_solr.solr.names import NOTE, OWN, Names
 
 # Solr keeps these by its own means.
 INTERNAL = frozenset({"_version_", "_root_", "_nest_path_", "_nest_parent_"})
@@ -119,7 +119,6 @@ class Schema:
                 yield source
 
 
-NOTE = "neardup_names"  # the field that holds the names; it never has a prefix, so it is found
 NOTE_TYPE = "neardup_note"
 TYPES = {"StrField": "neardup_string", "IntPointField": "neardup_int"}  # of the fields we add
 _ATTRIBUTES = ("indexed", "stored", "docValues", "multiValued")
@@ -179,22 +178,8 @@ def wanted(names: Names) -> dict[str, Field]:
     return fields
 
 
-def remembered(solr: Solr) -> Names:
-    """The names that a collection was prepared with; the usual ones where it was not, or is none.
-
-    Raises SettingsError where what is kept there is no longer understood.
-    """
-    try:
-        response = solr.session.get(f"{solr.url}/schema/fields", params={"fl": NOTE})
-    except CoreMissing:
-        return PLAIN
-    found = answer(response, {"fields": list})["fields"]
-    notes = [one for one in found if one["name"] == NOTE]
-    return read_note(str(notes[0].get("default", ""))) if notes else PLAIN
-
-
 def remember(solr: Solr, names: Names) -> None:
-    """Keep names with a collection, in its schema, for `remembered`.
+    """Keep names with a collection, in its schema, for `Solr.kept_names`.
 
     Raises SolrAnswerError where the schema is not managed.
     """
@@ -208,25 +193,14 @@ def remember(solr: Solr, names: Names) -> None:
 
 def note(names: Names) -> dict[str, Any]:
     """The field that keeps names, as the Schema API wants it."""
-    kept = {"id": names.id, "text": names.text, "prefix": names.prefix}
     off = dict.fromkeys(_ATTRIBUTES, False)
-    return {"name": NOTE, "type": NOTE_TYPE, "default": orjson.dumps(kept).decode(), **off}
+    return {"name": NOTE, "type": NOTE_TYPE, "default": names.noted(), **off}
 
 
 def note_type() -> dict[str, Any]:
     """The type of that field: no value of it is ever kept."""
     return {"name": NOTE_TYPE, "class": "solr.StrField", "docValues": False, "stored": False,
             "indexed": False}  # fmt: skip
-
-
-def read_note(default: str) -> Names:
-    """The names that a default value holds; raises SettingsError where it holds none."""
-    try:
-        kept = orjson.loads(default)
-        return Names(id=kept["id"], text=tuple(kept["text"]), prefix=kept["prefix"])
-    except (orjson.JSONDecodeError, LookupError, TypeError):
-        reason = f"the schema's field {NOTE!r} does not say what the collection calls its fields"
-        raise SettingsError(reason, "delete that field, then: neardup init NAME") from None
 
 
 def own_types() -> list[dict[str, Any]]:

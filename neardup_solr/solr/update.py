@@ -18,8 +18,8 @@ from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query
+from neardup_solr.solr.answers import TOO_LARGE, Refusal, refused_by
 from neardup_solr.solr.collection import EXACT, Solr
-from neardup_solr.solr.http.answers import TOO_LARGE, Refusal, refused_by
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.

@@ -12,7 +12,7 @@ from neardup_solr.measures import Comparer
 from neardup_solr.minhash import bands, sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.hits import Question, Hits, Hot, hits_of_each, with_most_shared
+from neardup_solr.solr.hits import Hits, Hot, Question, hits_of_each, with_most_shared
 
 BANDS = "content_bands"
 

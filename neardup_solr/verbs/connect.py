@@ -9,10 +9,9 @@ from dataclasses import replace
 from neardup_solr import embedded
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
-from neardup_solr.solr import admin, collection, schema
+from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.access import Access, from_environment
-from neardup_solr.solr.http.session import Connection
+from neardup_solr.solr.session import Access, Connection, from_environment
 
 ADDRESS = "NEARDUP_SOLR_URL"
 CORE = "neardup"
@@ -55,7 +54,7 @@ def connect(
 
 def _named(solr: Solr) -> Solr:
     """The collection with the names that were kept in its schema, where it is there and has any."""
-    return replace(solr, names=schema.remembered(solr))
+    return replace(solr, names=solr.kept_names())
 
 
 def require_named(solr: Solr, name: str) -> None:

@@ -17,8 +17,8 @@ from neardup_solr.minhash import encode, signature
 from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.answers import Refusal
 from neardup_solr.sources import Reading
 
 

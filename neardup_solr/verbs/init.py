@@ -12,7 +12,7 @@ from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin, probe, schema
 from neardup_solr.solr.collection import NATIVE_PROPERTIES, Solr
-from neardup_solr.solr.names import Names
+from neardup_solr.solr.names import NOTE, Names
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.connect import require_named
@@ -112,9 +112,9 @@ def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
     Raises SettingsError where documents have values in them or the schema is not managed, SolrError
     where Solr refuses, as where a copyField of yours names one of them.
     """
-    found, names = schema.described(solr), schema.remembered(solr)
+    found, names = schema.described(solr), solr.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
-    candidates = [*schema.wanted(names), schema.NOTE]
+    candidates = [*schema.wanted(names), NOTE]
     ours = [name for name in candidates if name in found.fields
             and found.fields[name].type in types]  # fmt: skip
     planned = Preparation(
@@ -128,7 +128,7 @@ def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
         return planned
     if not dry_run:
         solr.commit()  # what is not seen yet has values, too
-    _require_unused(solr, [name for name in ours if name != schema.NOTE])
+    _require_unused(solr, [name for name in ours if name != NOTE])
     if dry_run:
         return planned
     if not planned.is_mutable:
@@ -151,9 +151,9 @@ def _names(solr: Solr, found: Schema, text: Sequence[str], prefix: str | None) -
     if not found.key:
         reason = f"the collection {solr.core!r} has no unique key"
         raise SettingsError(reason, "add one to its schema, and index the documents again")
-    known = schema.remembered(solr)
+    known = solr.kept_names()
     names = chosen(known, found.key, text=text, prefix=prefix)
-    if schema.NOTE in found.fields and names.prefix != known.prefix:
+    if NOTE in found.fields and names.prefix != known.prefix:
         reason = f"our fields are there already, with the prefix {known.prefix!r}"
         raise SettingsError(reason, f"take them out first: neardup init {solr.core} --remove")
     guard.require_texts(found, names.text, known)
@@ -189,10 +189,10 @@ def _commands(solr: Solr, found: Schema, names: Names) -> dict[str, Any]:
     fields = schema.definitions(missing)
     types = [each for each in schema.own_types() if each["name"] in {one.type for one in missing}]
     commands: dict[str, Any] = {}
-    if not names.is_plain and schema.NOTE not in found.fields:
+    if not names.is_plain and NOTE not in found.fields:
         fields.append(schema.note(names))
         types.append(schema.note_type())
-    elif schema.NOTE in found.fields and schema.remembered(solr) != names:
+    elif NOTE in found.fields and solr.kept_names() != names:
         commands["replace-field"] = schema.note(names)
     types = [one for one in types if one["name"] not in found.types]
     return ({"add-field-type": types} if types else {}) | (

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from neardup_solr.embedded import lifecycle
 from neardup_solr.embedded.layout import layout
 from neardup_solr.solr import admin
+from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Solr, connect
-from neardup_solr.solr.http.answers import answer
 
 # The defaults of /select are those of a shop: another parser, and all words are needed.
 CONFIG = """<config>

@@ -10,8 +10,8 @@ import pytest
 
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, collection, schema
+from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.answers import answer
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.annotate import annotate_into
 from neardup_solr.verbs.connect import connect

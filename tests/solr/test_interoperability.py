@@ -13,7 +13,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr.http.access import AUTHORITIES, HEADERS, Access
+from neardup_solr.solr.session import AUTHORITIES, HEADERS, Access
 from tests.solr.front import Certified, Door, certify, front
 from tests.solr.test_interoperability_docs import ACCESS
 

@@ -18,8 +18,8 @@ import orjson
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Progress, Watching
 from neardup_solr.solr import update
+from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.answers import Refusal
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order, Sent
 

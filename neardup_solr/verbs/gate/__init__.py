@@ -16,7 +16,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
-from neardup_solr.verbs.batch import BANDS, Batch, Met, Near, Finder, signed_batch
+from neardup_solr.verbs.batch import BANDS, Batch, Finder, Met, Near, signed_batch
 from neardup_solr.verbs.gate.meet import Admitted, Matched, Meeting
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Policy
 

@@ -16,9 +16,9 @@ from neardup_solr.solr.collection import Solr
 from neardup_solr.spill import Spill, Strings
 from neardup_solr.verbs.batch import (
     Batch,
+    Finder,
     Met,
     Near,
-    Finder,
     hits_of_batch,
     meetings,
     near_ones,

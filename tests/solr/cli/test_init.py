@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.names import OWN, PLAIN
 from tests.solr.cli.conftest import Run
@@ -42,11 +41,11 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Solr) -> No
         0, len(OWN) + 1, 3
     )  # fmt: skip
     assert f"{len(OWN) + 1} fields would be added, as above" in dry.stderr
-    assert schema.remembered(shop) == PLAIN
+    assert shop.kept_names() == PLAIN
     done = on_shop("init", *options)
     assert (done.returncode, done.stdout) == (0, "")
     assert f"added; neardup init {shop.core} --remove takes them out." in done.stderr
-    assert schema.remembered(shop).text == ("title", "body")
+    assert shop.kept_names().text == ("title", "body")
     assert "is there, with all fields" in on_shop("init").stderr
     assert "would be removed: nd_" in on_shop("init", "--remove", "--dry-run").stderr
     removed = on_shop("init", "--remove")

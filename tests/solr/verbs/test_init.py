@@ -12,9 +12,9 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import schema
+from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Solr
-from neardup_solr.solr.http.answers import answer
-from neardup_solr.solr.names import OWN, PLAIN, Names
+from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
 from neardup_solr.verbs.connect import connect
 from neardup_solr.verbs.init import init, prepare, unprepare
 from neardup_solr.verbs.lint import lint
@@ -43,8 +43,8 @@ def test_what_is_added_is_taken_away_again() -> None:
         done = prepare(solr, text=NAMES.text, prefix="nd_")
         assert done.is_done
         assert done.names == NAMES
-        assert set(done.fields) == {"nd_" + name for name in OWN} | {schema.NOTE}
-        assert schema.remembered(solr) == NAMES
+        assert set(done.fields) == {"nd_" + name for name in OWN} | {NOTE}
+        assert solr.kept_names() == NAMES
         added = set(schema.described(solr).fields) - set(SCHEMA_FIELDS)
         assert added == set(done.fields)
         assert lint(solr, text=NAMES.text, prefix="nd_").dangers == ()
@@ -53,7 +53,7 @@ def test_what_is_added_is_taken_away_again() -> None:
         assert set(unprepare(solr, dry_run=True).fields) == set(done.fields)
         assert set(unprepare(solr).fields) == set(done.fields)
         assert whole(solr) == before
-        assert schema.remembered(solr) == PLAIN
+        assert solr.kept_names() == PLAIN
         assert unprepare(solr).fields == ()
 
 
@@ -81,7 +81,7 @@ def test_the_xml_to_paste_is_enough(factory: str) -> None:
     with collection(factory=factory) as solr:
         planned = prepare(solr, text=NAMES.text, prefix="nd_")
         assert (planned.is_done, planned.is_mutable) == (False, False)
-        assert schema.remembered(solr) == PLAIN
+        assert solr.kept_names() == PLAIN
         with pytest.raises(SettingsError, match="--text-field, of body, title"):
             init(solr)
     with collection(factory=factory, more=planned.xml) as solr:
@@ -125,9 +125,9 @@ def test_text_fields_may_be_named_later() -> None:
         prepare(solr, text=["title"])
         done = prepare(solr, text=["body", "x_txt"])
         assert done.fields == ()
-        assert schema.remembered(solr) == Names(id="sku", text=("body", "x_txt"))
+        assert solr.kept_names() == Names(id="sku", text=("body", "x_txt"))
         schema.remember(solr, Names(id="sku", text=("body",)))
-        assert schema.remembered(solr).text == ("body",)
+        assert solr.kept_names().text == ("body",)
 
 
 @pytest.mark.parametrize(
@@ -210,4 +210,4 @@ def test_a_note_that_is_not_understood(tmp_path: Path) -> None:
     """Somebody has edited it: nothing is guessed."""
     for default in ("{", "[]", '{"id":"sku"}', '{"id":"a b","text":["t"],"prefix":""}'):
         with pytest.raises(SettingsError):
-            schema.read_note(default)
+            Names.read(default)

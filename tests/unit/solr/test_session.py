@@ -6,7 +6,7 @@ import pytest
 from requests import PreparedRequest, Request, Session
 from requests.auth import AuthBase
 
-from neardup_solr.solr.http.session import Prepared
+from neardup_solr.solr.session import Prepared
 
 URL = "http://127.0.0.1:8983/solr/name/select"
 

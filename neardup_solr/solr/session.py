@@ -2,32 +2,192 @@
 
 Every request to Solr, pysolr's included, goes through one `CheckedSession`: faults that pass are
 repeated, redirects are refused, the answer has to be JSON with a `responseHeader` whose status is
-0, and whatever else comes back is translated, here and nowhere else, into one error of
-`neardup_solr.errors`. Credentials are taken out of the address, so no message and no log can
-show them.
+0, and whatever else comes back is translated, here and in `answers` and nowhere else, into one
+error of `neardup_solr.errors`. Credentials are taken out of the address, so no message and no log
+can show them.
 """
 
 from __future__ import annotations
 
+import os
+import random
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from functools import lru_cache
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any, Protocol, TypeVar
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import requests
 from requests import PreparedRequest, Request, Session
 
-from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
-from neardup_solr.solr.http import answers
-from neardup_solr.solr.http.access import Access, past_proxies
-from neardup_solr.solr.http.answers import cause, next_step
-from neardup_solr.solr.http.retry import Retry, passes, retrying
+from neardup_solr.errors import SettingsError, SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.records import NOTHING
+from neardup_solr.solr.answers import LOG, NOT_SOLR, cause, check, next_step, redacted
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 PIECE = 1 << 20  # bytes of a large answer
 _AGAIN = "see that it runs, then run the same command again"
 _EMBEDDED = "run the same command again, it starts Solr anew (neardup solr logs says why it ended)"
+# The first that is set counts; requests knows the first two, OpenSSL the last.
+AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
+HEADERS = "NEARDUP_SOLR_HEADERS"
+T = TypeVar("T")
+PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so, and stays full
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Access:
+    """How a Solr of yours is reached, where its address does not say all.
+
+    `ca` is a PEM file of certificate authorities to trust instead of the usual ones (None: that of
+    $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, else the usual ones); `headers` go with
+    every request; `proxy` is the address of a proxy for all of them (None: those of the
+    environment, which never count for this machine itself).
+    """
+
+    ca: str | Path | None = None
+    headers: Mapping[str, str] = field(default_factory=lambda: NOTHING, repr=False)
+    proxy: str | None = field(default=None, repr=False)
+
+    def authority(self) -> str | None:
+        """The file (or folder) of certificate authorities to trust; None for the usual ones.
+
+        Raises SettingsError where there is no such file.
+        """
+        named = {"ca": self.ca} | {name: os.environ.get(name) for name in AUTHORITIES}
+        name, path = next(((name, path) for name, path in named.items() if path), ("", None))
+        if path is not None and not os.access(path, os.R_OK):
+            said = f"the CA file {path}" + (f" of {_said(name)}" if name != "ca" else "")
+            raise SettingsError(f"{said} cannot be read", "name a PEM file of certificates")
+        return None if path is None else str(path)
+
+
+def _said(name: str) -> str:
+    """What names a CA file: the option of the command sets the first of the variables."""
+    return f"--ca or ${name}" if name == AUTHORITIES[0] else f"${name}"
+
+
+def from_environment() -> Access:
+    """The access whose headers stand in $NEARDUP_SOLR_HEADERS, one "Name: value" a line.
+
+    A variable and no option: an option's value can be read by all users of a machine.
+    Raises SettingsError where a line is no header; its value is not shown.
+    """
+    headers = {}
+    for number, line in enumerate(os.environ.get(HEADERS, "").splitlines(), start=1):
+        name, colon, value = map(str.strip, line.partition(":"))
+        if line.strip():
+            if not (name and colon) or " " in name:
+                reason = f"line {number} of ${HEADERS} is no header"
+                raise SettingsError(reason, 'write each as "Name: value", one a line')
+            headers[name] = value
+    return Access(headers=headers)
+
+
+def located(url: str, core: str, *, is_core: bool) -> tuple[str, str]:
+    """A server's address and the name of a core, of an address that may name the core.
+
+    One that is known to be a core's names it at its end, wherever the server has its /solr.
+    """
+    base, slash, name = url.partition("/solr/")
+    if slash and name:
+        return f"{base}/solr", name.strip("/")
+    if is_core and not url.endswith("/solr"):
+        base, _, core = url.rpartition("/")
+        return base, core
+    return url, core
+
+
+def past_proxies(url: str) -> dict[str, str]:
+    """This machine itself is never reached through a proxy of the environment."""
+    host = urlsplit(url).hostname or ""
+    return {"no_proxy": host} if is_loopback(host) else {}
+
+
+@lru_cache(maxsize=64)  # asked before every request
+def is_loopback(host: str) -> bool:
+    """Whether a host, by name or address, is this machine itself."""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """How often and how long to try again: whole requests, safe because documents go by id."""
+
+    attempts: int = 6
+    seconds: float = 60.0
+    first_wait: float = 0.2
+
+
+def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError], bool]) -> T:
+    """The result of a call, tried again after faults of which `passes` says that they pass.
+
+    Waits a random time up to a bound that doubles ("full jitter", Brooker 2015), and at least as
+    long as the server asks for.
+    Raises the last SolrError once attempts or time are used up, others at once.
+    """
+    deadline = time.monotonic() + retry.seconds
+    for attempt in range(1, retry.attempts + 1):
+        try:
+            return call()
+        except SolrError as error:
+            asked = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
+            wait = max(asked, random.uniform(0, retry.first_wait * 2**attempt))
+            if not passes(error) or attempt == retry.attempts or time.monotonic() + wait > deadline:
+                raise
+            time.sleep(wait)
+    raise AssertionError("a retry has at least one attempt")
+
+
+def passes(error: SolrError) -> bool:
+    """Whether a fault may pass by itself: no connection, 429, 502, 503 or 504."""
+    if isinstance(error, SolrAnswerError):
+        return error.status in PASSING
+    return isinstance(error, SolrUnreachable)
+
+
+Prepare = Callable[[Request], PreparedRequest]
+
+
+class Prepared:
+    """The requests that were prepared so far, by all that they are made of but the body."""
+
+    def __init__(self) -> None:
+        self._known: dict[Any, PreparedRequest] = {}
+
+    def prepared(self, request: Request, session: Session, prepare: Prepare) -> PreparedRequest:
+        """A request of this session with its own body.
+
+        `prepare` makes those that were not met before, and those that may differ by more.
+        """
+        has_body = isinstance(request.data, bytes) and bool(request.data)
+        # Credentials of another kind may be made of the body.
+        if not has_body or not isinstance(request.auth, tuple | None):
+            return prepare(request)
+        params = tuple(request.params.items())
+        own = tuple(request.headers.items())
+        key = (
+            request.method,
+            request.url,
+            params,
+            own,
+            request.auth,
+            tuple(session.headers.items()),
+        )
+        if key not in self._known:
+            self._known[key] = prepare(request).copy()
+            self._known[key].body = None  # which may be large
+        again = self._known[key].copy()
+        again.prepare_body(request.data, None)
+        return again
 
 
 class CheckedSession(requests.Session):
@@ -56,7 +216,7 @@ class CheckedSession(requests.Session):
         sent = kwargs | self._ruled(str(url))
 
         def send() -> requests.Response:
-            return self._answered(answers.redacted(str(url)), method, url, *args, **sent)
+            return self._answered(redacted(str(url)), method, url, *args, **sent)
 
         return retrying(send, retry=self.retry, passes=self._passes)
 
@@ -73,7 +233,7 @@ class CheckedSession(requests.Session):
         sent = {"params": params, "stream": True, **self._ruled(url)}
 
         def send() -> requests.Response:
-            shown = answers.redacted(url)
+            shown = redacted(url)
             response = self._received(shown, "GET", url, **sent)
             if response.status_code != 200:
                 self._checked(response, shown)
@@ -84,7 +244,7 @@ class CheckedSession(requests.Session):
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
                 reason = f"the answer broke off: {_cause(error)}"
-                raise SolrAnswerError(answers.redacted(url), 200, reason, answers.LOG) from None
+                raise SolrAnswerError(redacted(url), 200, reason, LOG) from None
 
     def _ruled(self, url: str) -> dict[str, Any]:
         """What every request is sent with, whoever asks for it."""
@@ -110,7 +270,7 @@ class CheckedSession(requests.Session):
         except requests.exceptions.ContentDecodingError:
             self.reached = True
             reason = "the answer is damaged: it cannot be unpacked"
-            raise SolrAnswerError(shown, 200, reason, answers.NOT_SOLR) from None
+            raise SolrAnswerError(shown, 200, reason, NOT_SOLR) from None
         except requests.exceptions.RequestException as error:
             # A hook of a carrier may raise for what is an answer all the same.
             if error.response is None:
@@ -121,7 +281,7 @@ class CheckedSession(requests.Session):
 
     def _checked(self, response: requests.Response, shown: str) -> requests.Response:
         try:
-            answers.check(response, shown, embedded=self.embedded)
+            check(response, shown, embedded=self.embedded)
         except SolrAnswerError as error:
             error.retry_after = _seconds(response.headers.get("Retry-After", ""))
             raise
@@ -176,7 +336,7 @@ def open_session(
         session.auth = address.auth or carrier.auth
     if session.auth is None and parts.username is not None:
         session.auth = (unquote(parts.username), unquote(parts.password or ""))
-    return session, answers.redacted(url).rstrip("/")
+    return session, redacted(url).rstrip("/")
 
 
 def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:
@@ -209,39 +369,3 @@ def _split(address: str) -> SplitResult:
 
 def _cause(error: requests.exceptions.RequestException) -> str:
     return "no answer in time" if isinstance(error, requests.exceptions.Timeout) else cause(error)
-
-
-Prepare = Callable[[Request], PreparedRequest]
-
-
-class Prepared:
-    """The requests that were prepared so far, by all that they are made of but the body."""
-
-    def __init__(self) -> None:
-        self._known: dict[Any, PreparedRequest] = {}
-
-    def prepared(self, request: Request, session: Session, prepare: Prepare) -> PreparedRequest:
-        """A request of this session with its own body.
-
-        `prepare` makes those that were not met before, and those that may differ by more.
-        """
-        has_body = isinstance(request.data, bytes) and bool(request.data)
-        # Credentials of another kind may be made of the body.
-        if not has_body or not isinstance(request.auth, tuple | None):
-            return prepare(request)
-        params = tuple(request.params.items())
-        own = tuple(request.headers.items())
-        key = (
-            request.method,
-            request.url,
-            params,
-            own,
-            request.auth,
-            tuple(session.headers.items()),
-        )
-        if key not in self._known:
-            self._known[key] = prepare(request).copy()
-            self._known[key].body = None  # which may be large
-        again = self._known[key].copy()
-        again.prepare_body(request.data, None)
-        return again

@@ -1,1 +1,0 @@
-"""Requests to a Solr, and answers that count."""
