@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from neardup_solr.measures.measure import Comparer, Found, Measure, Pairs, Similarities
+from neardup_solr.text.normalize import normalize
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
 INITIAL = 0.7  # "w" and "west": one letter says less
@@ -282,7 +283,8 @@ def _compare(forms: Sequence[str], pairs: Pairs, comparer: Comparer) -> Found:
     return Found(aligned(forms, pairs, known, threads=comparer.threads))
 
 
-def _compare_one(form: str, others: Sequence[str], comparer: Comparer) -> Found:
+def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> Found:
+    others = list(map(normalize, texts))
     known = comparer.frequencies or frequencies([form, *others])
     found = (record_similarity(alignment(form, other, known)) for other in others)
     return Found(np.fromiter(found, np.float64, len(others)))

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError
+from neardup_solr.minhash import sign
 from neardup_solr.settings import Settings
 
 if TYPE_CHECKING:
@@ -71,14 +72,16 @@ class Measure:
     field of a document that it compares: normal forms of the content, or encoded signatures.
 
     `prepare` gives the function that prepares texts, each once; `compare` compares many pairs of
-    prepared texts. `compare_one` compares one text with a few without the kernel, for which
-    nobody should wait to search once; None if there is no need for another way.
+    prepared texts. `compare_one` compares one normal form with a few texts without the kernel, for
+    which nobody should wait to search once; None if there is no need for another way.
+    `kernel_is_faster` tells whether `compare` takes less time for that, once the kernel is loaded.
     """
 
     name: str
     prepare: Callable[[Comparer], Prepare]
     compare: Callable[[Prepared, Pairs, Comparer], Found]
     compare_one: Callable[[str, Sequence[str], Comparer], Found] | None = None
+    kernel_is_faster: bool = True
     default: float = DEFAULT_SIMILARITY
     compared_field: str = "content"
     has_distance: bool = False
@@ -158,16 +161,19 @@ class Comparer:
         """
         return self.compare(self.prepare()(texts), pairs)
 
-    def compare_one(self, text: str, others: Sequence[str], *, many: bool = False) -> Compared:
-        """One text with each of the others, as `compare_texts` would compare them.
+    def compare_one(self, form: str, texts: Sequence[str], *, many: bool = False) -> Compared:
+        """One normal form with each of some texts, or one encoded signature with others.
 
-        If `many` texts have others to be compared with, the kernel is worth its loading.
+        They get what `compare_texts` gives. If `many` documents have others to be compared with,
+        the kernel is worth its loading.
         """
-        if self.measure.compare_one is not None and not many:
-            return self._within(self.measure.compare_one(text, others, self))
+        measure = self.measure
+        if measure.compare_one is not None and not (many and measure.kernel_is_faster):
+            return self._within(measure.compare_one(form, texts, self))
+        others = sign.normal_forms(texts) if measure.needs_texts else texts
         numbers = np.arange(1, len(others) + 1, dtype=np.uint32)
         pairs = np.stack([np.zeros_like(numbers), numbers], axis=1)
-        return self.compare_texts([text, *others], pairs)
+        return self.compare_texts([form, *others], pairs)
 
     def _within(self, found: Found) -> Compared:
         similarities, distances = found

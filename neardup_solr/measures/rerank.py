@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from neardup_solr.measures.measure import Comparer
 from neardup_solr.records import Entry, Hit, Match, natural
-from neardup_solr.text.normalize import normalize
 
 
 def rerank(
@@ -29,27 +28,21 @@ def rerank(
     there = [hit for hit in hits if hit.id in known]
     if not there:
         return []
-    contents = [known[hit.id] for hit in there]
-    own, others = entry.signature, contents
-    if comparer.measure.needs_texts:
-        own = entry.normal
-        others = [
-            own if hit.md5_hash == entry.md5_hash else normalize(content)
-            for hit, content in zip(there, contents, strict=True)
-        ]
-    else:
-        contents = [""] * len(there)
+    needs_texts = comparer.measure.needs_texts
+    own = entry.normal if needs_texts else entry.signature
+    same = entry.md5_hash if needs_texts else None
+    others = [own if hit.md5_hash == same else known[hit.id] for hit in there]
     found = comparer.compare_one(own, others, many=many)
-    columns = zip(there, contents, *(column.tolist() for column in found), strict=True)
+    columns = zip(there, *(column.tolist() for column in found), strict=True)
     matches = (
         Match(
             id=hit.id,
             distance=distance if comparer.measure.has_distance else None,
             similarity=similarity,
             shared=hit.shared,
-            content=content,
+            content=known[hit.id] if needs_texts else "",
         )
-        for hit, content, distance, similarity, is_near in columns
+        for hit, distance, similarity, is_near in columns
         if is_near
     )
     return sorted(matches, key=nearness)

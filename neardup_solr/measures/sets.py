@@ -21,6 +21,7 @@ from neardup_solr.measures.measure import (
 )
 from neardup_solr.minhash.sign import IN_PLACE, packed_forms
 from neardup_solr.settings import Settings
+from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 
 Counts = NDArray[np.int64]
@@ -50,8 +51,9 @@ def measure_of_sets(
     def compare(sets: Sequence[Hashes], pairs: Pairs, _: Comparer) -> Found:
         return Found(share(overlaps(sets, pairs)))
 
-    def compare_one(form: str, others: Sequence[str], comparer: Comparer) -> Found:
-        own, *sets = [set(shingles(each, comparer.settings)) for each in (form, *others)]
+    def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> Found:
+        forms = (form, *map(normalize, texts))
+        own, *sets = [set(shingles(each, comparer.settings)) for each in forms]
         sizes = np.fromiter(map(len, sets), np.int64, len(sets))
         common = np.fromiter((len(own & each) for each in sets), np.int64, len(sets))
         return Found(

@@ -17,6 +17,7 @@ from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.measures.measure import NO_DISTANCE, Comparer, Distances, Found, Measure, Pairs
 from neardup_solr.minhash.sign import packed_forms
+from neardup_solr.text.normalize import words_of
 
 _AT_ONCE = 1 << 18  # pairs; bounds the memory
 _SURROGATES = range(0xD800, 0xE000)  # code points that no string should hold
@@ -144,8 +145,8 @@ def _distances(texts: Sequence[Worded], pairs: Pairs, most: int, threads: int) -
     return distances
 
 
-def _compare_one(form: str, others: Sequence[str], comparer: Comparer) -> Found:
-    own, listed = form.split(), [other.split() for other in others]
+def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> Found:
+    own, listed = form.split(), list(map(words_of, texts))
     longest = np.array([max(len(own), len(words)) for words in listed], dtype=np.int64)
     allowed = _allowed(longest, comparer)
     distances = [
@@ -173,4 +174,5 @@ WORDS = Measure(
     prepare=lambda _: Vocabulary().worded,
     compare=_compare,
     compare_one=_compare_one,
+    kernel_is_faster=False,  # numbering the words takes longer than rapidfuzz takes to compare them
 )
