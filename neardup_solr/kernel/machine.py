@@ -50,6 +50,7 @@ define void @NRT_MemInfo_call_dtor(ptr %header) {
 _THERE = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
 _LOCK = RLock()
 _ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
+_NAMES = {char: np.dtype(char).name for char in "?bBhHiIlLqQfd"}  # quicker than `dtype.name`
 _SCALARS = {bool: "bool", int: "int64", float: "float64"}
 _CTYPES: dict[str, Any] = {
     "bool": ctypes.c_uint8, "uint8": ctypes.c_uint8, "uint16": ctypes.c_uint16,
@@ -58,6 +59,15 @@ _CTYPES: dict[str, Any] = {
 }  # fmt: skip
 
 Kind = Any  # of an argument: the name of a scalar, (name, dimensions, layout), or of a NamedTuple
+
+
+class Flattened:
+    """An argument that many calls get, such as a table of constants, made ready once."""
+
+    def __init__(self, value: Any) -> None:
+        self.values: list[Any] = []
+        self.kind = _flatten(value, self.values)
+        self._alive = value  # the values have addresses in it
 
 
 class Inner:
@@ -130,12 +140,17 @@ def store() -> Store:
 
 def _flatten(value: Any, values: list[Any]) -> Kind:
     """Append what a compiled function gets for an argument; gives the argument's kind."""
+    if isinstance(value, Flattened):
+        values += value.values
+        return value.kind
     if isinstance(value, np.ndarray):
-        values += (None, None, value.size, value.itemsize, value.ctypes.data)
-        values += value.shape
-        values += value.strides
-        layout = "C" if value.flags.c_contiguous else "A"
-        return value.dtype.name, value.ndim, layout if value.flags.aligned else f"{layout}-"
+        address = value.__array_interface__["data"][0]
+        values += (None, None, value.size, value.itemsize, address, *value.shape, *value.strides)
+        flags = value.flags
+        if not value.dtype.isnative:
+            raise TypeError(f"{value.dtype} is not in this machine's byte order")
+        layout = "C" if flags.c_contiguous else "A"
+        return _NAMES[value.dtype.char], value.ndim, layout if flags.aligned else f"{layout}-"
     if isinstance(value, tuple):
         members = tuple([_flatten(member, values) for member in value])
         return type(value), members

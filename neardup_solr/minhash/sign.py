@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import kernel
+from neardup_solr.kernel.machine import Flattened
 from neardup_solr.minhash import bands, families
 from neardup_solr.minhash.families import minhash
 from neardup_solr.settings import Settings
@@ -180,9 +181,7 @@ def _packed(texts: Sequence[str]) -> kernel.Texts:
     spare = bytes(kernel.SPARE)
     wide = compress(encoded, is_wide.tolist())
     return kernel.Texts(
-        ascii=np.frombuffer(
-            b"".join((*compress(encoded, narrow), spare)), dtype=np.uint8
-        ),
+        ascii=np.frombuffer(b"".join((*compress(encoded, narrow), spare)), dtype=np.uint8),
         wide=np.frombuffer(b"".join((*wide, spare)), dtype="<u2"),
         is_wide=is_wide,
         begins=ends - sizes,
@@ -199,11 +198,11 @@ def _utf16(text: str) -> bytes:
 
 
 @cache
-def _tables() -> kernel.Tables:
+def _tables() -> Flattened:
     known = table()
     sequences = [sequence.encode() for sequence in known.sequences]
     short = _short(known.becomes[:0x10000], sequences)
-    return kernel.Tables(
+    tables = kernel.Tables(
         lower=short[:128].astype(np.uint8),
         short=short,
         becomes=known.becomes,
@@ -211,6 +210,7 @@ def _tables() -> kernel.Tables:
         sequences=np.frombuffer(b"".join(sequences), dtype=np.uint8),
         bounds=np.cumsum([0, *map(len, sequences)]).astype(np.uint64),
     )
+    return Flattened(tables)
 
 
 def _short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uint32]:
@@ -234,9 +234,9 @@ def _as_short(sequence: bytes) -> int:
 
 
 @cache
-def _shape(settings: Settings) -> kernel.Shape:
+def _shape(settings: Settings) -> Flattened:
     multiplier, offset = families.coefficients(settings)
-    return kernel.Shape(
+    shape = kernel.Shape(
         kind=kernel.CHARACTERS if settings.kind == "chars" else kernel.WORDS,
         size=np.uint64(settings.shingle_size),
         seed=np.uint32(settings.seed),
@@ -246,3 +246,4 @@ def _shape(settings: Settings) -> kernel.Shape:
         bands=settings.bands,
         rows=settings.rows,
     )
+    return Flattened(shape)

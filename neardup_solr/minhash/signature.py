@@ -42,9 +42,11 @@ def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> 
     """
     require_usable(document)
     chosen = settings.fields
-    normal = normalize.normalize(document.text)
-    signed = sign.sign([document.text], settings) if is_signed and normal else None
-    made = np.empty(0, dtype=np.uint32) if signed is None else signed.signatures[0]
+    signed = sign.sign([document.text], settings, keep_normal=True) if is_signed else None
+    normal = normalize.normalize(document.text) if signed is None else signed.normal[0]
+    made, keys = np.empty(0, dtype=np.uint32), tuple[str, ...]()
+    if signed is not None and normal:
+        made, keys = signed.signatures[0], bands.terms(signed.keys)[0]
     pieces = shingles(normal, settings) if "content_ng" in chosen else ()
     return Entry(
         id=document.id,
@@ -55,7 +57,7 @@ def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> 
         first_word=normalize.first_word(normal),
         shingles=tuple(map(normalize.indexable, pieces)),
         signatures=signature_terms(made, settings) if "content_sg" in chosen else (),
-        bands=() if signed is None else bands.terms(signed.keys)[0],
+        bands=keys,
         signature=encode(made),
         profile_hash=profile_hash(normal, settings),
         kept=document.kept,
