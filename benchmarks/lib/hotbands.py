@@ -18,7 +18,8 @@ import neardup_solr
 from lib import collection, results
 from lib.corpus import DATA
 from neardup_solr import Document
-from neardup_solr.candidates.by_band import CAP, components
+from neardup_solr.candidates import CAP
+from neardup_solr.candidates.by_band import components
 from neardup_solr.clusters import linkage
 from neardup_solr.measures import Limits, Pairs
 from neardup_solr.verbs.duplicates import Duplicates, Grouping, Verifying
