@@ -6,6 +6,7 @@ import mmh3
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as tried
 from hypothesis import strategies as st
 
 from neardup_solr.errors import RecordError, SettingsError
@@ -32,6 +33,7 @@ def slow_affine(shingles: list[str], settings: Settings) -> list[int]:
     return [min((a * x + b) % 2**32 for x in hashed) for a, b in coefficients]
 
 
+@tried(deadline=None)  # the first one loads the kernel
 @given(words=WORDS, seed=st.integers(0, 2**32 - 1))
 def test_affine_minima_follow_the_formula(words: list[str], seed: int) -> None:
     """The vectorised family equals its formula."""
