@@ -21,7 +21,7 @@ from neardup_solr.verbs.explain.facts import Facts, Subject
 SURE = 0.9  # of pairs this alike, the share that advised settings find at least
 BEARABLE = 0.05  # of pairs of unrelated texts, the share that they may find
 RELATED = 0.25  # similarity by words below which there is nothing to catch, unless words of
-ALIGNED = 0.5  # another spelling stand for each other this well
+RELATED_ALIGNED = 0.5  # another spelling stand for each other this well
 
 # Jaccard similarity that about 99 of 100 pairs of unrelated English texts stay below, by shingles:
 # measured on news articles, titles of papers and texts of unrelated sentences.
@@ -73,7 +73,7 @@ def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
 def is_related(found: Facts) -> bool:
     """Whether a pair is alike enough to be worth catching."""
     measured = {each.measure: each.similarity for each in found.measures}
-    is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= ALIGNED
+    is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= RELATED_ALIGNED
     return found.has_words and (found.is_near or is_alike)
 
 

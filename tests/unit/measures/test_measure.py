@@ -2,12 +2,15 @@
 
 import subprocess
 import sys
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup_solr.cli import options
+from neardup_solr.cli.gate import gate
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import MEASURES, Comparer, Limits, Pairs, measure_of, words
 from neardup_solr.measures.estimate import estimated
@@ -120,6 +123,15 @@ def test_a_measure_that_is_not_known_is_refused() -> None:
     with pytest.raises(SettingsError, match="--measure cosine is not known") as refused:
         measure_of("cosine", Limits())
     assert all(name in str(refused.value) for name in MEASURES)
+
+
+def test_the_help_tells_every_default() -> None:
+    """The options that bound a similarity say what each measure asks for without them."""
+    own = [f"{one.name} {one.default:g}" for one in MEASURES.values() if one.default != 0.5]
+    _, option = get_args(options.MinSimilarityOption)
+    assert f"(default {WORDS.default:g}; {', '.join(own)};" in option.help
+    _, tag = get_args(get_type_hints(gate, include_extras=True)["tag"])
+    assert f"{WORDS.default:g}; {', '.join(own)})" in tag.help
 
 
 @pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned"])
