@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import typer.main
+from typer.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import files
@@ -49,6 +50,20 @@ def test_every_command_and_option_is_documented(words: str, command: object) -> 
     assert missing == []
     rows = re.findall(r"^\| `(--[a-z-]+)`", section, flags=re.MULTILINE)
     assert [name for name in rows if name not in options] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "command"), commands(), ids=lambda v: v if type(v) is str else ""
+)
+def test_every_command_explains_itself(words: str, command: object) -> None:
+    """--help begins with how it is used, and says what it does."""
+    shown = CliRunner().invoke(app, [*words.split(), "--help"], prog_name="neardup")
+    said = " ".join(shown.stdout.split())
+    what = command.help.splitlines()[0]  # type: ignore[attr-defined]
+    assert shown.exit_code == 0
+    assert said.startswith(f"Usage: neardup {words} ")
+    assert what.endswith(".")
+    assert what in said
 
 
 def test_every_command_in_the_readme_exists() -> None:

@@ -110,8 +110,9 @@ def test_estimates_need_stored_signatures(solr: Solr) -> None:
     without = nd.Settings(fields=frozenset(DEFAULT_FIELDS) - {"signature"})
     nd.index([nd.Document(id=id, text="one two three four") for id in "ab"], solr, settings=without)
     estimate = nd.Criteria(measure="estimate")
-    with pytest.raises(nd.SettingsError, match=r"without signature; .*--measure: estimate compares"):
+    refused = r"without signature; .*--measure: estimate compares"
+    with pytest.raises(nd.SettingsError, match=refused):
         nd.search(solr, text="one two three four", criteria=estimate)
-    with pytest.raises(nd.SettingsError, match=r"without signature; .*--measure: estimate compares"):
+    with pytest.raises(nd.SettingsError, match=refused):
         nd.report(solr, criteria=estimate)
     assert len(nd.report(solr, criteria=nd.Criteria(measure="jaccard")).pairs) == 1

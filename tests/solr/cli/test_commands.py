@@ -222,15 +222,6 @@ def test_demo_shows_the_main_job(run: Run, solr: Solr) -> None:
     assert "Next:" in first.stderr
 
 
-def test_help_is_there_for_every_command(run: Run) -> None:
-    """Each command explains itself."""
-    for words in ([], ["index"], ["search"], ["report"], ["evaluate"], ["delete"], ["init"],
-                  ["demo"], ["solr"]):  # fmt: skip
-        shown = run(*words, "--help")
-        assert shown.returncode == 0
-        assert "Usage" in shown.stdout
-
-
 @pytest.mark.parametrize(
     "words",
     [["search", "--id"], ["search", "--text"], ["search", "--text", "x", "--fq"],

@@ -41,17 +41,22 @@ def test_collection_and_source_explain_the_same(solr: Solr) -> None:
 def test_the_verdict_is_that_of_duplicates_and_searches(solr: Solr) -> None:
     """Each way that is said to find a pair finds it, and the others do not."""
     nd.index(DOCUMENTS, solr)
+    said: dict[str, set[bool]] = {"duplicates": set()}
     for ids in (("near 1", "near 2"), ("luck,1", "luck,2"), ("near 1", "far")):
         found = nd.explain(solr, *ids)
+        said["duplicates"].add(found.verdict == "found")
         assert (found.verdict == "found") == (ids in duplicates(solr))
         for way in found.facts.ways[1:]:
             if way.is_there:
+                said.setdefault(way.name, set()).add(way.finds)
                 criteria = nd.Criteria(by=way.name)
                 matches = {hit.id: hit for hit in nd.search(solr, id=ids[0], criteria=criteria)}
                 assert (ids[1] in matches) == way.finds
                 if way.finds:
                     assert matches[ids[1]].shared == way.shared
                     assert matches[ids[1]].distance == found.facts.distance
+    both = {name for name, finds in said.items() if finds == {True, False}}
+    assert both >= {"duplicates", "shingles", "signatures", "bands"}
 
 
 def test_the_advice_catches_the_pair(solr: Solr) -> None:

@@ -189,6 +189,9 @@ def test_delete_by_id_and_by_query(solr: Solr) -> None:
     assert nd.delete(solr, ids=["1", "nope"]) == 1
     assert nd.delete(solr, filter="content_ng:pizza") == 2
     assert nd.delete(solr, filter="*:*") == 5
+    nd.index(DOCUMENTS, solr)
+    assert nd.delete(solr, ids=["1", "7", "nope"], filter="content_ng:pizza") == 3
+    assert solr.count() == 5
 
 
 def test_a_long_document(solr: Solr) -> None:
