@@ -43,6 +43,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # whose import takes longer than the help
     help="Near-duplicate text detection for Apache Solr.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from neardup_solr.cli import show
 from neardup_solr.progress import Progress, Watching
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 MOST_ERRORS = 20
 UNITS = {"joining": "bands"}  # what a stage counts, if not documents
@@ -23,6 +20,9 @@ def watching(**units: str) -> Iterator[Watching]:
 
     `units` say what a stage counts, by its name. Nothing moves if no person watches.
     """
+    if not sys.stderr.isatty():
+        yield Watching(on_error=first_errors(show.say))
+        return
     from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -53,10 +53,11 @@ def watching(**units: str) -> Iterator[Watching]:
         bars.update(tasks[told.stage], completed=share, total=total, done=told.done, rate=rate)
 
     with bars:
-        yield Watching(on_error=first_errors(console), on_progress=on_progress)
+        errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))
+        yield Watching(on_error=errors, on_progress=on_progress)
 
 
-def first_errors(console: Console) -> Callable[[Exception], None]:
+def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
     """Shows the first errors that it is told, a line for each."""
     errors = 0
 
@@ -64,9 +65,9 @@ def first_errors(console: Console) -> Callable[[Exception], None]:
         nonlocal errors
         errors += 1
         if errors <= MOST_ERRORS:
-            console.print(show.printable(str(error)), markup=False, soft_wrap=True)
+            say(show.printable(str(error)))
         elif errors == MOST_ERRORS + 1:
-            console.print("... further errors are counted, not shown.", markup=False)
+            say("... further errors are counted, not shown.")
 
     return on_error
 

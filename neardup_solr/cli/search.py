@@ -29,7 +29,6 @@ def search(
     core: options.CoreOption = "neardup",
 ) -> None:
     """Find the near-duplicates of one document or text."""
-    from neardup_solr import sources
     from neardup_solr.reports import rows as faces
 
     if sum(given is not None for given in (id, text, file)) != 1:
@@ -39,6 +38,8 @@ def search(
     criteria = options.criteria(by, same, fq, rows, measure, limits)
     if file is not None:
         show.say_if_typed(str(file), "the text")
+        from neardup_solr import sources
+
         text = sources.read_text(file)
     matches = nd.search(options.connect(solr, core), id=id, text=text, criteria=criteria)
     if as_rows is None:

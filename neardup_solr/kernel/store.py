@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -58,6 +57,8 @@ class Store:
 
     def write(self, name: str, types: str, code: Code) -> None:
         """Keep the code of a function in the first folder that takes it."""
+        import tempfile
+
         for folder in self._folders:
             with suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)

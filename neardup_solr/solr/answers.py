@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
 import orjson
-import requests
 
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnauthorized
+
+if TYPE_CHECKING:
+    import requests
 
 NOT_SOLR = "check that this is the address of a Solr"
 LOG = "look into Solr's log for the cause"

@@ -10,10 +10,9 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-import pysolr
 
 from neardup_solr.errors import (
     CoreMissing,
@@ -27,7 +26,9 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import export, query
 from neardup_solr.solr.answers import Refusal, answer, refused_by, too_large
 from neardup_solr.solr.names import NOTE, PLAIN, SETTINGS, TEXT, Names
-from neardup_solr.solr.session import Access, CheckedSession, Connection, located, open_session
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.session import Access, CheckedSession, Connection
 
 PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
@@ -189,6 +190,8 @@ class Solr:
 
         Steady while others add documents, but no snapshot.
         """
+        import pysolr
+
         params = {
             "fq": list(filters),
             "fl": self.names.id,
@@ -395,6 +398,8 @@ def connect(
     Raises SolrUnreachable where the address is not an http or https URL, SettingsError where no
     core can have that name, or where `access` names no file.
     """
+    from neardup_solr.solr.session import located, open_session  # loads the client of HTTP
+
     session, url = open_session(address, embedded=embedded, access=access)
     base, core = located(url, core, is_core=not isinstance(address, str))
     require_name(core)

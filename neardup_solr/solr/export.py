@@ -10,13 +10,15 @@ from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
 from queue import Empty, Queue
 from threading import Event, Thread
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
 
 from neardup_solr.errors import SolrAnswerError
 from neardup_solr.solr.answers import NOT_SOLR
-from neardup_solr.solr.session import CheckedSession
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.session import CheckedSession
 
 Block = list[dict[str, Any]]
 

@@ -28,6 +28,7 @@ WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "md5": ("md5_hash", lambda entry: (entry.md5_hash,) if entry.num_words else ()),
     "native": (collection.NATIVE, lambda entry: (entry.content,) if entry.num_words else ()),
 }
+SIGNED = ("bands", "signatures")  # the ways that need a signature, and so the kernel
 SAME: dict[str, Callable[[Entry], str]] = {
     "first_word": lambda entry: entry.first_word,
     "md5_hash": lambda entry: entry.md5_hash,
@@ -97,11 +98,13 @@ def search(
     if at_once is not None:
         return at_once
     settings, criteria = searchable(solr, criteria)
-    entry = signature.entry(document, settings)
+    needs_texts = MEASURES[criteria.measure].needs_texts
+    is_signed = criteria.by in SIGNED or not needs_texts
+    entry = signature.entry(document, settings, is_signed=is_signed)
     candidates = hits(solr, entry, criteria, wanted=lambda hit: hit.id != id)
     comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
     found = compared(solr, entry, candidates, comparer)
-    return found if comparer.measure.needs_texts else _with_texts(solr, found)
+    return found if needs_texts else _with_texts(solr, found)
 
 
 def _by_bands(
