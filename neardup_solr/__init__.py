@@ -69,8 +69,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.search import Criteria, search
     from neardup_solr.verbs.signatures import SignaturesSummary, signatures
     from neardup_solr.verbs.strip import StripSummary, strip
-    from neardup_solr.verbs.tune import tune
-    from neardup_solr.verbs.tune.sample import Sampling
+    from neardup_solr.verbs.tune import Sampling, tune
 
 _PLACES = {
     "progress": ("Progress", "Watching"),
@@ -127,10 +126,9 @@ _PLACES = {
     "verbs.reband": ("reband",),
     "verbs.report": ("Chosen", "Report", "report"),
     "verbs.annotate.rewrite": ("Pace",),
-    "verbs.tune.sample": ("Sampling",),
     "verbs.search": ("Criteria", "search"),
     "verbs.strip": ("StripSummary", "strip"),
-    "verbs.tune": ("tune",),
+    "verbs.tune": ("Sampling", "tune"),
 }
 _PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
 

@@ -56,7 +56,7 @@ def tune(
     from neardup_solr.reports import plots
     from neardup_solr.settings import Settings
     from neardup_solr.sources import Reading
-    from neardup_solr.verbs.tune.sample import Sampling
+    from neardup_solr.verbs.tune import Sampling
 
     if format not in FORMATS:
         raise typer.BadParameter(f"--format {format} is not known: choose {' or '.join(FORMATS)}")

@@ -12,8 +12,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Solr
 from neardup_solr.verbs.reband import BATCH, reband
-from neardup_solr.verbs.tune import tune
-from neardup_solr.verbs.tune.sample import Sampling
+from neardup_solr.verbs.tune import Sampling, tune
 
 WORDS = [f"word{at}x" for at in range(12)]
 KEPT = {"city": ["Paris", "New York"], "price_i": 7, "seen_dt": "2024-01-01T00:00:00Z"}

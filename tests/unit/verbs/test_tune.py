@@ -24,8 +24,7 @@ from neardup_solr.minhash.plans import Demand, Plan
 from neardup_solr.records import Document
 from neardup_solr.reports import plots
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.tune import tune
-from neardup_solr.verbs.tune.sample import Sampling, _reservoir
+from neardup_solr.verbs.tune import Sampling, _reservoir, tune
 from tests import ROOT
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()
