@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from importlib.resources import files
@@ -85,4 +84,4 @@ def _blamed_on(path: Path) -> Iterator[None]:
 
 def _beside(path: Path) -> Path:
     """A new name in the folder of a file."""
-    return path.with_name(f".neardup-{secrets.token_hex(8)}")
+    return path.with_name(f".neardup-{os.urandom(8).hex()}")

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import files
-from neardup_solr.cli.main import app
+from neardup_solr.cli.main import parser
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Solr
@@ -29,7 +29,7 @@ COMMANDS = (ROOT / "docs" / "commands.md").read_text()
 
 def commands() -> list[tuple[str, object]]:
     """Every command with its words, sub-commands included."""
-    top = typer.main.get_command(app)
+    top = typer.main.get_command(parser())
     found: list[tuple[str, object]] = []
     for name, command in top.commands.items():  # type: ignore[attr-defined]  # a group
         inner = getattr(command, "commands", None)
@@ -57,7 +57,7 @@ def test_every_command_and_option_is_documented(words: str, command: object) -> 
 )
 def test_every_command_explains_itself(words: str, command: object) -> None:
     """--help begins with how it is used, and says what it does."""
-    shown = CliRunner().invoke(app, [*words.split(), "--help"], prog_name="neardup")
+    shown = CliRunner().invoke(parser(), [*words.split(), "--help"], prog_name="neardup")
     said = " ".join(shown.stdout.split())
     what = command.help.splitlines()[0]  # type: ignore[attr-defined]
     assert shown.exit_code == 0

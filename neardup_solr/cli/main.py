@@ -10,63 +10,42 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from typing import Annotated, TextIO
 
 import typer
 
-from neardup_solr.cli import (
-    annotate,
-    delete,
-    demo,
-    doctor,
-    duplicates,
-    evaluate,
-    explain,
-    gate,
-    index,
-    init,
-    lint,
-    report,
-    search,
-    show,
-    signatures,
-    solr,
-    strip,
-    tune,
-)
+from neardup_solr.cli import show
 
 INTERRUPTED = 130
 CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
-app = typer.Typer(
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,  # whose import takes longer than the help
-    help="Near-duplicate text detection for Apache Solr.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-for command in (
-    demo.demo,
-    init.init,
-    lint.lint,
-    annotate.annotate,
-    strip.strip,
-    doctor.doctor,
-    index.index,
-    search.search,
-    report.report,
-    duplicates.duplicates,
-    gate.gate,
-    explain.explain,
-    evaluate.evaluate,
-    delete.delete,
-    signatures.signatures,
-    tune.tune,
-):
-    app.command()(command)
-app.add_typer(solr.app, name="solr")
+# Each is a function in the module of its name; `solr` has commands of its own.
+COMMANDS = (
+    "demo", "init", "lint", "annotate", "strip", "doctor", "index", "search", "report",
+    "duplicates", "gate", "explain", "evaluate", "delete", "signatures", "tune", "solr",
+)  # fmt: skip
+
+
+def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """What parses the commands of these names; each of them takes its time to be made."""
+    app = typer.Typer(
+        no_args_is_help=True,
+        add_completion=False,
+        pretty_exceptions_enable=False,
+        rich_markup_mode=None,  # whose import takes longer than the help
+        help="Near-duplicate text detection for Apache Solr.",
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    app.callback(invoke_without_command=True)(version)
+    for name in names:
+        module = import_module(f"neardup_solr.cli.{name}")
+        if name == "solr":
+            app.add_typer(module.app, name=name)
+        else:
+            app.command()(getattr(module, name))
+    return app
 
 
 def main() -> None:
@@ -88,7 +67,7 @@ def _run(words: Sequence[str]) -> int:
     from neardup_solr.errors import NeardupError
 
     try:
-        return _usage(words) or _call()
+        return _usage(words) or _call(words)
     except NeardupError as error:
         show.say(f"neardup: {show.printable(str(error))}")
     except KeyboardInterrupt:
@@ -116,9 +95,10 @@ def _is_text(word: str) -> bool:
     return not any("\ud800" <= character <= "\udfff" for character in word)
 
 
-def _call() -> int:
+def _call(words: Sequence[str]) -> int:
+    named = [word for word in words[:1] if word in COMMANDS]
     try:
-        app()
+        parser(named or COMMANDS)()
     except SystemExit as left:
         sys.stdout.flush()
         return left.code if isinstance(left.code, int) else 0
@@ -133,7 +113,6 @@ def _say_interrupted(errors: TextIO) -> None:
     show.say(f"{LINE_CLEARED_CURSOR_SHOWN if errors.isatty() else ''}neardup: interrupted")
 
 
-@app.callback(invoke_without_command=True)
 def version(
     show_version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)

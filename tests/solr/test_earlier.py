@@ -26,7 +26,7 @@ import pytest
 import requests
 from typer.testing import CliRunner, Result
 
-from neardup_solr.cli.main import app
+from neardup_solr.cli.main import parser
 from neardup_solr.solr.collection import Solr
 from neardup_solr.testing import fresh_core
 from tests.solr import foreign
@@ -66,7 +66,7 @@ def stored(solr: Solr, key: str = "id") -> list[Row]:
 def neardup(solr: Solr, *words: str) -> Result:
     """Run a command, ANY_NAME in its words being the collection's name."""
     named = [solr.core if word == ANY_NAME else word for word in words]
-    return CliRunner().invoke(app, named, env={"NEARDUP_SOLR_URL": solr.base})
+    return CliRunner().invoke(parser(), named, env={"NEARDUP_SOLR_URL": solr.base})
 
 
 def done(solr: Solr, *words: str) -> str:
