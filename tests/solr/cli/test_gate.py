@@ -46,6 +46,8 @@ def test_decisions_are_printed_and_nothing_written(run: Run, new: Path) -> None:
                 "--batch", "1", input=NEW)  # fmt: skip
     assert piped.stdout == TSV
     assert run("gate", str(new), "--text-field", "body", *POLICY, "--strict").returncode == 3
+    held = run("gate", str(new), "--text-field", "body", *POLICY, "--exact", "hold", "--strict")
+    assert (held.returncode, " + 2 held + 0 rejected" in held.stderr) == (3, True)
     assert (
         run("gate", str(new), "--text-field", "body", "--exact", "tag", "--strict").returncode == 0
     )

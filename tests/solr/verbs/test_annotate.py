@@ -188,6 +188,15 @@ def test_the_rate_is_kept(filled: Solr) -> None:
     assert done.seconds >= 0.6
 
 
+def test_strip_takes_only_what_a_query_matches(filled: Solr) -> None:
+    """The fields of all other documents stay."""
+    annotate(filled)
+    before = theirs.ours(filled)
+    chosen = {one["key"] for one in theirs.select(filled, "count:3", fl="key")} & before.keys()
+    assert strip(filled, filters=["count:3"]).stripped == len(chosen) > 0
+    assert theirs.ours(filled) == {key: before[key] for key in before.keys() - chosen}
+
+
 def test_other_settings_are_refused(filled: Solr) -> None:
     """A collection never mixes settings."""
     annotate(filled, settings={"hashes": 64, "bands": 20})

@@ -1,0 +1,121 @@
+"""Every option of every command makes a difference to what the library is asked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer.main
+
+import neardup_solr as nd
+from neardup_solr import sources
+from neardup_solr.cli import show
+from neardup_solr.cli.main import parser
+from neardup_solr.solr import admin, collection, schema
+from neardup_solr.solr.schema import Schema
+
+# What a command cannot do without, and what some of its options need beside them.
+WORDS = {
+    "annotate": "c", "delete": "1", "doctor": "c", "duplicates": "a.txt", "evaluate": "known.tsv",
+    "explain": "1 2 --source a.txt", "gate": "a.txt --held held.jsonl", "index": "a.txt",
+    "init": "c", "lint": "c", "report": "", "search": "--text x",
+    "signatures": "a.txt -o s.parquet", "strip": "c", "tune": "a.txt",
+}  # fmt: skip
+NEEDED = {
+    "--language": "--kind stems", "--within": "--against b.txt", "--mutual-best": "--against b.txt",
+    "--shards": "--native",
+}  # fmt: skip
+INSTEAD = {  # of the words of a command: what these options go with
+    ("explain", "--solr"): "1 2", ("explain", "--core"): "1 2", ("search", "--id"): "--id 1",
+    ("duplicates", "--solr"): "", ("duplicates", "--core"): "", ("tune", "--solr"): "",
+    ("tune", "--core"): "", ("duplicates", "--undo"): "",
+    ("annotate", "--prefix"): "c --into d", ("annotate", "--text-field"): "c --into d",
+}  # fmt: skip
+VALUES = {
+    "--avoid": "0.2", "--bands": "7", "--by": "bands", "--canonical": "longest", "--exact": "tag",
+    "--family": "xor", "--fields": "content", "--hashes": "200", "--kind": "chars",
+    "--language": "german", "--linkage": "complete", "--max-distance": "3",
+    "--measure": "jaccard", "--memory": "3G", "--same": "first_word",
+    "--solr": "http://127.0.0.1:2/solr", "--source-format": "lines",
+}  # fmt: skip
+BY_TYPE = {"int": "2", "int range": "5", "float": "0.7", "float range": "0.7"}
+# These say what is read or printed around the library's call; other tests look at that.
+FACES = {"--format", "--output", "--held", "--strict", "--plot", "--report", "--file",
+         "--mark", "--dry-run", "--help"}  # fmt: skip
+GROUP: Any = typer.main.get_command(parser())
+COMMANDS: dict[str, Any] = GROUP.commands
+
+
+class Asked(Exception):
+    """The library was asked; the command need not go on."""
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
+    """What the library is asked by a command, which it ends."""
+    calls: list[str] = []
+
+    def note(name: str, /, *args: object, **kwargs: object) -> None:
+        calls.append(re.sub(r" at 0x[0-9a-f]+", "", repr((name, args, kwargs))))
+
+    def connect(address: str | None, *, core: str, **kwargs: object) -> nd.Solr:
+        note("connect", address, core, **kwargs)
+        return collection.connect(address or "http://127.0.0.1:1/solr", core)
+
+    def read(*args: object, **kwargs: object) -> Iterator[nd.Document]:
+        note("read", *args, **kwargs)
+        return iter(())
+
+    def verb(name: str) -> Any:
+        def call(*args: object, **kwargs: object) -> None:
+            note(name, *args, **kwargs)
+            raise Asked
+
+        return call
+
+    for name in COMMANDS.keys() | {"prepare", "unprepare", "unmark", "annotate_into"}:
+        if name in nd.__all__:
+            monkeypatch.setattr(nd, name, verb(name), raising=False)
+    monkeypatch.setattr(nd, "connect", connect, raising=False)
+    monkeypatch.setattr(sources, "read", read)
+    monkeypatch.setattr(admin, "exists", lambda solr: True)
+    monkeypatch.setattr(schema, "described", lambda solr: Schema(key="id", types={}, fields={}))
+    monkeypatch.setattr(nd.Solr, "kept_names", lambda solr: solr.names)
+    monkeypatch.setattr(show, "compile_kernel", lambda: None)
+    monkeypatch.chdir(tmp_path)
+    for file in ("a.txt", "b.txt", "known.tsv"):
+        Path(file).write_text("1\t2\n")
+    return calls
+
+
+def run(asked: list[str], words: list[str]) -> list[str]:
+    """What the library is asked by a command."""
+    asked.clear()
+    with pytest.raises(Asked):
+        GROUP.main(words, standalone_mode=False)
+    return [*asked]
+
+
+@pytest.mark.parametrize(
+    ("command", "option"),
+    [
+        (name, option)
+        for name, command in COMMANDS.items()
+        if name in WORDS
+        for option in command.params
+        if option.param_type_name == "option"
+        and (option.opts[0] not in FACES or (name, option.opts[0]) == ("index", "--format"))
+    ],
+    ids=lambda v: v if type(v) is str else v.opts[0],
+)
+def test_an_option_makes_a_difference(asked: list[str], command: str, option: Any) -> None:
+    """The library is asked otherwise with the option than without it."""
+    name = option.opts[0]
+    words = [command, *INSTEAD.get((command, name), WORDS[command]).split()]
+    words += NEEDED.get(name, "").split()
+    value = VALUES.get(name, BY_TYPE.get(option.type.name, "any_x"))
+    given = [name] if option.is_flag else [name, value]
+    assert run(asked, [*words, *given]) != run(asked, words)
