@@ -44,27 +44,22 @@ class Store:
 
     def has(self, name: str) -> bool:
         """Whether there is code of a function of that name."""
-        return any(
-            any(folder.glob(f"{name}-*")) for folder in self._folders if os.access(folder, os.R_OK)
-        )
+        found = (path for folder in self._folders for path in folder.glob(f"{name}-*"))
+        return any(_read(path) is not None for path in found)
 
     def read(self, name: str, types: str) -> Code | None:
         """The code of a function for arguments of these types, if there is any."""
-        for folder in self._folders:
-            with suppress(OSError, ValueError):
-                return _decoded((folder / _file(name, types)).read_bytes())
-        return None
+        read = (_read(folder / _file(name, types)) for folder in self._folders)
+        return next((code for code in read if code is not None), None)
 
     def write(self, name: str, types: str, code: Code) -> None:
         """Keep the code of a function in the first folder that takes it."""
-        import tempfile
-
         for folder in self._folders:
             with suppress(OSError):
                 folder.mkdir(parents=True, exist_ok=True)
-                with tempfile.NamedTemporaryFile(dir=folder, delete=False) as file:
-                    file.write(_encoded(code))
-                Path(file.name).replace(folder / _file(name, types))
+                unfinished = folder / f".{os.getpid()}"
+                unfinished.write_bytes(_encoded(code))
+                unfinished.replace(folder / _file(name, types))
                 return
 
     @cached_property
@@ -81,7 +76,9 @@ class Store:
 
 
 def _places() -> Iterator[Path]:
-    """Beside the sources, as Python's own compiled files; else where users keep such things."""
+    """Where numba is told to, else beside the sources, else where users keep such things."""
+    if named := os.environ.get("NUMBA_CACHE_DIR"):
+        yield Path(named)
     yield SOURCES / "__pycache__"
     with suppress(RuntimeError):  # nobody's home
         named = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
@@ -98,6 +95,13 @@ def _version(library: str) -> Path:
 
 def _file(name: str, types: str) -> str:
     return f"{name}-{hashlib.sha256(types.encode()).hexdigest()[:16]}"
+
+
+def _read(path: Path) -> Code | None:
+    try:
+        return _decoded(path.read_bytes())
+    except (OSError, ValueError):
+        return None
 
 
 def _encoded(code: Code) -> bytes:

@@ -1,0 +1,142 @@
+"""Machine code that is kept: found again, and never a reason to fail."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from neardup_solr.kernel import joins, machine
+from neardup_solr.kernel.machine import Compiled
+from neardup_solr.kernel.store import Code, Store
+from tests import ROOT
+
+CODE = Code(symbol="one", returns=("int64", "bool"), machine=b"\x7fELF\n\n\x00")
+# Signs two texts, and tells whether that took a compiler.
+SIGN = """
+import sys
+from neardup_solr import Settings
+from neardup_solr.minhash import sign
+waits = []
+sign.compile_kernel(on_wait=lambda: waits.append(1))
+print(len(waits), "numba" in sys.modules, sign.sign(["a b c d", "ü"], Settings()).signatures.sum())
+"""
+
+
+def stored_in(*folders: Path) -> Store:
+    """A store in these folders and no others."""
+    store = Store("some cpu")
+    store._folders = folders
+    return store
+
+
+def test_what_is_written_is_read(tmp_path: Path) -> None:
+    """Code comes back whole, by name and types, from the first folder that takes it."""
+    (tmp_path / "file").write_text("no folder")
+    store = stored_in(tmp_path / "file", tmp_path / "new" / "folder", tmp_path)
+    assert not store.has("joins.one")
+    store.write("joins.one", "(int64)", CODE)
+    assert store.has("joins.one")
+    assert store.read("joins.one", "(int64)") == CODE
+    assert store.read("joins.one", "(float64)") is None
+    assert store.read("joins.other", "(int64)") is None
+    assert len(list((tmp_path / "new" / "folder").iterdir())) == 1
+
+
+def test_each_cpu_has_its_folder() -> None:
+    """Code for one CPU is no code for another one."""
+    assert not {*Store("one")._folders} & {*Store("other")._folders}
+    assert Store("one")._folders == Store("one")._folders
+
+
+def replace_by_folder(path: Path) -> None:
+    """A folder of the same name instead of a file."""
+    path.unlink()
+    path.mkdir()
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "foreign": lambda path: path.write_bytes(b"what another program wrote\n" * 9),
+    "one bit": lambda path: path.write_bytes(path.read_bytes()[:-1] + b"\x01"),
+    "a folder": replace_by_folder,
+    "gone": lambda path: path.unlink(),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_damaged_code_is_none(damage: Callable[[Path], object], tmp_path: Path) -> None:
+    """Whatever happened to a file, it is not taken for code; nor does it raise."""
+    store = stored_in(tmp_path)
+    store.write("joins.one", "(int64)", CODE)
+    (path,) = tmp_path.glob("joins.one-*")
+    damage(path)
+    assert store.read("joins.one", "(int64)") is None
+    assert not store.has("joins.one")
+    store.write("joins.one", "(int64)", CODE)  # a folder in its place stays there
+
+
+@pytest.mark.parametrize("is_damaged", [True, False])
+def test_no_place_to_keep_it(
+    is_damaged: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nothing can be read or written, functions are compiled, and work."""
+    (tmp_path / "file").write_text("no folder")
+    store = stored_in(tmp_path / "file", tmp_path / "file" / "folder")
+    monkeypatch.setattr(machine, "store", lambda: store)
+    if is_damaged:
+        store._folders = (tmp_path,)
+        fresh = Compiled(joins.equal_values.function)
+        fresh(np.ones((2, 3), np.uint32), np.array([[0, 1]], np.uint32), np.empty(1))
+        (path,) = tmp_path.glob("joins.equal_values-*")
+        path.write_bytes(b"damaged")
+    equal = np.empty(1)
+    signatures = np.array([[1, 2, 3, 4], [1, 0, 3, 0]], dtype=np.uint32)
+    Compiled(joins.equal_values.function)(signatures, np.array([[0, 1]], np.uint32), equal)
+    assert equal.tolist() == [0.5]
+
+
+def test_versions_share_a_cache(tmp_path: Path) -> None:
+    """Before and after an upgrade that moved a record, each compiles once, then runs without."""
+    cache = tmp_path / "cache"
+    cache.mkdir()
+    (cache / "kernel.sign-79.py311.nbi").write_bytes(b"an index of numba's own")
+
+    def signed(version: Path) -> tuple[bool, bool, str]:
+        done = subprocess.run(
+            [sys.executable, "-c", SIGN],
+            cwd=version,
+            env=os.environ | {"NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(version)},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        waits, has_numba, total = done.stdout.split()
+        return waits == "1", has_numba == "True", total
+
+    before, after = tmp_path / "before", tmp_path / "after"
+    for version in (before, after):
+        shutil.copytree(
+            ROOT / "neardup_solr", version / "neardup_solr",
+            ignore=shutil.ignore_patterns("__pycache__"),
+        )  # fmt: skip
+    init = after / "neardup_solr" / "kernel" / "__init__.py"
+    moved = "from typing import Any, NamedTuple\n"
+    text = init.read_text()
+    assert "class Texts(NamedTuple)" in text
+    start = text.index("class Texts(NamedTuple)")
+    stop = text.index("@compiled", start)
+    init.with_name("texts.py").write_text(f"{moved}\n\n{text[start:stop]}")
+    imported = "from neardup_solr.kernel.texts import Texts\n\n\n"
+    init.write_text(text[:start] + imported + text[stop:])
+
+    first = [signed(before), signed(after)]
+    again = [signed(before), signed(after)]
+    assert [(waits, has_numba) for waits, has_numba, _ in first] == [(True, True)] * 2
+    assert [(waits, has_numba) for waits, has_numba, _ in again] == [(False, False)] * 2
+    assert len({total for *_, total in first + again}) == 1
