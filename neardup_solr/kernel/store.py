@@ -69,9 +69,10 @@ class Store:
 
     def _key(self) -> str:
         hashed = hashlib.sha256(f"{self._cpu} {sys.version} {np.__version__}".encode())
-        sources = (*sorted(SOURCES.glob("*.py")), CONSTANTS, *map(_version, COMPILERS))
-        for path in sources:
+        for path in (*sorted(SOURCES.glob("*.py")), CONSTANTS):
             hashed.update(path.read_bytes())
+        for library in COMPILERS:
+            hashed.update(_version(library))
         return hashed.hexdigest()[:16]
 
 
@@ -85,12 +86,15 @@ def _places() -> Iterator[Path]:
         yield Path(named) if named else Path.home() / ".cache"
 
 
-def _version(library: str) -> Path:
-    """The file that says which version it is; `importlib.metadata` would take longer."""
+def _version(library: str) -> bytes:
+    """What tells its version: a file of the library, as asking for its metadata takes longer."""
     found = find_spec(library)
-    assert found is not None
-    assert found.origin is not None
-    return Path(found.origin).with_name("_version.py")
+    if found is not None and found.origin is not None:
+        with suppress(OSError):
+            return Path(found.origin).with_name("_version.py").read_bytes()
+    from importlib.metadata import version
+
+    return version(library).encode()
 
 
 def _file(name: str, types: str) -> str:
