@@ -33,12 +33,6 @@ def kernel(texts: list[str], cores: int) -> Any:
     return sign(texts, Settings(), threads=cores)
 
 
-def kernel_numpy(texts: list[str], cores: int) -> Any:
-    """This package where numba is not installed."""
-    sys.modules["numba"] = None  # type: ignore[assignment]  # as if it were not installed
-    return kernel(texts, cores)
-
-
 def datasketch(texts: list[str], cores: int) -> Any:
     """datasketch's generator, and the keys of its LSH at no cost: the bytes of three values."""
     import numpy as np
@@ -149,7 +143,6 @@ def _shingles(text: str) -> list[str]:
 
 CONTENDERS: dict[str, Callable[[list[str], int], Any]] = {
     "neardup_solr": kernel,
-    "neardup_solr, numpy": kernel_numpy,
     "datasketch": datasketch,
     "datasketch, a process a core": datasketch_processes,
     "datasketch + index": datasketch_index,
