@@ -137,13 +137,21 @@ def test_every_field_is_in_the_field_table() -> None:
     assert [name for name in ALL_FIELDS if f"| `{name}` |" not in table] == []
 
 
+def anchors(page: Path) -> set[str]:
+    """What a link to a heading of a page ends with."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 def test_links_lead_somewhere() -> None:
-    """Every relative link of the documentation has a file at its end."""
+    """Every relative link of the documentation has a file at its end, and in it the heading."""
     readmes = (ROOT / folder / "README.md" for folder in ("", "solr_config", "benchmarks"))
     for page in (*readmes, *(ROOT / "docs").glob("*.md")):
-        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+        for target, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)]+))?\)", page.read_text()):
             if "://" not in target:
-                assert (page.parent / target).exists(), f"{page.name}: {target}"
+                end = page.parent / target if target else page
+                assert end.exists(), f"{page.name}: {target}"
+                assert not heading or heading in anchors(end), f"{page.name}: {target}#{heading}"
 
 
 def test_the_wheel_carries_the_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
