@@ -1,0 +1,45 @@
+"""doctor on a collection: what it counts, and how much of it it computes anew."""
+
+from __future__ import annotations
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.solr.collection import Solr
+
+COUNT = 30
+
+
+@pytest.fixture
+def damaged(solr: Solr) -> Solr:
+    """A collection in which a field of every document is another one than its text gives."""
+    nd.index([nd.Document(id=str(n), text=f"text number {n}") for n in range(COUNT)], solr)
+    assert damages(nd.doctor(solr)) == []
+    solr.add([{"id": str(n), "num_words": {"set": 99}} for n in range(COUNT)])
+    solr.commit()
+    return solr
+
+
+def damages(told: nd.Diagnosis) -> list[nd.Finding]:
+    """What was found of fields that are not those of their texts."""
+    return [one for one in told.findings if one.rule == "damaged"]
+
+
+@pytest.mark.parametrize(("sample", "sampled"), [(1, 1), (10, 10), (1_000, COUNT)])
+def test_a_sample_is_as_large_as_it_may_be(damaged: Solr, sample: int, sampled: int) -> None:
+    """The same documents in every run; what is found is told of them."""
+    first, second = (nd.doctor(damaged, sample=sample) for _ in range(2))
+    assert first.sampled == second.sampled == sampled
+    [found] = damages(first)
+    assert found.about.startswith(f"{sampled} of {sampled} sampled documents, such as ")
+    assert damages(second) == [found]
+
+
+def test_no_sample_finds_no_damage(damaged: Solr) -> None:
+    """Documents are only counted."""
+    told = nd.doctor(damaged, sample=0)
+    assert (told.sampled, damages(told)) == (0, [])
+    assert (told.documents, told.missing) == (COUNT, 0)
+    assert told.settings == {nd.Settings().fingerprint: COUNT}
+    with pytest.raises(nd.SettingsError, match="cannot have -1 documents"):
+        nd.doctor(damaged, sample=-1)
