@@ -263,7 +263,8 @@ def _of_source(
         working.on_progress(Progress(READING, side.documents, working.limit))
     side.is_cut = working.limit is not None and next(usable, None) is not None
     side.dead = _repeated(side.ids)
-    side.documents = len(np.unique(np.concatenate(hashes))) if hashes else 0
+    if hashes:  # not by `np.unique`, which loads masked arrays to be told that these are none
+        side.documents = 1 + int(np.count_nonzero(np.diff(np.sort(np.concatenate(hashes)))))
     return side
 
 
