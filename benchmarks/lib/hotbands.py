@@ -20,7 +20,7 @@ from lib.corpus import DATA
 from neardup_solr import Document
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import components
-from neardup_solr.clusters import linkage
+from neardup_solr.clusters import folded, linked
 from neardup_solr.measures import Limits, Pairs
 from neardup_solr.verbs.duplicates import Duplicates, Grouping, Verifying
 
@@ -114,8 +114,8 @@ def _true_labels(
     truth: Pairs, similarity: NDArray[np.float64], documents: int, name: str
 ) -> NDArray[np.int64]:
     stand_ins = components(documents, truth[similarity >= 1.0])
-    folded = linkage.folded(truth, similarity, stand_ins)
-    return linkage.linked(name, documents, *folded)[stand_ins]
+    nearest = folded(truth, similarity, stand_ins)
+    return linked(name, documents, *nearest)[stand_ins]
 
 
 def _true_clusters(

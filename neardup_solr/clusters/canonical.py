@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.clusters.linkage import Labels
+from neardup_solr.clusters import Labels
 from neardup_solr.errors import SettingsError
 from neardup_solr.records import natural
 

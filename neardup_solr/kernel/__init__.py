@@ -2,8 +2,7 @@
 
 A shingle of a normalised text is a contiguous slice of its UTF-8 bytes, which murmur3 hashes where
 it lies. Everything releases the GIL. Indices are unsigned: numba checks signed ones for wrapping
-at each access. Compiled on first use and cached on the disk; where numba is absent,
-`neardup_solr.minhash.sign` has equal results from numpy.
+at each access. Compiled on first use, and kept (`machine`, `store`).
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ __all__ = [
 ]
 
 WORDS, CHARACTERS = 0, 1
-N0, N1, U32, U64 = np.uint64(0), np.uint64(1), np.uint32, np.uint64
+N0, N1, U64 = np.uint64(0), np.uint64(1), np.uint64
 
 
 class Tables(NamedTuple):

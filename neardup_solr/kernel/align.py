@@ -1,4 +1,8 @@
-"""How far one word stands for another in compiled code; equal to measures/aligned.py."""
+"""Soft alignment of the words of records, in compiled code; `measures.aligned` says how it goes.
+
+First whole records: equal words, runs of words that one word joins or spells, then words that
+stand for each other. Then how far one word stands for another.
+"""
 
 from __future__ import annotations
 
@@ -35,92 +39,6 @@ class Rules(NamedTuple):
     longest: int
     fewest: int
     most: int
-
-
-@compiled
-def letter_sets(letters, bounds, sets):
-    """Fill `sets` (uint32, zeros) with the letters of each word as 32 bits.
-
-    Words of different sets have other letters.
-    """
-    for word in range(len(sets)):
-        for at in range(bounds[word], bounds[word + 1]):
-            sets[word] |= np.uint32(1) << (letters[at] & BITS)
-
-
-@inner
-def may_stand(size, other_size, letters, other_letters, rules):
-    """Whether sizes and letters allow that one word stands for the other."""
-    longer, difference = max(size, other_size), abs(size - other_size)
-    if longer > rules.longest:
-        return False
-    shared = letters & other_letters
-    if shared == (letters if size < other_size else other_letters):
-        return True  # the shorter one may be an abbreviation
-    most = int(longer * rules.slips)
-    return difference <= most and _bits(letters ^ other_letters) <= 2 * most
-
-
-@inner
-def word_similarity(short, long, vocabulary, rules, table):
-    """How far a word stands for another one; neither is too long, `short` has no digit."""
-    bounds, letters = vocabulary.bounds, vocabulary.letters
-    if vocabulary.numeric[long]:
-        return 0.0
-    if bounds[short + 1] - bounds[short] > bounds[long + 1] - bounds[long]:
-        short, long = long, short
-    begin, size = bounds[short], bounds[short + 1] - bounds[short]
-    other, other_size = bounds[long], bounds[long + 1] - bounds[long]
-    if letters[begin] == letters[other]:
-        same = 0
-        while same < size and letters[begin + same] == letters[other + same]:
-            same += 1
-        if same == size:
-            return rules.abbreviated if size > 1 else rules.initial
-        if size > 1 and letters[begin + size - 1] == letters[other + other_size - 1]:
-            for at in range(other + same, other + other_size):
-                if same < size and letters[at] == letters[begin + same]:
-                    same += 1
-            if same == size:
-                return rules.abbreviated
-    most = int(other_size * rules.slips)
-    if other_size - size > most:
-        return 0.0
-    slips = _slips(letters[begin : begin + size], letters[other : other + other_size], most, table)
-    return 1.0 - slips / other_size if slips <= most else 0.0
-
-
-@inner
-def _bits(letters):
-    """The number of set bits."""
-    letters = np.uint32(letters - ((letters >> np.uint32(1)) & PAIRS))
-    letters = np.uint32((letters & FOURS) + ((letters >> np.uint32(2)) & FOURS))
-    letters = np.uint32((letters + (letters >> np.uint32(4))) & EIGHTS)
-    letters = np.uint32(letters + (letters >> np.uint32(8)))
-    return np.int64(letters + (letters >> np.uint32(16))) & 63
-
-
-@inner
-def _slips(first, second, most, table):
-    """Optimal string alignment distance (Boytsov 2011, section 2.1), or more than `most`."""
-    before, last, row = table[0], table[1], table[2]
-    for at in range(len(second) + 1):
-        last[at] = at
-    for at in range(1, len(first) + 1):
-        row[0] = least = at
-        for place in range(1, len(second) + 1):
-            differ = first[at - 1] != second[place - 1]
-            cost = min(last[place - 1] + differ, last[place] + 1, row[place - 1] + 1)
-            if at > 1 and place > 1 and differ:
-                swapped = first[at - 1] == second[place - 2] and first[at - 2] == second[place - 1]
-                if swapped:
-                    cost = min(cost, before[place - 2] + 1)
-            row[place] = cost
-            least = min(least, cost)
-        if least > most:
-            return most + 1
-        before, last, row = last, row, before
-    return last[len(second)]
 
 
 class Records(NamedTuple):
@@ -163,6 +81,17 @@ def packed(
         numeric=np.array([has_digit(word) for word in words], dtype=np.bool_),
     )
     return Records(words=flat, order=order, bounds=bounds), vocabulary
+
+
+@compiled
+def letter_sets(letters, bounds, sets):
+    """Fill `sets` (uint32, zeros) with the letters of each word as 32 bits.
+
+    Words of different sets have other letters.
+    """
+    for word in range(len(sets)):
+        for at in range(bounds[word], bounds[word + 1]):
+            sets[word] |= np.uint32(1) << (letters[at] & BITS)
 
 
 @compiled
@@ -326,7 +255,7 @@ def _edges(first, second, vocabulary, rules, table):
         for place in range(len(second.words)):
             word, other = first.words[at], second.words[place]
             # Handing arrays over takes longer than this look at the letters, which few words pass.
-            if second.taken[place] or not may_stand(
+            if second.taken[place] or not _may_stand(
                 vocabulary.bounds[word + 1] - vocabulary.bounds[word],
                 vocabulary.bounds[other + 1] - vocabulary.bounds[other],
                 vocabulary.sets[word],
@@ -334,7 +263,7 @@ def _edges(first, second, vocabulary, rules, table):
                 rules,
             ):
                 continue
-            similarity = word_similarity(word, other, vocabulary, rules, table)
+            similarity = _word_similarity(word, other, vocabulary, rules, table)
             if similarity == 0.0:
                 continue
             if filled == len(gains):
@@ -346,3 +275,78 @@ def _edges(first, second, vocabulary, rules, table):
             edges[filled, 0], edges[filled, 1] = at, place
             filled += 1
     return gains[:filled], similarities[:filled], edges[:filled]
+
+
+@inner
+def _may_stand(size, other_size, letters, other_letters, rules):
+    """Whether sizes and letters allow that one word stands for the other."""
+    longer, difference = max(size, other_size), abs(size - other_size)
+    if longer > rules.longest:
+        return False
+    shared = letters & other_letters
+    if shared == (letters if size < other_size else other_letters):
+        return True  # the shorter one may be an abbreviation
+    most = int(longer * rules.slips)
+    return difference <= most and _bits(letters ^ other_letters) <= 2 * most
+
+
+@inner
+def _word_similarity(short, long, vocabulary, rules, table):
+    """How far a word stands for another one; neither is too long, `short` has no digit."""
+    bounds, letters = vocabulary.bounds, vocabulary.letters
+    if vocabulary.numeric[long]:
+        return 0.0
+    if bounds[short + 1] - bounds[short] > bounds[long + 1] - bounds[long]:
+        short, long = long, short
+    begin, size = bounds[short], bounds[short + 1] - bounds[short]
+    other, other_size = bounds[long], bounds[long + 1] - bounds[long]
+    if letters[begin] == letters[other]:
+        same = 0
+        while same < size and letters[begin + same] == letters[other + same]:
+            same += 1
+        if same == size:
+            return rules.abbreviated if size > 1 else rules.initial
+        if size > 1 and letters[begin + size - 1] == letters[other + other_size - 1]:
+            for at in range(other + same, other + other_size):
+                if same < size and letters[at] == letters[begin + same]:
+                    same += 1
+            if same == size:
+                return rules.abbreviated
+    most = int(other_size * rules.slips)
+    if other_size - size > most:
+        return 0.0
+    slips = _slips(letters[begin : begin + size], letters[other : other + other_size], most, table)
+    return 1.0 - slips / other_size if slips <= most else 0.0
+
+
+@inner
+def _bits(letters):
+    """The number of set bits."""
+    letters = np.uint32(letters - ((letters >> np.uint32(1)) & PAIRS))
+    letters = np.uint32((letters & FOURS) + ((letters >> np.uint32(2)) & FOURS))
+    letters = np.uint32((letters + (letters >> np.uint32(4))) & EIGHTS)
+    letters = np.uint32(letters + (letters >> np.uint32(8)))
+    return np.int64(letters + (letters >> np.uint32(16))) & 63
+
+
+@inner
+def _slips(first, second, most, table):
+    """Optimal string alignment distance (Boytsov 2011, section 2.1), or more than `most`."""
+    before, last, row = table[0], table[1], table[2]
+    for at in range(len(second) + 1):
+        last[at] = at
+    for at in range(1, len(first) + 1):
+        row[0] = least = at
+        for place in range(1, len(second) + 1):
+            differ = first[at - 1] != second[place - 1]
+            cost = min(last[place - 1] + differ, last[place] + 1, row[place - 1] + 1)
+            if at > 1 and place > 1 and differ:
+                swapped = first[at - 1] == second[place - 2] and first[at - 2] == second[place - 1]
+                if swapped:
+                    cost = min(cost, before[place - 2] + 1)
+            row[place] = cost
+            least = min(least, cost)
+        if least > most:
+            return most + 1
+        before, last, row = last, row, before
+    return last[len(second)]

@@ -6,7 +6,7 @@ import numpy as np
 
 from neardup_solr.kernel.machine import compiled, inner
 
-U8, U32, U64 = np.uint8, np.uint32, np.uint64
+U32, U64 = np.uint32, np.uint64
 N0, N1, N2, N3, N4 = U64(0), U64(1), U64(2), U64(3), U64(4)
 BLOCK = U64(256)  # shingle hashes that are folded into a signature at once
 LANES = U64(16)  # a block is padded to a multiple of it, and so fills vector registers

@@ -9,7 +9,7 @@ from neardup_solr.kernel.hashes import fnv64
 from neardup_solr.kernel.machine import compiled, inner
 from neardup_solr.kernel.normal import BLANK
 
-N0, N1, U32, U64 = np.uint64(0), np.uint64(1), np.uint32, np.uint64
+N1, U32, U64 = np.uint64(1), np.uint32, np.uint64
 
 
 def number(

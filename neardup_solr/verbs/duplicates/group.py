@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr import clusters
 from neardup_solr.candidates.by_band import components
-from neardup_solr.clusters import canonical, guards, linkage
+from neardup_solr.clusters import LINKAGES, canonical
 from neardup_solr.clusters.canonical import LENGTH
-from neardup_solr.clusters.linkage import LINKAGES
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Pairs
 from neardup_solr.measures.containment import CONTAINMENT
@@ -112,7 +112,7 @@ class _Numbered:
         values = self._values(rule.needs)
         chosen = canonical.canonicals(rule, self._labels, self._ids, values)
         distances, similarities = self._to_canonical(chosen)
-        return guards.clusters(
+        return clusters.clusters(
             self._ids,
             self._pairs,
             labels=self._labels,
@@ -136,7 +136,7 @@ class _Numbered:
 
     def _compare_missing(self, verified: Verified) -> Verified:
         labels = components(len(self._ids), self._pairs)
-        lacking = guards.missing(len(self._ids), self._pairs, labels)
+        lacking = clusters.missing(len(self._ids), self._pairs, labels)
         return self._comparison.verified(np.sort(self._places[lacking], axis=1))
 
     def _add(self, more: Verified) -> None:
@@ -152,8 +152,8 @@ class _Numbered:
         return components(len(self._ids), self._pairs[self._similarities >= 1.0])
 
     def _linked(self) -> NDArray[np.int64]:
-        pairs, similarities = linkage.folded(self._pairs, self._similarities, self._stand_ins)
-        labels = linkage.linked(self._grouping.linkage, len(self._ids), pairs, similarities)
+        pairs, similarities = clusters.folded(self._pairs, self._similarities, self._stand_ins)
+        labels = clusters.linked(self._grouping.linkage, len(self._ids), pairs, similarities)
         return labels[self._stand_ins]
 
     def _values(self, fields: Sequence[str]) -> dict[str, list[object]]:

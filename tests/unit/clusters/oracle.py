@@ -7,33 +7,33 @@ from itertools import combinations, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.clusters import guards
-from neardup_solr.clusters.linkage import Labels, Similarities
+from neardup_solr import clusters
+from neardup_solr.clusters import Labels, Similarities
 from neardup_solr.measures import Pairs
 
 
 def missing(documents: int, pairs: Pairs, labels: Labels, *, most: int) -> Pairs:
-    """As `guards.missing`."""
+    """As `clusters.missing`."""
     there = {tuple(pair) for pair in pairs.tolist()}
     found = [
-        pair for group in _each(*guards._groups(labels, most)) for pair in combinations(group, 2)
+        pair for group in _each(*clusters._groups(labels, most)) for pair in combinations(group, 2)
         if pair not in there
     ]  # fmt: skip
     return np.array(found, dtype=np.uint32).reshape(-1, 2)
 
 
 def diameters(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
-    """As `guards.diameters`."""
-    near = _neighbours(guards._inner(pairs, labels))
+    """As `clusters.diameters`."""
+    near = _neighbours(clusters._inner(pairs, labels))
     longest = np.zeros(documents, dtype=np.int64)
-    for group in _each(*guards._groups(labels, guards.MOST_WALKED)):
+    for group in _each(*clusters._groups(labels, clusters.MOST_WALKED)):
         longest[group] = _diameter(near, group)
     return longest
 
 
 def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
-    """As `guards.bridges`."""
-    near = _neighbours(guards._inner(pairs, labels))
+    """As `clusters.bridges`."""
+    near = _neighbours(clusters._inner(pairs, labels))
     depth: dict[int, int] = {}
     low: dict[int, int] = {}
     found = set()
@@ -63,7 +63,7 @@ def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
 
 
 def complete(documents: int, pairs: Pairs, similarities: Similarities) -> Labels:
-    """As `linkage.complete`."""
+    """As `clusters.complete`."""
     pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], -similarities))]
     clusters = {document: [document] for document in range(documents)}
     labels = list(range(documents))

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.clusters.linkage import LINKAGES, complete, folded, linked, single
+from neardup_solr.clusters import LINKAGES, complete, folded, linked, single
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Pairs
 from tests.unit.clusters import oracle

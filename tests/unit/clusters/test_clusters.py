@@ -9,9 +9,17 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from rapidfuzz.distance import Levenshtein
 
+from neardup_solr.clusters import (
+    LINKAGES,
+    bridges,
+    clusters,
+    complete,
+    diameters,
+    linked,
+    missing,
+    single,
+)
 from neardup_solr.clusters.canonical import canonicals, rule
-from neardup_solr.clusters.guards import bridges, clusters, diameters, missing
-from neardup_solr.clusters.linkage import LINKAGES, complete, linked, single
 from neardup_solr.measures import Pairs
 from neardup_solr.records import Cluster, Member
 from tests import ROOT
