@@ -73,6 +73,21 @@ def test_settings_that_cannot_be(wrong: dict[str, int], reason: str) -> None:
         Settings(**wrong)  # type: ignore[arg-type]  # a table of mixed values
 
 
+@pytest.mark.parametrize(
+    "extreme",
+    [
+        {"signatures": 0}, {"signatures": 128}, {"bands": 128, "rows": 1}, {"seed": 0},
+        {"seed": 2**32 - 1}, {"hashes": 65_536},
+        {"hashes": 1, "bands": 1, "rows": 1, "signatures": 1},
+        {"profile_min_token_len": 0}, {"profile_quant_rate": 0.0}, {"profile_quant_rate": 1.0},
+    ],
+)  # fmt: skip
+def test_settings_that_just_can_be(extreme: dict[str, int]) -> None:
+    """Each bound belongs to what is allowed, and comes back from the fingerprint."""
+    made = Settings(fields=ALL, **extreme)  # type: ignore[arg-type]  # a table of mixed values
+    assert Settings.parse(made.fingerprint) == made
+
+
 def test_a_strange_fingerprint_is_refused() -> None:
     """What is not a fingerprint says so."""
     with pytest.raises(SettingsError, match="not a settings fingerprint"):

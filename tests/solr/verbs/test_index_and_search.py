@@ -1,5 +1,6 @@
 """index, search, report, delete on a real Solr."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,27 @@ def test_index_counts_add_up(solr: Solr, tmp_path: Path) -> None:
         "mixed.jsonl, line 2", "mixed.jsonl, line 5", "mixed.jsonl, line 6",
     ]  # fmt: skip
     assert solr.texts(["1", "2", "5"]) == {"1": "three", "2": "two", "5": "five"}
+
+
+def test_batches_are_as_large_as_asked(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They are closed by documents, and by characters where texts are long."""
+    sizes: list[int] = []
+
+    def add(self: Solr, documents: Sequence[bytes]) -> object:
+        sizes.append(len(documents))
+        return original(self, documents)
+
+    original = Solr.add
+    monkeypatch.setattr(Solr, "add", add)
+    documents = [Document(id=str(n), text=f"text number {n:04}") for n in range(10)]
+    for sending, expected in (
+        (Sending(batch_documents=4), [4, 4, 2]),
+        (Sending(batch_characters=3 * 16), [3, 3, 3, 1]),
+        (Sending(), [10]),
+    ):
+        sizes.clear()
+        nd.index(documents, solr, sending=sending)
+        assert sorted(sizes, reverse=True) == expected
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 100])

@@ -10,7 +10,7 @@ import pytest
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.probe import handler_parameters, update_chain
 from neardup_solr.solr.schema import Field, Schema
-from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Facts, findings
+from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Facts, findings, text_field
 
 
 def made(name: str, **changes: Any) -> Field:
@@ -138,6 +138,18 @@ def test_sources_of_copies_with_patterns() -> None:
     )  # fmt: skip
     assert fields.lost(["a_t", "a_c"]).keys() == set()
     assert fields.lost(["a_t", "b_t", "a_c", "b_c", "all"]).keys() == {"b_t", "b_c", "all"}
+
+
+def test_fields_that_may_hold_the_text_are_named() -> None:
+    """Analysed ones first; neither the key, nor what cannot be read back, nor Solr's and ours."""
+    fields = schema(
+        made("a_string", kind="StrField"), made("b_text", kind="TextField"),
+        made("c_text", kind="TextField", stored=False), made("_text_", kind="TextField"),
+        made("count", kind="IntPointField"), made("md5_hash", kind="StrField"),
+    )  # fmt: skip
+    ours = {"md5_hash": made("md5_hash", kind="StrField")}
+    assert text_field(fields, ours).endswith("--text-field, of b_text, a_string")
+    assert text_field(schema(), {}).endswith("with --text-field")
 
 
 def test_chains_and_parameters_of_a_configuration() -> None:
