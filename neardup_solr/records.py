@@ -23,7 +23,7 @@ class Document:
 
     id: str
     text: str
-    kept: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    kept: Mapping[str, Any] = field(default_factory=dict)
     position: str = ""
 
 
@@ -48,7 +48,7 @@ class Entry:
     bands: tuple[str, ...]
     signature: str
     profile_hash: str = ""
-    kept: Mapping[str, Any] = field(default_factory=lambda: NOTHING)
+    kept: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class Hit:
     shared: int
     md5_hash: str = ""
     num_words: int | None = None
-    fields: Mapping[str, Any] = field(default_factory=lambda: NOTHING, compare=False)
+    fields: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

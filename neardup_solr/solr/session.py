@@ -25,7 +25,6 @@ import requests
 from requests import PreparedRequest, Request, Session
 
 from neardup_solr.errors import SettingsError, SolrAnswerError, SolrError, SolrUnreachable
-from neardup_solr.records import NOTHING
 from neardup_solr.solr.answers import LOG, NOT_SOLR, cause, check, next_step, redacted
 
 CONNECT_SECONDS = 5.0
@@ -51,7 +50,7 @@ class Access:
     """
 
     ca: str | Path | None = None
-    headers: Mapping[str, str] = field(default_factory=lambda: NOTHING, repr=False)
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     proxy: str | None = field(default=None, repr=False)
 
     def authority(self) -> str | None:

@@ -13,7 +13,7 @@ import orjson
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash.encode import encoded
-from neardup_solr.records import NOTHING, Document
+from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Solr
@@ -145,7 +145,7 @@ class Counted:
     """
 
     name: str
-    settings: Mapping[str, int] = field(default_factory=lambda: NOTHING)
+    settings: Mapping[str, int] = field(default_factory=dict)
     text: Sequence[str] = (TEXT,)
     documents: int = 0
     missing: int = 0

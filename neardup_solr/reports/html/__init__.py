@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
-from types import MappingProxyType
 
 from neardup_solr.records import Cluster, Duplicate
 from neardup_solr.reports.html import embed
@@ -17,7 +16,6 @@ from neardup_solr.reports.html.figures import similarities_figure, sizes_figure
 
 __all__ = ["Page", "page_lines"]
 
-_NOTHING: Mapping[str, str] = MappingProxyType({})
 _SLOT = re.compile(r"<!-- ([a-z]+) -->\n?")
 
 
@@ -34,9 +32,9 @@ class Page:
     title: str
     pairs: Sequence[Duplicate]
     clusters: Sequence[Cluster]
-    parameters: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
-    summary: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
-    texts: Mapping[str, str] = field(default_factory=lambda: _NOTHING)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    summary: Mapping[str, str] = field(default_factory=dict)
+    texts: Mapping[str, str] = field(default_factory=dict)
     curve: tuple[int, int] | None = None
     complete: bool = True
     notes: Sequence[str] = ()
