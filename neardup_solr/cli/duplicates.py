@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.mark import Marks
 
 
-
 def duplicates(
     source: Annotated[
         str | None,
