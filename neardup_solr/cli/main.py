@@ -6,12 +6,13 @@ no (lint, gate --strict); 130 interrupted.
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, TextIO
+from typing import Annotated, TextIO, cast
 
 import typer
 
@@ -50,16 +51,41 @@ def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
 
 def main() -> None:
     """Run the command; an error of ours is one line on standard error and exit code 1."""
-    show.open_all()
+    _open_streams()
     # A polite end is an interrupt: unfinished files are taken away, the cursor comes back.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     errors = sys.stderr
     code = _run(sys.argv[1:])
     if code == INTERRUPTED:
         _say_interrupted(errors)
-    show.flush()
+    _flush()
     if code:
         os._exit(code)  # at once: threads may still wait for a Solr that hangs
+
+
+def _open_streams() -> None:
+    """Give a closed standard stream the null device, and let output escape what it cannot encode.
+
+    In the order of their numbers, so that no file or connection opened later gets one of them.
+    """
+    sys.stdin = sys.stdin or _nothing("r")
+    sys.stdout = sys.stdout or _nothing("w")
+    sys.stderr = sys.stderr or _nothing("w")
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _nothing(mode: str) -> TextIO:
+    return cast(TextIO, open(os.devnull, mode, encoding="utf-8"))
+
+
+def _flush() -> None:
+    """Write out what is left; what cannot be written is dropped, for that is told by now."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _run(words: Sequence[str]) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -159,12 +160,13 @@ def connect_named(address: str | None, name: str) -> Solr:
 
 def rows_format(format: str | None) -> str | None:
     """The format of rows to print, checked; None for a table."""
-    from neardup_solr.reports import rows as faces
-
-    format = format or ("table" if show.is_terminal() else "tsv")
+    if format is None:
+        return None if sys.stdout.isatty() else "tsv"
     if format == "table":
         return None
-    faces.check_format(format)
+    from neardup_solr.reports.rows import check_format
+
+    check_format(format)
     return format
 
 

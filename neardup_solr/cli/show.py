@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.evaluate import Evaluation
     from neardup_solr.verbs.index import IndexSummary
     from neardup_solr.verbs.report import Report
-import io
-import os
-from typing import TextIO, cast
 
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
@@ -60,11 +57,6 @@ def printable(text: str) -> str:
 def print_rows(lines: Iterator[str]) -> None:
     """Lines that carry their own line breaks, as they are."""
     sys.stdout.writelines(lines)
-
-
-def is_terminal() -> bool:
-    """Whether a person reads the standard output."""
-    return sys.stdout.isatty()
 
 
 def print_matches(matches: Sequence[Match]) -> None:
@@ -205,28 +197,3 @@ def _console() -> Console:
     from rich.console import Console
 
     return Console(markup=False, highlight=False)
-
-
-def open_all() -> None:
-    """Give a closed standard stream the null device, and let output escape what it cannot encode.
-
-    In the order of their numbers, so that no file or connection opened later gets one of them.
-    """
-    sys.stdin = sys.stdin or _nothing("r")
-    sys.stdout = sys.stdout or _nothing("w")
-    sys.stderr = sys.stderr or _nothing("w")
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(errors="backslashreplace")
-
-
-def _nothing(mode: str) -> TextIO:
-    return cast(TextIO, open(os.devnull, mode, encoding="utf-8"))
-
-
-def flush() -> None:
-    """Write out what is left; what cannot be written is dropped, for that is told by now."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except OSError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
