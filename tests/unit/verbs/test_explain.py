@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import settings as tried
 from hypothesis import strategies as st
 
 import neardup_solr as nd
@@ -72,6 +73,7 @@ def missed_by_bad_luck() -> tuple[str, str]:
 TEXTS = st.lists(st.sampled_from(WORDS[:12]), max_size=25).map(" ".join)
 
 
+@tried(deadline=None)  # the first one loads the kernel
 @given(one=TEXTS, other=TEXTS)
 def test_facts_are_those_of_sets(one: str, other: str) -> None:
     """Measures and shared terms are what sets of shingles and terms say."""
@@ -93,6 +95,7 @@ def test_facts_are_those_of_sets(one: str, other: str) -> None:
     assert terms["md5"] == (normalize(one) == normalize(other) != "")
 
 
+@tried(deadline=None)  # the first one loads the kernel
 @given(one=TEXTS, other=TEXTS)
 def test_changes_add_up_to_the_distance(one: str, other: str) -> None:
     """What is shown as changed is the distance, and the rest is equal."""
