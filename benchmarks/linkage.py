@@ -30,7 +30,9 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.candidates.by_word import word_candidates
 from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import (
-    ALIGNED,
+    MEASURE as ALIGNED,
+)
+from neardup_solr.measures.aligned import (
     Frequencies,
     alignment,
     frequencies,

@@ -1,4 +1,4 @@
-"""How similar two texts are: one measure, one file, and what all of them share.
+"""How similar two texts are: one measure, one file, and here what all of them share.
 
 | measure | similarity | for |
 |---|---|---|
@@ -9,26 +9,206 @@
 | estimate | Jaccard similarity as the signatures estimate it | if no text is to be read |
 """
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures.aligned import ALIGNED
-from neardup_solr.measures.containment import CONTAINMENT
-from neardup_solr.measures.estimate import ESTIMATE
-from neardup_solr.measures.jaccard import JACCARD
-from neardup_solr.measures.measure import Comparer, Limits, Measure, Pairs
-from neardup_solr.measures.words import WORDS
+from neardup_solr.minhash import sign
+from neardup_solr.settings import Settings
 
-__all__ = ["MEASURES", "Comparer", "Limits", "Measure", "Pairs", "measure_of"]
+if TYPE_CHECKING:
+    from neardup_solr.measures.aligned import Frequencies
 
-MEASURES = {one.name: one for one in (WORDS, JACCARD, CONTAINMENT, ALIGNED, ESTIMATE)}
+Pairs = NDArray[np.uint32]
+Distances = NDArray[np.int64]
+Similarities = NDArray[np.float64]
+Prepared = Any  # texts as their measure compares them: numbers of words, rows of signatures, …
+Prepare = Callable[[Sequence[str]], Prepared]
+
+NAMES = ("words", "jaccard", "containment", "aligned", "estimate")  # each in the file of its name
+DEFAULT_SIMILARITY = 0.5
+NO_DISTANCE = -1
+_ROUNDING = 1e-9
+
+
+def floor(bound: float) -> float:
+    """The smallest similarity that reaches a bound: a little less, as shares are rounded."""
+    return bound - _ROUNDING
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What still counts as a near-duplicate: at most this distance, at least this similarity.
+
+    `max_distance` counts words, `min_similarity` lies in 0..1; None is no limit, but if both are
+    None the similarity has to be the default of the measure or more.
+
+    Raises SettingsError if a limit is out of range.
+    """
+
+    max_distance: int | None = None
+    min_similarity: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.max_distance is not None and self.max_distance < 0:
+            reason = f"a distance of {self.max_distance} words cannot be"
+            raise SettingsError(reason, "give 0 or more")
+        if self.min_similarity is not None and not 0.0 <= self.min_similarity <= 1.0:
+            reason = f"a similarity of {self.min_similarity} cannot be"
+            raise SettingsError(reason, "give one from 0 to 1")
+
+
+class Found(NamedTuple):
+    """What a measure says of pairs, of shape (pairs,) each.
+
+    `distances` count words and are NO_DISTANCE beyond the limits; None if the measure has none.
+    """
+
+    similarities: Similarities
+    distances: Distances | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measure:
+    """A measure of similarity: what it needs, asks for by default, and how it compares texts.
+
+    `default` is the similarity that it asks for if no limits are given, `compared_field` names the
+    field of a document that it compares: normal forms of the content, or encoded signatures.
+
+    `prepare` gives the function that prepares texts, each once; `compare` compares many pairs of
+    prepared texts. `compare_one` compares one normal form with a few texts without the kernel, for
+    which nobody should wait to search once; None if there is no need for another way.
+    `kernel_is_faster` tells whether `compare` takes less time for that, once the kernel is loaded.
+    """
+
+    name: str
+    prepare: Callable[[Comparer], Prepare]
+    compare: Callable[[Prepared, Pairs, Comparer], Found]
+    compare_one: Callable[[str, Sequence[str], Comparer], Found] | None = None
+    kernel_is_faster: bool = True
+    default: float = DEFAULT_SIMILARITY
+    compared_field: str = "content"
+    has_distance: bool = False
+    needs_frequencies: bool = False
+
+    @property
+    def needs_texts(self) -> bool:
+        """Whether it compares texts."""
+        return self.compared_field == "content"
+
+    def least(self, limits: Limits) -> float:
+        """The smallest similarity that is within the limits."""
+        if limits.min_similarity is not None:
+            return limits.min_similarity
+        return self.default if limits.max_distance is None else 0.0
+
+    def allowed(self, longest: int, limits: Limits) -> int:
+        """The largest distance in words that is within the limits, for a text of `longest`."""
+        by_similarity = int((1.0 - floor(self.least(limits))) * longest)
+        most = limits.max_distance
+        return by_similarity if most is None else min(by_similarity, most)
+
+
+class Compared(NamedTuple):
+    """Pairs that were compared, of shape (pairs,) each; `is_near` tells who is within the limits.
+
+    Distances are NO_DISTANCE if the measure has none. If a pair is beyond the limits, its distance
+    and similarity are of no use.
+    """
+
+    distances: Distances
+    similarities: Similarities
+    is_near: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparer:
+    """Compares documents by a measure, within limits.
+
+    `settings` shape the shingles and signatures, `frequencies` weigh the words of aligned (None:
+    those of the texts that are compared); the work is done by so many `threads`.
+    """
+
+    measure: Measure
+    limits: Limits = field(default_factory=Limits)
+    settings: Settings = field(default_factory=Settings)
+    frequencies: Frequencies | None = None
+    threads: int = 1
+
+    @property
+    def least(self) -> float:
+        """The smallest similarity that is within the limits."""
+        return self.measure.least(self.limits)
+
+    def may_be_near(self, words: int, other_words: int | None) -> bool:
+        """Whether texts of so many words can be within the limits; None is not known.
+
+        By words, texts are at least as far apart as their numbers of words differ.
+        """
+        if not self.measure.has_distance or other_words is None:
+            return True
+        longest = max(words, other_words)
+        return abs(words - other_words) <= self.measure.allowed(longest, self.limits)
+
+    def prepare(self) -> Prepare:
+        """What prepares texts that are compared with each other; for one thread at a time."""
+        return self.measure.prepare(self)
+
+    def compare(self, prepared: Prepared, pairs: Pairs) -> Compared:
+        """Pairs of prepared texts; `pairs` (pairs, 2) has their numbers."""
+        return self._within(self.measure.compare(prepared, pairs, self))
+
+    def compare_texts(self, texts: Sequence[str], pairs: Pairs) -> Compared:
+        """Pairs of texts, which are normal forms, or of encoded signatures.
+
+        Raises SettingsError if a signature is not one of these settings.
+        """
+        return self.compare(self.prepare()(texts), pairs)
+
+    def compare_one(self, form: str, texts: Sequence[str], *, many: bool = False) -> Compared:
+        """One normal form with each of some texts, or one encoded signature with others.
+
+        They get what `compare_texts` gives. If `many` documents have others to be compared with,
+        the kernel is worth its loading.
+        """
+        measure = self.measure
+        if measure.compare_one is not None and not (many and measure.kernel_is_faster):
+            return self._within(measure.compare_one(form, texts, self))
+        others = sign.normal_forms(texts) if measure.needs_texts else texts
+        numbers = np.arange(1, len(others) + 1, dtype=np.uint32)
+        pairs = np.stack([np.zeros_like(numbers), numbers], axis=1)
+        return self.compare_texts([form, *others], pairs)
+
+    def _within(self, found: Found) -> Compared:
+        similarities, distances = found
+        is_near = similarities >= floor(self.least)
+        if distances is None:
+            distances = np.full(len(similarities), NO_DISTANCE, dtype=np.int64)
+        else:
+            is_near &= distances != NO_DISTANCE
+        return Compared(distances, similarities, is_near)
+
+
+@cache
+def measure_named(name: str) -> Measure:
+    """The measure of a name; only its own file is loaded. Raises SettingsError if there is none."""
+    if name not in NAMES:
+        raise SettingsError(f"--measure {name} is not known", f"choose one of {', '.join(NAMES)}")
+    return cast(Measure, import_module(f"neardup_solr.measures.{name}").MEASURE)
 
 
 def measure_of(name: str, limits: Limits) -> Measure:
-    """The measure of a name; SettingsError if there is none, or if it cannot have such limits."""
-    if name not in MEASURES:
-        raise SettingsError(
-            f"--measure {name} is not known", f"choose one of {', '.join(MEASURES)}"
-        )
-    if limits.max_distance is not None and not MEASURES[name].has_distance:
+    """As `measure_named`; also refuses a measure that cannot have such limits."""
+    found = measure_named(name)
+    if limits.max_distance is not None and not found.has_distance:
         reason = f"the measure {name} has no distance"
         raise SettingsError(reason, "give --min-similarity instead, or --measure words")
-    return MEASURES[name]
+    return found

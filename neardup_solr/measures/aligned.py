@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from neardup_solr.measures.measure import Comparer, Found, Measure, Pairs, Similarities
+from neardup_solr.measures import Comparer, Found, Measure, Pairs, Similarities
 from neardup_solr.text.normalize import normalize
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -290,7 +290,7 @@ def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> Found:
     return Found(np.fromiter(found, np.float64, len(others)))
 
 
-ALIGNED = Measure(
+MEASURE = Measure(
     name="aligned",
     # Three quarters of the weight have to agree: the lower end of the widest gap in the
     # similarities of the demo's invented listings to their nearest ones (0.743 to 0.834). See

@@ -6,7 +6,7 @@ like.
 
 import numpy as np
 
-from neardup_solr.measures.measure import Similarities
+from neardup_solr.measures import Similarities
 from neardup_solr.measures.sets import Overlaps, measure_of_sets, shares
 
 
@@ -17,4 +17,4 @@ def _containment(found: Overlaps) -> Similarities:
 
 
 # Two texts of one subject share single shingles; an excerpt has nearly all of its own in common.
-CONTAINMENT = measure_of_sets("containment", _containment, default=0.8)
+MEASURE = measure_of_sets("containment", _containment, default=0.8)

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures.measure import Found, Measure, Pairs, Similarities
+from neardup_solr.measures import Found, Measure, Pairs, Similarities
 from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings
 
@@ -40,7 +40,7 @@ def count_shared_bands(
     return found
 
 
-ESTIMATE = Measure(
+MEASURE = Measure(
     name="estimate",
     compared_field="signature",
     prepare=lambda comparer: partial(signature.decode_all, settings=comparer.settings),

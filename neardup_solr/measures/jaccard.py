@@ -1,6 +1,6 @@
 """Jaccard similarity: common shingles / all shingles of both texts. Broder (1997)."""
 
-from neardup_solr.measures.measure import Similarities
+from neardup_solr.measures import Similarities
 from neardup_solr.measures.sets import Overlaps, measure_of_sets, shares
 
 
@@ -9,4 +9,4 @@ def _jaccard(found: Overlaps) -> Similarities:
     return shares(found.common, found.first + found.second - found.common)
 
 
-JACCARD = measure_of_sets("jaccard", _jaccard)
+MEASURE = measure_of_sets("jaccard", _jaccard)

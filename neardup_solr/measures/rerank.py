@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from neardup_solr.measures.measure import Comparer
+from neardup_solr.measures import Comparer
 from neardup_solr.records import Entry, Hit, Match, natural
 
 

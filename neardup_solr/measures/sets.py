@@ -11,7 +11,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures.measure import (
+from neardup_solr.measures import (
     DEFAULT_SIMILARITY,
     Comparer,
     Found,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.measures.measure import NO_DISTANCE, Comparer, Distances, Found, Measure, Pairs
+from neardup_solr.measures import NO_DISTANCE, Comparer, Distances, Found, Measure, Pairs
 from neardup_solr.minhash.sign import packed_forms
 from neardup_solr.text.normalize import words_of
 
@@ -168,7 +168,7 @@ def _found(distances: Distances, longest: Distances, allowed: Distances) -> Foun
     return Found(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
 
 
-WORDS = Measure(
+MEASURE = Measure(
     name="words",
     has_distance=True,
     prepare=lambda _: Vocabulary().worded,

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import MEASURES, Comparer, Limits, aligned, measure_of
-from neardup_solr.measures.aligned import Frequencies
+from neardup_solr.measures import Comparer, Limits, measure_named, measure_of
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import signature
 from neardup_solr.records import Document, Entry, Hit, Match
@@ -18,6 +18,9 @@ from neardup_solr.solr import collection, query
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.hits import counted, ranked
 from neardup_solr.text import normalize
+
+if TYPE_CHECKING:
+    from neardup_solr.measures.aligned import Frequencies
 
 # What candidates are found by: the field that is asked, and where an entry holds its terms.
 WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
@@ -50,7 +53,7 @@ class Criteria:
     (None: the first of them that the collection has), or "native", MinHashes that Solr made; the
     `rows` candidates that share most of them are compared. `filters` are Solr filter queries;
     `same` names fields that have to be equal (first_word, md5_hash). Candidates are compared by
-    `measure`, one of `measures.MEASURES`, and `limits` bound it.
+    `measure`, one of `measures.NAMES`, and `limits` bound it.
 
     Raises SettingsError where a value cannot be.
     """
@@ -98,7 +101,7 @@ def search(
     if at_once is not None:
         return at_once
     settings, criteria = searchable(solr, criteria)
-    needs_texts = MEASURES[criteria.measure].needs_texts
+    needs_texts = measure_named(criteria.measure).needs_texts
     is_signed = criteria.by in SIGNED or not needs_texts
     entry = signature.entry(document, settings, is_signed=is_signed)
     candidates = hits(solr, entry, criteria, wanted=lambda hit: hit.id != id)
@@ -116,7 +119,7 @@ def _by_bands(
     documents have the settings that were met before: the request itself counts those.
     """
     settings = solr.known_settings
-    compared_field = MEASURES[criteria.measure].compared_field
+    compared_field = measure_named(criteria.measure).compared_field
     fields = ["content", "content_bands", compared_field]
     if settings is None or criteria.same or not settings.fields.issuperset(fields):
         return None
@@ -163,7 +166,7 @@ def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
     there |= {collection.NATIVE} if is_native else set()
     ways = _ways(there)
     by = criteria.by or next(iter(ways), "shingles")
-    if not MEASURES[criteria.measure].needs_texts:
+    if not measure_named(criteria.measure).needs_texts:
         next_step = f"choose another --measure: {criteria.measure} compares signatures"
         require_indexed(["signature"], there, next_step)
     needed = [WAYS[by][0], "content", *criteria.same]
@@ -244,4 +247,6 @@ def sampled(solr: Solr) -> Iterator[str]:
 
 def frequencies(texts: Iterable[str]) -> Frequencies:
     """In how many of the texts each word is, as their first characters tell."""
+    from neardup_solr.measures import aligned
+
     return aligned.frequencies(normalize.normalize(text[:SAMPLED]) for text in texts)

@@ -8,7 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.measures import MEASURES
+from neardup_solr.measures import NAMES
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Solr
@@ -31,7 +31,7 @@ def rows(pairs: tuple[nd.Pair, ...] | tuple[nd.Duplicate, ...]) -> Rows:
     return {(pair.id, pair.other_id): (pair.distance, round(pair.similarity, 9)) for pair in pairs}
 
 
-@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("measure", NAMES)
 def test_report_by_bands_is_duplicates_by_bands(listings: Solr, measure: str) -> None:
     """Of the same candidates, the two commands find the same pairs, just as similar."""
     criteria = nd.Criteria(by="bands", rows=1_000, measure=measure)
@@ -43,7 +43,7 @@ def test_report_by_bands_is_duplicates_by_bands(listings: Solr, measure: str) ->
     assert all((pair.distance is None) == (measure != "words") for pair in found.pairs)
 
 
-@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("measure", NAMES)
 def test_a_search_finds_what_the_report_has(listings: Solr, measure: str) -> None:
     """A document's matches are its pairs of the report, most similar first, with their texts."""
     criteria = nd.Criteria(measure=measure, limits=nd.Limits(min_similarity=0.1))

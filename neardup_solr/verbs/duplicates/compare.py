@@ -21,8 +21,16 @@ from neardup_solr.candidates.by_band import (
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import MEASURES, Comparer, Limits, Pairs, aligned, measure_of
-from neardup_solr.measures.measure import Compared, Prepare
+from neardup_solr.measures import (
+    Compared,
+    Comparer,
+    Limits,
+    Pairs,
+    Prepare,
+    aligned,
+    measure_named,
+    measure_of,
+)
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Progress
 from neardup_solr.verbs.duplicates.gather import Gathered, Working, threads
@@ -40,7 +48,7 @@ _READ_AT_ONCE = 10_000  # texts of a whole collection
 class Verifying:
     """What makes two documents near-duplicates.
 
-    `measure` is one of `measures.MEASURES`, `limits` bound it. `by` is how candidates are
+    `measure` is one of `measures.NAMES`, `limits` bound it. `by` is how candidates are
     found: "bands" (they share an LSH band), "words" (they share a word that few documents have;
     for short records, and the default for the measure "aligned"), or "all" pairs. A band key or
     word of more than `cap` documents (None: the way's default) is not paired whole. Of two sides,
@@ -70,12 +78,12 @@ class Verifying:
     @property
     def way(self) -> str:
         """How candidates are found."""
-        return self.by or ("words" if MEASURES[self.measure].needs_frequencies else "bands")
+        return self.by or ("words" if measure_named(self.measure).needs_frequencies else "bands")
 
     @property
     def has_texts(self) -> bool:
         """Whether texts have to be read."""
-        return MEASURES[self.measure].needs_texts or self.way == "words"
+        return measure_named(self.measure).needs_texts or self.way == "words"
 
 
 @dataclass(slots=True)
@@ -216,7 +224,7 @@ def _by_component(documents: int, pairs: Pairs) -> Pairs:
 
 def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:
     """What compares the documents, with their own frequencies of words if those are needed."""
-    measure = MEASURES[verifying.measure]
+    measure = measure_named(verifying.measure)
     return Comparer(
         measure=measure,
         limits=verifying.limits,

@@ -11,7 +11,8 @@ import numpy as np
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
-from neardup_solr.measures.words import WORDS, similarity, word_distance
+from neardup_solr.measures.words import MEASURE as WORDS
+from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import bands, signature, statistics
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.records import NOTHING, Document, Entry

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup_solr.measures import Limits
-from neardup_solr.measures.words import WORDS
+from neardup_solr.measures.words import MEASURE as WORDS
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.families import minhash
 from neardup_solr.minhash.plans import Demand, curve, percent

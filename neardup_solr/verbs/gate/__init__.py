@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import MEASURES
+from neardup_solr.measures import measure_named
 from neardup_solr.measures.rerank import nearness
 from neardup_solr.minhash import encode, signature
 from neardup_solr.records import Document
@@ -86,7 +86,7 @@ def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
     if stored is None and solr.count():
         stored = solr.needed_settings()  # refused: to documents without fields nothing is ever near
     settings = solr.settled(None) if index else stored or Settings()
-    needed = {BANDS, MEASURES[policy.measure].compared_field}
+    needed = {BANDS, measure_named(policy.measure).compared_field}
     settings.require(*needed)
     solr.require_fields(["id", *(settings.fields if index else needed)])
     return settings

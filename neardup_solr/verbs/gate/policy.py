@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import MEASURES, Limits, measure_of
-from neardup_solr.measures.measure import floor
+from neardup_solr.measures import Limits, floor, measure_named, measure_of
 from neardup_solr.records import Document, Match
 
 ALLOW, TAG, HOLD, REJECT = ACTIONS = ("allow", "tag", "hold", "reject")
@@ -22,7 +21,7 @@ class Policy:
     """What is done with a document that has a near-duplicate of at least some similarity.
 
     `tag`, `hold` and `reject` are those similarities (0..1) by `measure`, one of
-    `measures.MEASURES`, None for an action that is not taken; where all three are None, `tag`
+    `measures.NAMES`, None for an action that is not taken; where all three are None, `tag`
     is the measure's default. `max_distance` in words bounds what counts as near at all. A document
     whose normal form is there already gets at least the action `exact`.
 
@@ -57,7 +56,7 @@ class Policy:
         asked = ((REJECT, self.reject), (HOLD, self.hold), (TAG, self.tag))
         if any(bound is not None for _, bound in asked):
             return asked
-        return (*asked[:2], (TAG, MEASURES[self.measure].default))
+        return (*asked[:2], (TAG, measure_named(self.measure).default))
 
     @property
     def limits(self) -> Limits:

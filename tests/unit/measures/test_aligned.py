@@ -18,7 +18,6 @@ from neardup_solr.measures import Comparer, Limits, Pairs
 from neardup_solr.measures import aligned as measure
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
-    ALIGNED,
     INITIAL,
     LONGEST,
     Aligned,
@@ -30,6 +29,9 @@ from neardup_solr.measures.aligned import (
     mutual_best,
     record_similarity,
     word_similarity,
+)
+from neardup_solr.measures.aligned import (
+    MEASURE as ALIGNED,
 )
 from neardup_solr.text.normalize import normalize
 

@@ -12,10 +12,18 @@ from hypothesis import strategies as st
 from neardup_solr.cli import options
 from neardup_solr.cli.gate import gate
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import MEASURES, Comparer, Limits, Pairs, measure_of, words
+from neardup_solr.measures import (
+    NAMES,
+    Compared,
+    Comparer,
+    Limits,
+    Pairs,
+    measure_named,
+    measure_of,
+    words,
+)
 from neardup_solr.measures.estimate import estimated
-from neardup_solr.measures.measure import Compared
-from neardup_solr.measures.words import WORDS
+from neardup_solr.measures.words import MEASURE as WORDS
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü"]), max_size=8).map(" ".join), min_size=2,
@@ -89,7 +97,7 @@ def test_measures_by_hand(measure: str, similarity: float | None, least: float) 
     """Each measure by its name, with the similarity that it asks for where no limit is given."""
     forms = ["one two three four five six", "one two three four", "others altogether here"]
     pairs = np.array([[0, 1], [0, 2]], dtype=np.uint32)
-    comparer = Comparer(measure=MEASURES[measure])
+    comparer = Comparer(measure=measure_named(measure))
     distances, similarities, is_near = comparer.compare_texts(forms, pairs)
     assert comparer.least == least
     if similarity is not None:
@@ -113,25 +121,27 @@ def test_limits_hold_for_every_measure(measure: str) -> None:
 
 def test_an_estimate_reads_no_texts() -> None:
     """Texts cannot be compared by the measure that needs none."""
-    assert not MEASURES["estimate"].needs_texts
+    assert not measure_named("estimate").needs_texts
     with pytest.raises(SettingsError, match="'a' is not a stored signature"):
-        Comparer(measure=MEASURES["estimate"]).compare_texts(["a"], np.empty((0, 2), np.uint32))
+        Comparer(measure=measure_named("estimate")).compare_texts(
+            ["a"], np.empty((0, 2), np.uint32)
+        )
 
 
 def test_a_measure_that_is_not_known_is_refused() -> None:
     """The error names those that there are."""
     with pytest.raises(SettingsError, match="--measure cosine is not known") as refused:
         measure_of("cosine", Limits())
-    assert all(name in str(refused.value) for name in MEASURES)
+    assert all(name in str(refused.value) for name in NAMES)
 
 
 def test_the_help_tells_every_default() -> None:
     """The options that bound a similarity say what each measure asks for without them."""
-    own = [f"{one.name} {one.default:g}" for one in MEASURES.values() if one.default != 0.5]
+    own = [f"{one.name} {one.default:g}" for one in map(measure_named, NAMES) if one.default != 0.5]
     _, option = get_args(options.MinSimilarityOption)
-    assert f"(default {WORDS.default:g}; {', '.join(own)};" in option.help
+    assert f"(default {measure_named('words').default:g}; {', '.join(own)};" in option.help
     _, tag = get_args(get_type_hints(gate, include_extras=True)["tag"])
-    assert f"{WORDS.default:g}; {', '.join(own)})" in tag.help
+    assert f"{measure_named('words').default:g}; {', '.join(own)})" in tag.help
 
 
 @pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned"])
@@ -139,8 +149,8 @@ def test_one_text_is_compared_without_a_compiler(measure: str) -> None:
     """Nobody waits for numba to search once, and the similarity is that of many pairs."""
     forms = ["one two three four", "one two three five"]
     script = (
-        "import sys; from neardup_solr.measures import MEASURES, Comparer\n"
-        f"comparer = Comparer(measure=MEASURES[{measure!r}])\n"
+        "import sys; from neardup_solr.measures import NAMES, measure_named, Comparer\n"
+        f"comparer = Comparer(measure=measure_named({measure!r}))\n"
         f"print(comparer.compare_one({forms[0]!r}, {forms[1:]!r}).similarities[0])\n"
         "print('numba' in sys.modules)"
     )
@@ -149,5 +159,5 @@ def test_one_text_is_compared_without_a_compiler(measure: str) -> None:
     )
     similarity, is_loaded = done.stdout.split()
     pairs = np.array([[0, 1]], dtype=np.uint32)
-    many = Comparer(measure=MEASURES[measure]).compare_texts(forms, pairs)
+    many = Comparer(measure=measure_named(measure)).compare_texts(forms, pairs)
     assert (float(similarity), is_loaded) == (many.similarities[0], "False")

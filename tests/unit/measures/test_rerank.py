@@ -6,10 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import MEASURES, Comparer, Limits
+from neardup_solr.measures import NAMES, Comparer, Limits, measure_named
 from neardup_solr.measures.aligned import Frequencies, frequencies
 from neardup_solr.measures.rerank import rerank
-from neardup_solr.measures.words import WORDS, word_distance
+from neardup_solr.measures.words import MEASURE as WORDS
+from neardup_solr.measures.words import word_distance
 from neardup_solr.minhash import signature
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings
@@ -20,7 +21,7 @@ TEXTS = st.lists(st.sampled_from(["a", "ab", "abbey", "Street", "st", "ü"]), ma
     " ".join
 )
 ALL_ALIKE = Frequencies(1, {})  # every word weighs as much as any other
-BY_TEXT = [measure for measure, kind in MEASURES.items() if kind.needs_texts]
+BY_TEXT = [name for name in NAMES if measure_named(name).needs_texts]
 
 
 def hit(id: str, content: str, shared: int = 1) -> Hit:
@@ -103,7 +104,7 @@ OTHERS = {
 )
 def test_each_measure_has_its_own_order_and_limit(measure: str, expected: dict[str, float]) -> None:
     """Most similar first, down to what the measure asks for; only words have a distance."""
-    found = reranked(OWN, OTHERS, Comparer(measure=MEASURES[measure], frequencies=ALL_ALIKE))
+    found = reranked(OWN, OTHERS, Comparer(measure=measure_named(measure), frequencies=ALL_ALIKE))
     assert [match.id for match in found] == list(expected)
     assert {match.id: match.similarity for match in found} == pytest.approx(expected)
     assert all((match.distance is None) == (measure != "words") for match in found)
@@ -113,14 +114,14 @@ def test_each_measure_has_its_own_order_and_limit(measure: str, expected: dict[s
 def test_of_equal_similarity_the_one_that_shares_more_comes_first() -> None:
     """Where a measure has no distance, shared terms and ids still decide between equals."""
     same = {"10": OWN, "9": OWN, "more": OWN}
-    found = reranked(OWN, same, Comparer(measure=MEASURES["jaccard"]), more=2)
+    found = reranked(OWN, same, Comparer(measure=measure_named("jaccard")), more=2)
     assert [match.id for match in found] == ["more", "9", "10"]
 
 
 def test_an_estimate_compares_signatures() -> None:
     """By signatures the similarity is the share of equal values, and there are no texts."""
     limits = Limits(min_similarity=0.1)
-    found = reranked(OWN, OTHERS, Comparer(measure=MEASURES["estimate"], limits=limits))
+    found = reranked(OWN, OTHERS, Comparer(measure=measure_named("estimate"), limits=limits))
     own = signature.decode(entry_of(OWN).signature)
     for match in found:
         other = signature.decode(entry_of(OTHERS[match.id]).signature)
@@ -135,7 +136,12 @@ def test_a_signature_of_other_settings_is_refused() -> None:
     """Signatures of another number of hashes cannot be compared."""
     other = signature.entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
     with pytest.raises(SettingsError, match="has 256 values, not 128"):
-        rerank(entry_of(OWN), [hit("2", OWN)], {"2": other}, Comparer(measure=MEASURES["estimate"]))
+        rerank(
+            entry_of(OWN),
+            [hit("2", OWN)],
+            {"2": other},
+            Comparer(measure=measure_named("estimate")),
+        )
 
 
 @pytest.mark.parametrize("measure", BY_TEXT)
@@ -149,7 +155,7 @@ def test_similarities_are_those_of_whole_collections(
     texts = {str(at): text for at, text in enumerate(others)}
     forms = [normalize.normalize(text) for text in (own, *others)]
     comparer = Comparer(
-        measure=MEASURES[measure],
+        measure=measure_named(measure),
         limits=Limits(min_similarity=least),
         frequencies=frequencies(forms),
     )
@@ -182,8 +188,8 @@ def test_only_what_cannot_be_near_is_passed_over(
     assert comparer.may_be_near(len(one), None)
 
 
-@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("measure", NAMES)
 def test_numbers_of_words_judge_nothing_but_words(measure: str) -> None:
     """A long text may hold a short one: only edits of words are bounded by the lengths."""
-    may_be = Comparer(measure=MEASURES[measure]).may_be_near(3, 150)
+    may_be = Comparer(measure=measure_named(measure)).may_be_near(3, 150)
     assert may_be == (measure != "words")

@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
 
-from neardup_solr.measures import MEASURES, Comparer, Pairs
-from neardup_solr.measures.measure import Similarities
+from neardup_solr.measures import Comparer, Pairs, Similarities, measure_named
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
@@ -30,7 +29,7 @@ SHAPES = [
 
 def similarities(name: str, forms: list[str], pairs: Pairs, shape: Settings) -> Similarities:
     """What a measure says of pairs."""
-    comparer = Comparer(measure=MEASURES[name], settings=shape)
+    comparer = Comparer(measure=measure_named(name), settings=shape)
     return comparer.compare_texts(forms, pairs).similarities
 
 

@@ -12,11 +12,13 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.words import (
     FIRST_SLOTS,
-    WORDS,
     Vocabulary,
     characters,
     have_enough_in_common,
     word_distance,
+)
+from neardup_solr.measures.words import (
+    MEASURE as WORDS,
 )
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)

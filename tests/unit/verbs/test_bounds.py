@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures import MEASURES, Comparer
+from neardup_solr.measures import NAMES, Comparer, measure_named
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import signature
 from neardup_solr.records import Hit
@@ -38,12 +38,12 @@ def found_by(comparer: Comparer) -> dict[str, bool]:
     }
 
 
-@pytest.mark.parametrize("measure", list(MEASURES))
+@pytest.mark.parametrize("measure", NAMES)
 @pytest.mark.parametrize(("more", "is_near"), [(0.0, True), (5e-10, True), (2e-9, False)])
 def test_a_similarity_at_the_bound(measure: str, more: float, is_near: bool) -> None:
     """What rounding may take from a share makes no difference; anything more does, everywhere."""
     forms = [normalize(text) for text in TEXTS]
-    whole = Comparer(measure=MEASURES[measure], limits=nd.Limits(min_similarity=0.0))
+    whole = Comparer(measure=measure_named(measure), limits=nd.Limits(min_similarity=0.0))
     compared = (
         forms
         if whole.measure.needs_texts
@@ -52,7 +52,7 @@ def test_a_similarity_at_the_bound(measure: str, more: float, is_near: bool) -> 
     similarity = float(whole.compare_texts(compared, PAIR).similarities[0])
     assert 0.0 < similarity < 0.9
     limits = nd.Limits(min_similarity=similarity + more)
-    found = found_by(Comparer(measure=MEASURES[measure], limits=limits))
+    found = found_by(Comparer(measure=measure_named(measure), limits=limits))
     assert set(found.values()) == {is_near}, found
     if is_near:
         match = nd.Match(id="1", distance=None, similarity=similarity, shared=1, content="")
