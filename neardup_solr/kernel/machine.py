@@ -4,11 +4,16 @@ Importing numba and having it find what it has compiled before takes longer than
 run. So the machine code of an entry point is kept by itself (`store`), as one object file for each
 combination of argument types; the linker of LLVM loads it, and ctypes calls it, which releases
 the GIL. numba is imported only if something has to be compiled.
+
+This needs to know how numba passes arguments and where its arrays keep their data, so it is done
+for the releases and the system that it was tried with (`is_tried`). With others numba calls what
+it compiles by itself: as right, and as fast once it is loaded.
 """
 
 from __future__ import annotations
 
 import ctypes
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from threading import RLock
@@ -16,7 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.kernel.store import Code, Store
+from neardup_solr.kernel.store import Code, Store, release
+
+TRIED = (0, 62), (0, 68)  # releases of numba, the first and the last
 
 # What numba's arrays need of its runtime: memory with a header, counted once, data in field 3.
 _MEMORY = """
@@ -67,7 +74,7 @@ class Flattened:
     def __init__(self, value: Any) -> None:
         self.values: list[Any] = []
         self.kind = _flatten(value, self.values)
-        self._alive = value  # the values have addresses in it
+        self.value = value  # which has to live: the values have addresses in it
 
 
 class Inner:
@@ -102,6 +109,8 @@ class Compiled:
         self._loaded: dict[tuple[Kind, ...], Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
+        if not is_tried():
+            return self._by_numba(*arguments)
         kinds: list[Kind] = []
         values: list[Any] = []
         for argument in arguments:
@@ -110,8 +119,13 @@ class Compiled:
         call = self._loaded.get(key) or self._load(key)
         return call(values)
 
+    def _by_numba(self, *arguments: Any) -> Any:
+        return _cached(self.function)(*map(_plain, arguments))
+
     def is_stored(self) -> bool:
         """Whether there is machine code of it, for some types of arguments at least."""
+        if not is_tried():
+            return any(store().folder.glob(f"**/*.{self.function.__name__}-*.nbi"))
         return bool(self._loaded) or store().has(self.name)
 
     def _load(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
@@ -205,6 +219,35 @@ def _engine() -> Any:
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine(jit=True)
     return binding.create_mcjit_compiler(binding.parse_assembly(_MEMORY), machine)
+
+
+@cache
+def is_tried() -> bool:
+    """Whether machine code was seen to run by itself with this numba, on this system."""
+    return sys.platform == "linux" and TRIED[0] <= release("numba") <= TRIED[1]
+
+
+def _plain(argument: Any) -> Any:
+    """An argument as numba wants it."""
+    if isinstance(argument, Flattened):
+        return argument.value
+    if isinstance(argument, tuple):
+        return type(argument)(*map(_plain, argument))
+    return argument
+
+
+@cache
+def _cached(function: Callable[..., Any]) -> Any:
+    """A function that numba compiles, keeps in our folder, and calls."""
+    import numba
+
+    config: Any = numba.config
+    with _LOCK:
+        own, config.CACHE_DIR = config.CACHE_DIR, str(store().folder)
+        try:
+            return numba.njit(nogil=True, cache=True)(function)
+        finally:
+            config.CACHE_DIR = own
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -62,6 +63,13 @@ class Store:
                 unfinished.replace(folder / _file(name, types))
                 return
 
+    @property
+    def folder(self) -> Path:
+        """The first folder that can be written to, or would be."""
+        return next(
+            (one for one in self._folders if os.access(one.parent, os.W_OK)), self._folders[0]
+        )
+
     @cached_property
     def _folders(self) -> tuple[Path, ...]:
         key = self._key()
@@ -95,6 +103,12 @@ def _version(library: str) -> bytes:
     from importlib.metadata import version
 
     return version(library).encode()
+
+
+def release(library: str) -> tuple[int, int]:
+    """The first two numbers of a library's version; (0, 0) if it does not tell."""
+    found = re.search(rb'(?:"version": "|^)(\d+)\.(\d+)', _version(library))
+    return (0, 0) if found is None else (int(found[1]), int(found[2]))
 
 
 def _file(name: str, types: str) -> str:
