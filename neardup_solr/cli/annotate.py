@@ -46,7 +46,10 @@ def annotate(
     band_rows: options.BandRowsOption = None,
     signatures: Annotated[int | None, typer.Option(help="Terms in content_sg [20].")] = None,
 ) -> None:
-    """Add our fields to the documents of a collection that is there, and change nothing else."""
+    """Add our fields to the documents of a collection.
+
+    Nothing else of them is changed.
+    """
 
     if missing + all + (into is not None) > 1:
         raise typer.BadParameter("give one of --missing, --all and --into")

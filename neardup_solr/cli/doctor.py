@@ -16,7 +16,9 @@ def doctor(
     sample: Annotated[int, typer.Option(help="Documents to compute anew.", min=0)] = 1000,
     format: options.FormatOption = None,
 ) -> None:
-    """Check that the fields of a collection are those of its texts, and how its server fares.
+    """Check the fields of a collection, and how its server fares.
+
+    The fields have to be those of the texts; a sample is computed anew.
 
     The exit code is 3 where something has to be done.
     """

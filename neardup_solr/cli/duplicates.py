@@ -121,7 +121,7 @@ def duplicates(
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",
 ) -> None:
-    """Find all near-duplicate pairs of a collection, or of a file, and their clusters."""
+    """Find all near-duplicates of a collection or file, in clusters."""
     from neardup_solr.clusters.canonical import rule
     from neardup_solr.verbs.duplicates import check_output
     from neardup_solr.verbs.mark import require_fields

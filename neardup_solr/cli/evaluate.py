@@ -32,7 +32,10 @@ def evaluate(
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",
 ) -> None:
-    """Compare a report with known pairs: precision, recall, F1, and what was missed."""
+    """Compare a report with known pairs: precision, recall, F1.
+
+    And which pairs were missed or are false.
+    """
     from neardup_solr.verbs.evaluate import known_pairs
 
     pairs = known_pairs(known)

@@ -47,7 +47,10 @@ def explain(
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",
 ) -> None:
-    """Explain why two documents are found as near-duplicates or not, and what would catch them."""
+    """Explain why two documents are found, or not.
+
+    And what would catch them.
+    """
     from neardup_solr.cli import explanation
     from neardup_solr.measures import Limits
     from neardup_solr.settings import Settings

@@ -69,7 +69,10 @@ def gate(
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",
 ) -> None:
-    """Decide which new documents may come in: allow, tag, hold or reject each."""
+    """Decide which new documents may come in.
+
+    Each is allowed, tagged, held or rejected.
+    """
     from neardup_solr import sources
     from neardup_solr.reports import rows
     from neardup_solr.verbs.gate import write as faces

@@ -29,7 +29,7 @@ def init(
         bool, typer.Option("--remove", help="Take our fields out of the schema again.")
     ] = False,
 ) -> None:
-    """Create a core or collection with all fields, or add what is missing to one that is there."""
+    """Create a collection, or add our fields to one that is there."""
     from neardup_solr.solr import admin
     from neardup_solr.verbs.connect import require_named
 

@@ -26,7 +26,7 @@ def lint(
     text_field: options.TextFieldsOption = None,
     format: options.FormatOption = None,
 ) -> None:
-    """Look whether a collection can be annotated, searched and guarded; changes nothing.
+    """Say what would go wrong with a collection; changes nothing.
 
     The exit code is 3 where documents would lose something or cannot be written.
     """

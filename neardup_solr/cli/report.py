@@ -30,7 +30,7 @@ def report(
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",
 ) -> None:
-    """Report the near-duplicate pairs of a collection, or of some of its documents."""
+    """Report the near-duplicate pairs of documents of a collection."""
     from neardup_solr.reports import rows as faces
 
     as_rows = options.rows_format(format)

@@ -28,7 +28,10 @@ def signatures(
     bands: options.BandsOption = None,
     band_rows: options.BandRowsOption = None,
 ) -> None:
-    """Write the signatures and bands of a source to a Parquet file, without any Solr."""
+    """Write the signatures of a source to a Parquet file.
+
+    With their bands, and without any Solr.
+    """
 
     asked = options.settings_given(
         kind=kind,

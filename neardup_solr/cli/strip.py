@@ -16,7 +16,10 @@ def strip(
     threads: options.ThreadsOption = 2,
     batch: options.BatchOption = 1000,
 ) -> None:
-    """Take our fields, marks included, out of all documents again, and change nothing else."""
+    """Take our fields out of all documents again.
+
+    Marks included; nothing else of them is changed.
+    """
     target = options.connect_named(solr, name)
     pace = nd.Pace(rate=rate, threads=threads, batch=batch)
     with progress.watching() as watching, progress.resumable():

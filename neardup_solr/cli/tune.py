@@ -51,7 +51,10 @@ def tune(
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",
 ) -> None:
-    """Choose bands and rows by what to catch and what to pass over, and see what they cost."""
+    """Choose bands and rows by what to catch and to pass over.
+
+    And see what they cost, on a sample.
+    """
     from neardup_solr.minhash.plans import Demand
     from neardup_solr.reports import plots
     from neardup_solr.settings import Settings
