@@ -1,1 +1,1 @@
-"""What there is to know of a Solr without talking to it: queries, schemas, hazards, updates."""
+"""The talk with Solr."""

@@ -1,4 +1,4 @@
-"""The talk with one Solr core or collection: the only user of pysolr and of HTTP.
+"""The talk with one Solr core or collection: the only user of pysolr.
 
 pysolr reads whole collections by cursor; JSON requests and updates go over the same session.
 Every answer is checked by that session before it counts.

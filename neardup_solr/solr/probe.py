@@ -1,4 +1,4 @@
-"""What a collection's configuration says of updates and searches, as the Config API gives it."""
+"""What a Solr tells of a collection beside its schema: configuration, cluster, health."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a schema says of its fields, and which of them an update of a part would lose.
+"""The schema of a collection: read, changed, and which fields an update of a part would lose.
 
 Solr rebuilds a document for an atomic update from what is stored or in docValues; what copyField
 makes is made anew, from sources that are themselves rebuilt.

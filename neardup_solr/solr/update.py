@@ -1,4 +1,4 @@
-"""Atomic updates: a document's computed fields as orders to Solr that leave its other fields alone.
+"""Atomic updates: computed fields as orders to Solr that leave all other fields alone, and sent.
 
 An order carries the version of the document that was read; Solr drops it where the document has
 changed since.

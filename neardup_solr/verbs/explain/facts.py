@@ -1,4 +1,4 @@
-"""A document that is looked at closely: its text, what is made of it, and what is stored of it."""
+"""Two documents looked at closely: their texts, every measure, what they share, what finds them."""
 
 from __future__ import annotations
 

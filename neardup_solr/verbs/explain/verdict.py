@@ -1,4 +1,4 @@
-"""The cheapest setting that would catch a pair of documents which is not found."""
+"""What becomes of a pair of documents: found or not, why, and the cheapest way to catch it."""
 
 from __future__ import annotations
 

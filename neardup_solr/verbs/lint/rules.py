@@ -1,4 +1,7 @@
-"""What is known of a collection that is there, and what was found wrong with it."""
+"""The rules of lint: what is wrong with a collection that is there, each with its remedy.
+
+Each rule was tried on a real Solr 9.10.1.
+"""
 
 from __future__ import annotations
 
