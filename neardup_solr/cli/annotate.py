@@ -44,7 +44,7 @@ def annotate(
     hashes: options.HashesOption = None,
     bands: options.BandsOption = None,
     band_rows: options.BandRowsOption = None,
-    signatures: Annotated[int | None, typer.Option(help="Terms in content_sg [20].")] = None,
+    signatures: options.SignatureTermsOption = None,
 ) -> None:
     """Add our fields to the documents of a collection.
 

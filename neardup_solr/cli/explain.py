@@ -32,10 +32,7 @@ def explain(
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
     format: Annotated[str, typer.Option(help="Print as table or json.")] = "table",
-    source_format: Annotated[
-        str | None,
-        typer.Option(help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."),
-    ] = None,
+    source_format: options.ReadFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
     kind: options.KindOption = None,

@@ -56,15 +56,10 @@ def gate(
     batch: Annotated[int, typer.Option(help="Documents that are asked about by one query.")] = 50,
     output: options.OutputOption = None,
     format: options.FormatOption = None,
-    source_format: Annotated[
-        str | None,
-        typer.Option(help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."),
-    ] = None,
+    source_format: options.ReadFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Further column to keep in Solr (repeatable).")
-    ] = None,
+    keep: options.KeepOption = None,
     lossy: options.LossyOption = False,
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",

@@ -17,9 +17,7 @@ def index(
     format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
-    keep: Annotated[
-        list[str] | None, typer.Option(help="Further column to keep in Solr (repeatable).")
-    ] = None,
+    keep: options.KeepOption = None,
     lossy: options.LossyOption = False,
     fields: Annotated[
         str | None,
@@ -35,7 +33,7 @@ def index(
     hashes: options.HashesOption = None,
     bands: options.BandsOption = None,
     band_rows: options.BandRowsOption = None,
-    signatures: Annotated[int | None, typer.Option(help="Terms in content_sg [20].")] = None,
+    signatures: options.SignatureTermsOption = None,
     threads: Annotated[int, typer.Option(help="Sender threads.", min=1)] = 2,
     batch: Annotated[int, typer.Option(help="Documents in a batch.", min=1)] = 1000,
 ) -> None:

@@ -26,6 +26,16 @@ SourceFormatOption = Annotated[
         "--format", help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."
     ),
 ]
+ReadFormatOption = Annotated[
+    str | None,
+    typer.Option(
+        "--source-format",
+        help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix).",
+    ),
+]
+KeepOption = Annotated[
+    list[str] | None, typer.Option(help="Further column to keep in Solr (repeatable).")
+]
 IdFieldOption = Annotated[str, typer.Option(help="Column that holds the id.")]
 TextFieldOption = Annotated[str, typer.Option(help="Column that holds the text.")]
 LossyOption = Annotated[bool, typer.Option(help="Replace invalid UTF-8, not refuse it.")]
@@ -40,6 +50,7 @@ FamilyOption = Annotated[
     str | None, typer.Option(help="Hash family: affine or xor; affine by default.")
 ]
 HashesOption = Annotated[int | None, typer.Option(help="Hashes in a signature [128].")]
+SignatureTermsOption = Annotated[int | None, typer.Option(help="Terms in content_sg [20].")]
 BandsOption = Annotated[int | None, typer.Option(help="LSH bands [42].")]
 BandRowsOption = Annotated[int | None, typer.Option(help="Rows of a band [3].")]
 SolrOption = Annotated[

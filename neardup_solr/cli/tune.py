@@ -39,10 +39,7 @@ def tune(
         Path | None, typer.Option(metavar="FILE", help="Draw to a .png or .svg file.")
     ] = None,
     format: Annotated[str, typer.Option(help="Print as table or json.")] = "table",
-    source_format: Annotated[
-        str | None,
-        typer.Option(help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."),
-    ] = None,
+    source_format: options.ReadFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
     kind: options.KindOption = None,

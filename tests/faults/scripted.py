@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ssl
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -57,12 +58,26 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(Handler) as address:
+        yield f"{address}/solr", asked
+
+
+@contextmanager
+def serving(
+    handler: type[BaseHTTPRequestHandler], context: ssl.SSLContext | None = None
+) -> Iterator[str]:
+    """A local server with this handler, by TLS if there is a context; gives its address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
+    if context is not None:
+        # Shaken hands in the connection's own thread: a client that refuses must not block others.
+        server.socket = context.wrap_socket(
+            server.socket, server_side=True, do_handshake_on_connect=False
+        )
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        yield f"http://127.0.0.1:{server.server_port}/solr", asked
+        yield f"{'http' if context is None else 'https'}://127.0.0.1:{server.server_port}"
     finally:
         server.shutdown()
         server.server_close()

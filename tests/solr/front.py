@@ -5,14 +5,15 @@ from __future__ import annotations
 import base64
 import ssl
 import subprocess
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import urlsplit
+
+from tests.faults.scripted import serving
 
 PASSED_ON = ("Content-Type", "Content-Encoding")
 
@@ -63,24 +64,12 @@ def front(
     target: str, *, door: Door | None = None, tls: Certified | None = None, path: str = "/solr"
 ) -> Iterator[str]:
     """A server that hands what it is asked below `path` on to a Solr; gives its address."""
-    handler = _handler(target, door or Door(), path)
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    server.daemon_threads = True
+    context = None
     if tls is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(tls.certificate, tls.key)
-        # Shaken hands in the connection's own thread: a client that refuses must not block others.
-        server.socket = context.wrap_socket(
-            server.socket, server_side=True, do_handshake_on_connect=False
-        )
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"{'http' if tls is None else 'https'}://127.0.0.1:{server.server_port}{path}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with serving(_handler(target, door or Door(), path), context) as address:
+        yield f"{address}{path}"
 
 
 def _handler(target: str, door: Door, path: str) -> type[BaseHTTPRequestHandler]:

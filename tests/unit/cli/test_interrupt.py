@@ -9,13 +9,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import orjson
 
 from neardup_solr.minhash import sign
 from neardup_solr.settings import ALL_FIELDS
+from tests.faults.scripted import serving
 
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 
@@ -46,17 +47,11 @@ def hanging() -> Iterator[tuple[str, threading.Event]]:
         def log_message(self, format: str, *args: object) -> None:
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/solr/x", got
-    finally:
-        server.shutdown()
-        over.set()
-        server.server_close()
-        thread.join()
+    with serving(Handler) as address:
+        try:
+            yield f"{address}/solr/x", got
+        finally:
+            over.set()
 
 
 def test_an_interrupt_does_not_wait_for_senders(tmp_path: Path) -> None:
