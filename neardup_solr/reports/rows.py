@@ -35,7 +35,7 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     Raises SourceError where the suffix is not known or the file cannot be written; a file that
     was there before is then still whole.
     """
-    _write(Path(path), (_pair_row(pair) for pair in pairs), COLUMNS)
+    _write(Path(path), (_row(pair, COLUMNS) for pair in pairs), COLUMNS)
 
 
 def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
@@ -43,7 +43,7 @@ def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
 
     Columns id, other_id, similarity, distance (empty where it was not measured), measure, cluster.
     """
-    _write(Path(path), (_duplicate_row(pair) for pair in pairs), DUPLICATE_COLUMNS)
+    _write(Path(path), (_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS)
 
 
 def _write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
@@ -52,12 +52,12 @@ def _write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
 
 def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
     """Lines of a report in a format: "tsv", "csv" or "jsonl"."""
-    return format_rows((_pair_row(pair) for pair in pairs), COLUMNS, format)
+    return format_rows((_row(pair, COLUMNS) for pair in pairs), COLUMNS, format)
 
 
 def format_duplicates(pairs: Iterable[Duplicate], format: str) -> Iterator[str]:
     """Lines of a whole collection's pairs in a format: "tsv", "csv" or "jsonl"."""
-    return format_rows((_duplicate_row(pair) for pair in pairs), DUPLICATE_COLUMNS, format)
+    return format_rows((_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS, format)
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
@@ -101,24 +101,9 @@ def _face(path: Path) -> Face:
     return _FACES[suffix]
 
 
-def _pair_row(pair: Pair) -> Row:
-    return {
-        "id": pair.id,
-        "other_id": pair.other_id,
-        "distance": pair.distance,
-        "similarity": round(pair.similarity, 4),
-    }
-
-
-def _duplicate_row(pair: Duplicate) -> Row:
-    return {
-        "id": pair.id,
-        "other_id": pair.other_id,
-        "similarity": round(pair.similarity, 4),
-        "distance": pair.distance,
-        "measure": pair.measure,
-        "cluster": pair.cluster,
-    }
+def _row(pair: Pair | Duplicate, columns: Sequence[str]) -> Row:
+    row = {name: getattr(pair, name) for name in columns}
+    return row | {"similarity": round(pair.similarity, 4)}
 
 
 def _match_row(match: Match) -> Row:
