@@ -146,14 +146,15 @@ def _distances(texts: Sequence[Worded], pairs: Pairs, most: int, threads: int) -
 
 
 def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> Found:
-    own, listed = form.split(), list(map(words_of, texts))
-    longest = np.array([max(len(own), len(words)) for words in listed], dtype=np.int64)
-    allowed = _allowed(longest, comparer)
-    distances = [
-        Levenshtein.distance(own, words, score_cutoff=most)
-        for words, most in zip(listed, allowed.tolist(), strict=True)
-    ]
-    return _found(np.array(distances, dtype=np.int64), longest, allowed)
+    own = form.split()
+    similarities, distances = [], []
+    for words in map(words_of, texts):
+        longest = max(len(own), len(words))
+        most = comparer.measure.allowed(longest, comparer.limits)
+        distance = word_distance(own, words, at_most=most)
+        distances.append(NO_DISTANCE if distance is None else distance)
+        similarities.append(0.0 if distance is None else similarity(distance, longest))
+    return Found(np.array(similarities), np.array(distances, dtype=np.int64))
 
 
 def _allowed(longest: Distances, comparer: Comparer) -> Distances:
