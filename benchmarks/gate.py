@@ -34,7 +34,7 @@ from lib.solr import running_solr
 
 import neardup_solr as nd
 from neardup_solr.measures.words import word_distance
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.records import ordered
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Solr
@@ -133,10 +133,10 @@ def _decisions(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
 def _queries(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
     """Milliseconds of each way, which take turns; no document is asked about twice."""
     session = requests.Session()
-    entries = [signature.entry(document, FIELDS) for document in new]
+    made_entries = [entries.entry(document, FIELDS) for document in new]
 
     def asked(at: int, fields: Sequence[str]) -> Any:
-        terms = ",".join(entries[at].bands)
+        terms = ",".join(made_entries[at].bands)
         body = {"query": f"{{!terms f=content_bands}}{terms}", "fields": fields, "limit": ROWS}
         sent = orjson.dumps(body)
         headers = {"Content-Type": "application/json"}

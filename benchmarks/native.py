@@ -28,7 +28,7 @@ from lib.solr import running_solr
 
 import neardup_solr as nd
 from neardup_solr.embedded.layout import layout
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr import admin, collection, query
 from neardup_solr.solr.answers import answer
@@ -184,7 +184,7 @@ def _configset(name: str, way: Way) -> str:
 def _asked(way: Way, text: str) -> query.Request:
     """The request of a text; that of our bands takes the signature along."""
     if not way.asked:
-        entry = signature.entry(nd.Document(id="q", text=text), OURS)
+        entry = entries.entry(nd.Document(id="q", text=text), OURS)
         terms = query.Terms(field="content_bands", values=entry.bands)
         return query.any_of(terms, filters=[], params={})
     terms = query.Terms(field=collection.NATIVE, values=[text])

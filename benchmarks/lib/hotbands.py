@@ -21,7 +21,8 @@ from neardup_solr import Document
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import components
 from neardup_solr.clusters import folded, linked
-from neardup_solr.measures import Limits, Pairs
+from neardup_solr.measures import Limits
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.verbs.duplicates import Duplicates, Grouping, Verifying
 
 LEAST = 0.8

@@ -19,7 +19,7 @@ from lib.solr import BANDS_ONLY, FIELDS, running_solr
 from lib.wholes import Peak
 from neardup_solr import Document
 from neardup_solr.candidates.by_band import Candidates
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
 from neardup_solr.sources import Reading

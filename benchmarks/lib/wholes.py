@@ -23,7 +23,7 @@ import neardup_solr
 from lib.contenders import BANDS, HASHES, ROWS
 from lib.corpus import corpus
 from neardup_solr.candidates.by_band import Joining, band_candidates, components
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.estimate import estimated
 from neardup_solr.minhash.sign import sign
 from neardup_solr.settings import Settings

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from neardup_solr.candidates import CAP
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import graph, joins
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import Settings
 
 MOST_PAIRS = 1 << 28

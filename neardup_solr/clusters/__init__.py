@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from neardup_solr.candidates.by_band import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import graph
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.records import Cluster, Member
 
 LINKAGES = ("single", "complete")

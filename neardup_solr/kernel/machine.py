@@ -6,14 +6,13 @@ combination of argument types; the linker of LLVM loads it, and ctypes calls it,
 the GIL. numba is imported only if something has to be compiled.
 
 This needs to know how numba passes arguments and where its arrays keep their data, so it is done
-for the releases and the system that it was tried with (`is_tried`). With others numba calls what
+for the releases and the system that it was tried with (`store.is_tried`). With others numba calls what
 it compiles by itself: as right, and as fast once it is loaded.
 """
 
 from __future__ import annotations
 
 import ctypes
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, partial
 from threading import RLock
@@ -21,9 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.kernel.store import Code, Store, release
-
-TRIED = (0, 62), (0, 68)  # releases of numba, the first and the last
+from neardup_solr.kernel.store import Code, Store, is_tried
 
 # What numba's arrays need of its runtime: memory with a header, counted once, data in field 3.
 _MEMORY = """
@@ -219,12 +216,6 @@ def _engine() -> Any:
     binding.initialize_native_asmprinter()
     machine = binding.Target.from_default_triple().create_target_machine(jit=True)
     return binding.create_mcjit_compiler(binding.parse_assembly(_MEMORY), machine)
-
-
-@cache
-def is_tried() -> bool:
-    """Whether machine code was seen to run by itself with this numba, on this system."""
-    return sys.platform == "linux" and TRIED[0] <= release("numba") <= TRIED[1]
 
 
 def _plain(argument: Any) -> Any:

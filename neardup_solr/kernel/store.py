@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from neardup_solr.text import normalize
 SOURCES = Path(__file__).parent
 CONSTANTS = Path(normalize.__file__)
 COMPILERS = ("numba", "llvmlite")
+TRIED = (0, 62), (0, 68)  # releases of numba, the first and the last
 _HEAD = 32  # bytes of the checksum before everything else
 
 
@@ -103,6 +104,12 @@ def _version(library: str) -> bytes:
     from importlib.metadata import version
 
     return version(library).encode()
+
+
+@cache
+def is_tried() -> bool:
+    """Whether machine code was seen to run by itself with this numba, on this system."""
+    return sys.platform == "linux" and TRIED[0] <= release("numba") <= TRIED[1]
 
 
 def release(library: str) -> tuple[int, int]:

@@ -15,21 +15,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, cast
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import sign
 from neardup_solr.settings import Settings
 
 if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
+    from neardup_solr.measures.arrays import Compared, Found, Pairs
 
-Pairs = NDArray[np.uint32]
-Distances = NDArray[np.int64]
-Similarities = NDArray[np.float64]
 Prepared = Any  # texts as their measure compares them: numbers of words, rows of signatures, …
 Prepare = Callable[[Sequence[str]], Prepared]
 
@@ -66,16 +60,6 @@ class Limits:
             raise SettingsError(reason, "give one from 0 to 1")
 
 
-class Found(NamedTuple):
-    """What a measure says of pairs, of shape (pairs,) each.
-
-    `distances` count words and are NO_DISTANCE beyond the limits; None if the measure has none.
-    """
-
-    similarities: Similarities
-    distances: Distances | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measure:
     """A measure of similarity: what it needs, asks for by default, and how it compares texts.
@@ -92,7 +76,7 @@ class Measure:
     name: str
     prepare: Callable[[Comparer], Prepare]
     compare: Callable[[Prepared, Pairs, Comparer], Found]
-    compare_one: Callable[[str, Sequence[str], Comparer], Found] | None = None
+    compare_one: Callable[[str, Sequence[str], Comparer], list[tuple[int, float]]] | None = None
     kernel_is_faster: bool = True
     default: float = DEFAULT_SIMILARITY
     compared_field: str = "content"
@@ -115,18 +99,6 @@ class Measure:
         by_similarity = int((1.0 - floor(self.least(limits))) * longest)
         most = limits.max_distance
         return by_similarity if most is None else min(by_similarity, most)
-
-
-class Compared(NamedTuple):
-    """Pairs that were compared, of shape (pairs,) each; `is_near` tells who is within the limits.
-
-    Distances are NO_DISTANCE if the measure has none. If a pair is beyond the limits, its distance
-    and similarity are of no use.
-    """
-
-    distances: Distances
-    similarities: Similarities
-    is_near: NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +136,9 @@ class Comparer:
 
     def compare(self, prepared: Prepared, pairs: Pairs) -> Compared:
         """Pairs of prepared texts; `pairs` (pairs, 2) has their numbers."""
-        return self._within(self.measure.compare(prepared, pairs, self))
+        from neardup_solr.measures.arrays import within
+
+        return within(self.measure.compare(prepared, pairs, self), floor(self.least))
 
     def compare_texts(self, texts: Sequence[str], pairs: Pairs) -> Compared:
         """Pairs of texts, which are normal forms, or of encoded signatures.
@@ -173,28 +147,29 @@ class Comparer:
         """
         return self.compare(self.prepare()(texts), pairs)
 
-    def compare_one(self, form: str, texts: Sequence[str], *, many: bool = False) -> Compared:
+    def compare_one(
+        self, form: str, texts: Sequence[str], *, many: bool = False
+    ) -> list[tuple[int, float, bool]]:
         """One normal form with each of some texts, or one encoded signature with others.
 
-        They get what `compare_texts` gives. If `many` documents have others to be compared with,
-        the kernel is worth its loading.
+        Of each the distance, the similarity and whether it is near, as `compare_texts` has them.
+        If `many` documents have others to be compared with, the kernel is worth its loading.
         """
-        measure = self.measure
+        measure, least = self.measure, floor(self.least)
         if measure.compare_one is not None and not (many and measure.kernel_is_faster):
-            return self._within(measure.compare_one(form, texts, self))
-        others = sign.normal_forms(texts) if measure.needs_texts else texts
-        numbers = np.arange(1, len(others) + 1, dtype=np.uint32)
-        pairs = np.stack([np.zeros_like(numbers), numbers], axis=1)
-        return self.compare_texts([form, *others], pairs)
+            return [
+                (distance, similarity, similarity >= least and self._counts(distance))
+                for distance, similarity in measure.compare_one(form, texts, self)
+            ]
+        from neardup_solr.measures.arrays import first_with_each
+        from neardup_solr.minhash import sign
 
-    def _within(self, found: Found) -> Compared:
-        similarities, distances = found
-        is_near = similarities >= floor(self.least)
-        if distances is None:
-            distances = np.full(len(similarities), NO_DISTANCE, dtype=np.int64)
-        else:
-            is_near &= distances != NO_DISTANCE
-        return Compared(distances, similarities, is_near)
+        others = sign.normal_forms(texts) if measure.needs_texts else texts
+        found = self.compare_texts([form, *others], first_with_each(len(others)))
+        return list(zip(*(column.tolist() for column in found), strict=True))
+
+    def _counts(self, distance: int) -> bool:
+        return not self.measure.has_distance or distance != NO_DISTANCE
 
 
 @cache

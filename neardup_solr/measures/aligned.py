@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
-from neardup_solr.measures import Comparer, Found, Measure, Pairs, Similarities
+from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
+from neardup_solr.measures.arrays import Found, Pairs, Similarities
 from neardup_solr.text.normalize import normalize
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -283,11 +284,11 @@ def _compare(forms: Sequence[str], pairs: Pairs, comparer: Comparer) -> Found:
     return Found(aligned(forms, pairs, known, threads=comparer.threads))
 
 
-def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> Found:
+def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
     others = list(map(normalize, texts))
     known = comparer.frequencies or frequencies([form, *others])
     found = (record_similarity(alignment(form, other, known)) for other in others)
-    return Found(np.fromiter(found, np.float64, len(others)))
+    return [(NO_DISTANCE, similarity) for similarity in found]
 
 
 MEASURE = Measure(

@@ -6,7 +6,7 @@ like.
 
 import numpy as np
 
-from neardup_solr.measures import Similarities
+from neardup_solr.measures.arrays import Similarities
 from neardup_solr.measures.sets import Overlaps, measure_of_sets, shares
 
 

@@ -7,7 +7,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import Found, Measure, Pairs, Similarities
+from neardup_solr.measures import Measure
+from neardup_solr.measures.arrays import Found, Pairs, Similarities
 from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings
 

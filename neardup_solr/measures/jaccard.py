@@ -1,6 +1,6 @@
 """Jaccard similarity: common shingles / all shingles of both texts. Broder (1997)."""
 
-from neardup_solr.measures import Similarities
+from neardup_solr.measures.arrays import Similarities
 from neardup_solr.measures.sets import Overlaps, measure_of_sets, shares
 
 

@@ -33,7 +33,6 @@ def rerank(
     same = entry.md5_hash if needs_texts else None
     others = [own if hit.md5_hash == same else known[hit.id] for hit in there]
     found = comparer.compare_one(own, others, many=many)
-    columns = zip(there, *(column.tolist() for column in found), strict=True)
     matches = (
         Match(
             id=hit.id,
@@ -42,7 +41,7 @@ def rerank(
             shared=hit.shared,
             content=known[hit.id] if needs_texts else "",
         )
-        for hit, distance, similarity, is_near in columns
+        for hit, (distance, similarity, is_near) in zip(there, found, strict=True)
         if is_near
     )
     return sorted(matches, key=nearness)

@@ -11,14 +11,8 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.measures import (
-    DEFAULT_SIMILARITY,
-    Comparer,
-    Found,
-    Measure,
-    Pairs,
-    Similarities,
-)
+from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
+from neardup_solr.measures.arrays import Found, Pairs, Similarities
 from neardup_solr.minhash.sign import IN_PLACE, packed_forms
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
@@ -51,14 +45,13 @@ def measure_of_sets(
     def compare(sets: Sequence[Hashes], pairs: Pairs, _: Comparer) -> Found:
         return Found(share(overlaps(sets, pairs)))
 
-    def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> Found:
+    def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
         forms = (form, *map(normalize, texts))
         own, *sets = [set(shingles(each, comparer.settings)) for each in forms]
         sizes = np.fromiter(map(len, sets), np.int64, len(sets))
         common = np.fromiter((len(own & each) for each in sets), np.int64, len(sets))
-        return Found(
-            share(Overlaps(common=common, first=np.full_like(sizes, len(own)), second=sizes))
-        )
+        shared = Overlaps(common=common, first=np.full_like(sizes, len(own)), second=sizes)
+        return [(NO_DISTANCE, similarity) for similarity in share(shared).tolist()]
 
     return Measure(
         name=name,

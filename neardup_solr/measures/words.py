@@ -1,30 +1,17 @@
-"""Similarity by edits of words: 1 - word-level Levenshtein distance / words of the longer text.
-
-Each word becomes one character, so that rapidfuzz compares words at the speed of characters
-(Hyyrö 2003); pairs that have too few words in common are not compared.
-"""
+"""Similarity by edits of words: 1 - word-level Levenshtein distance / words of the longer text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import NDArray
-from rapidfuzz import process
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.measures import NO_DISTANCE, Comparer, Distances, Found, Measure, Pairs
-from neardup_solr.minhash.sign import packed_forms
+from neardup_solr.measures import NO_DISTANCE, Comparer, Measure, Prepare, Prepared
 from neardup_solr.text.normalize import words_of
 
-_AT_ONCE = 1 << 18  # pairs; bounds the memory
-_SURROGATES = range(0xD800, 0xE000)  # code points that no string should hold
-MOST_WORDS = 0x110000 - len(_SURROGATES)
-FIRST_SLOTS = 1 << 16
-
-Numbers = NDArray[np.uint32]
+if TYPE_CHECKING:
+    from neardup_solr.measures.arrays import Found, Pairs
 
 
 def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) -> int | None:
@@ -41,138 +28,36 @@ def similarity(distance: int, longest: int) -> float:
     return 1.0 - distance / longest if longest else 1.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Worded:
-    """A text as the numbers of its words: in their order, and as a bag, rising."""
-
-    numbers: Numbers
-    bag: Numbers
-
-
-@dataclass(slots=True)
-class Vocabulary:
-    """The words of all texts that it has been given, numbered as they first came.
-
-    Words are told apart by 64-bit hashes.
-    """
-
-    _hashes: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(FIRST_SLOTS, np.uint64))
-    _numbers: Numbers = field(default_factory=lambda: np.zeros(FIRST_SLOTS, np.uint32))
-    _count: int = 0
-
-    def worded(self, forms: Sequence[str]) -> list[Worded]:
-        """Normal forms as numbers."""
-        from neardup_solr.kernel import vocabulary
-
-        packed, bounds = packed_forms(forms)
-        # A word and the blank behind it take two bytes at least.
-        flat = np.empty(len(packed) // 2 + len(forms), dtype=np.uint32)
-        ends = np.zeros(len(forms), dtype=np.int64)
-        self._hashes, self._numbers, self._count = vocabulary.number(
-            packed, bounds, self._hashes, self._numbers, self._count, flat, ends
-        )
-        bags = flat.copy()
-        vocabulary.sort_each(bags, ends)
-        # Copies, or a text that is kept would keep all those that came with it.
-        return [
-            Worded(numbers=flat[first:last].copy(), bag=bags[first:last].copy())
-            for first, last in pairwise([0, *ends.tolist()])
-        ]
-
-
-def lengths(texts: Sequence[Worded]) -> NDArray[np.int64]:
-    """How many words each text has."""
-    return np.fromiter((len(text.numbers) for text in texts), np.int64, len(texts))
-
-
-def have_enough_in_common(
-    texts: Sequence[Worded], pairs: Pairs, allowed: Distances
-) -> NDArray[np.bool_]:
-    """Whether the texts of each pair can be at most so many words apart, by their bags of words.
-
-    Texts are at least as far apart as the longer one has words that the other lacks.
-    """
-    from neardup_solr.kernel import vocabulary
-
-    may_be = np.empty(len(pairs), dtype=np.bool_)
-    if len(pairs):
-        bags = np.concatenate([text.bag for text in texts])
-        vocabulary.may_be_near(bags, np.cumsum(lengths(texts)), pairs, allowed, may_be)
-    return may_be
-
-
-def characters(texts: Sequence[Worded]) -> list[str]:
-    """Texts as strings of one character a word, equal for equal words.
-
-    Words beyond the 1,112,064 characters that there are share theirs: only among that many
-    different words in one call, where two of those could be taken for each other.
-    """
-    if not texts:
-        return []
-    flat = np.concatenate([text.numbers for text in texts])
-    codes = np.unique(flat, return_inverse=True)[1].astype(np.uint32) % np.uint32(MOST_WORDS)
-    codes += (codes >= _SURROGATES.start) * np.uint32(len(_SURROGATES))
-    joined = codes.astype("<u4").tobytes().decode("utf-32-le")
-    bounds = [0, *np.cumsum(lengths(texts)).tolist()]
-    return [joined[first:last] for first, last in pairwise(bounds)]
-
-
-def _compare(texts: Sequence[Worded], pairs: Pairs, comparer: Comparer) -> Found:
-    longest: Distances = lengths(texts)[pairs].max(axis=1, initial=0)
-    allowed = _allowed(longest, comparer)
-    distances = allowed + 1
-    near = np.flatnonzero(have_enough_in_common(texts, pairs, allowed))
-    for at in range(0, len(near), _AT_ONCE):
-        some = near[at : at + _AT_ONCE]
-        most = int(allowed[some].max())
-        distances[some] = _distances(texts, pairs[some], most, comparer.threads)
-    return _found(distances, longest, allowed)
-
-
-def _distances(texts: Sequence[Worded], pairs: Pairs, most: int, threads: int) -> Distances:
-    """The distances of pairs; of those beyond `most` some larger number."""
-    rows, places = np.unique(pairs, return_inverse=True)
-    spelled = characters([texts[row] for row in rows.tolist()])
-    numbers = places.reshape(-1, 2)
-    distances: Distances = process.cpdist(
-        [spelled[row] for row in numbers[:, 0].tolist()],
-        [spelled[row] for row in numbers[:, 1].tolist()],
-        scorer=Levenshtein.distance,
-        score_cutoff=most,
-        dtype=np.int64,
-        workers=threads,
-    )
-    return distances
-
-
-def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> Found:
+def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
     own = form.split()
-    similarities, distances = [], []
+    found = []
     for words in map(words_of, texts):
         longest = max(len(own), len(words))
-        most = comparer.measure.allowed(longest, comparer.limits)
-        distance = word_distance(own, words, at_most=most)
-        distances.append(NO_DISTANCE if distance is None else distance)
-        similarities.append(0.0 if distance is None else similarity(distance, longest))
-    return Found(np.array(similarities), np.array(distances, dtype=np.int64))
+        distance = word_distance(
+            own, words, at_most=comparer.measure.allowed(longest, comparer.limits)
+        )
+        found.append(
+            (NO_DISTANCE, 0.0) if distance is None else (distance, similarity(distance, longest))
+        )
+    return found
 
 
-def _allowed(longest: Distances, comparer: Comparer) -> Distances:
-    """The largest distances that are within the limits."""
-    counts, places = np.unique(longest, return_inverse=True)
-    allowed = [comparer.measure.allowed(count, comparer.limits) for count in counts.tolist()]
-    return np.array(allowed, dtype=np.int64)[places]
+def _prepare(_: Comparer) -> Prepare:
+    from neardup_solr.measures.numbered import Vocabulary
+
+    return Vocabulary().worded
 
 
-def _found(distances: Distances, longest: Distances, allowed: Distances) -> Found:
-    similarities = 1.0 - distances / np.maximum(longest, 1)
-    return Found(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
+def _compare(texts: Prepared, pairs: Pairs, comparer: Comparer) -> Found:
+    from neardup_solr.measures import numbered
+
+    return numbered.compare(texts, pairs, comparer)
 
 
 MEASURE = Measure(
     name="words",
     has_distance=True,
-    prepare=lambda _: Vocabulary().worded,
+    prepare=_prepare,
     compare=_compare,
     compare_one=_compare_one,
     kernel_is_faster=False,  # numbering the words takes longer than rapidfuzz takes to compare them

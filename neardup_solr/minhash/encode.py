@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from neardup_solr import kernel
 from neardup_solr.minhash import sign
+from neardup_solr.minhash.entries import profile_hash
 from neardup_solr.minhash.sign import IN_PLACE, Signed, packed_forms
-from neardup_solr.minhash.signature import profile_hash
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
@@ -28,8 +28,8 @@ _BAND_DIGITS, _SIGNATURE_DIGITS = 12, 8
 def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[bytes, int]]:
     """The JSON of each document for Solr, and its number of words.
 
-    The JSON is that of `signature.entry` for the same document: kept columns, the fields that the
-    settings name, `id` and `signature_settings`. The documents have no `signature.problem`.
+    The JSON is that of `entries.entry` for the same document: kept columns, the fields that the
+    settings name, `id` and `signature_settings`. The documents have no `entries.problem`.
     """
     texts = [document.text for document in documents]
     keep_normal = bool(settings.fields & _OF_NORMAL_FORM)

@@ -201,12 +201,13 @@ def _utf16(text: str) -> bytes:
 def _tables() -> Flattened:
     known = table()
     sequences = [sequence.encode() for sequence in known.sequences]
-    short = _short(known.becomes[:0x10000], sequences)
+    becomes = np.array(known.becomes, dtype=np.int16)
+    short = _short(becomes[:0x10000], sequences)
     tables = kernel.Tables(
         lower=short[:128].astype(np.uint8),
         short=short,
-        becomes=known.becomes,
-        classes=known.classes,
+        becomes=becomes,
+        classes=np.frombuffer(known.classes, dtype=np.uint8).copy(),
         sequences=np.frombuffer(b"".join(sequences), dtype=np.uint8),
         bounds=np.cumsum([0, *map(len, sequences)]).astype(np.uint64),
     )

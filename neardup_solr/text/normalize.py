@@ -11,17 +11,18 @@ from __future__ import annotations
 
 import hashlib
 import re
+import sys
 import unicodedata
 import zlib
+from array import array
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-
-import numpy as np
-from numpy.typing import NDArray
+from itertools import pairwise
 
 # Lucene refuses longer terms ("immense term"); UTF-8 bytes.
 MAX_TERM_BYTES = 32_766
+# What the table says of ASCII, so that texts of nothing else do without it.
+_ASCII = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "-")}
 _FROZEN = unicodedata.unidata_version == "14.0.0"
 
 
@@ -48,7 +49,7 @@ def normalize(text: str) -> str:
 def words_of(text: str) -> list[str]:
     """The words of a text's normal form, in order."""
     if text.isascii():
-        return text.lower().translate(_TRANSLATION).split()
+        return text.lower().translate(_ASCII).split()
     if _FROZEN:
         return _folded(text).split()
     # Between the code points that Unicode 14.0 did not know: those stay as they are.
@@ -65,8 +66,10 @@ def _folded(text: str) -> str:
 
 def _translated(folded: str) -> str:
     """As by `_TRANSLATION`, which takes a character at a time where one becomes several or none."""
+    import numpy as np  # takes longer to load than most texts take to be read
+
     codes = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), dtype="<u4")
-    becomes = table().becomes[codes]
+    becomes = np.frombuffer(table().becomes, dtype=np.int16)[codes]
     if becomes.max(initial=0) > 0 or DROPPED in becomes:
         return folded.translate(_TRANSLATION)
     return np.where(becomes == SPACE, ord(" "), codes).astype("<u4").tobytes().decode("utf-32-le")
@@ -79,9 +82,10 @@ def _unless_later(part: str) -> str:
 @cache
 def _later_code_points() -> re.Pattern[str]:
     """One code point that is not assigned in Unicode 14.0, as a group for `split`."""
-    codes = np.flatnonzero(table().becomes == UNASSIGNED)
-    runs = np.split(codes, np.flatnonzero(np.diff(codes) != 1) + 1)
-    ranges = (f"\\U{run[0]:08x}-\\U{run[-1]:08x}" for run in runs)
+    later = [code for code, becomes in enumerate(table().becomes) if becomes == UNASSIGNED]
+    ends = [at for at, (one, other) in enumerate(pairwise(later), start=1) if other != one + 1]
+    runs = pairwise([0, *ends, len(later)])
+    ranges = (f"\\U{later[first]:08x}-\\U{later[end - 1]:08x}" for first, end in runs)
     return re.compile(f"([{''.join(ranges)}])")
 
 
@@ -124,17 +128,17 @@ CODES = 0x110000
 class Table:
     """What each code point becomes: arrays of shape (0x110000,).
 
-    `becomes` (int16) is one of the constants of this module or the number of one of `sequences`;
-    `classes` (uint8) are canonical combining classes.
+    `becomes` (16 bits, signed) is one of the constants of this module or the number of one of
+    `sequences`; `classes` (8 bits, unsigned) are canonical combining classes.
     """
 
-    becomes: NDArray[np.int16]
-    classes: NDArray[np.uint8]
+    becomes: array[int]
+    classes: bytes
     sequences: tuple[str, ...]
 
     def character(self, code: int) -> str:
         """What a folded code point becomes in a text: a string, often itself."""
-        becomes = int(self.becomes[code])
+        becomes = self.becomes[code]
         if becomes > 0:
             return self.sequences[becomes - 1]
         return {SPACE: " ", DROPPED: ""}.get(becomes, chr(code))
@@ -143,10 +147,15 @@ class Table:
 @cache
 def table() -> Table:
     """The table of normalization 1, read once."""
+    from importlib.resources import files
+
     packed = files("neardup_solr.text").joinpath("unicode14.bin").read_bytes()
     unpacked = zlib.decompress(packed)
+    becomes = array("h", unpacked[: 2 * CODES])
+    if sys.byteorder == "big":
+        becomes.byteswap()
     return Table(
-        becomes=np.frombuffer(unpacked, dtype="<i2", count=CODES).astype(np.int16),
-        classes=np.frombuffer(unpacked, dtype=np.uint8, count=CODES, offset=2 * CODES),
+        becomes=becomes,
+        classes=unpacked[2 * CODES : 3 * CODES],
         sequences=tuple(unpacked[3 * CODES :].decode().split("\0")),
     )

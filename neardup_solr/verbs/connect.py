@@ -6,10 +6,8 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 
-from neardup_solr import embedded
 from neardup_solr.errors import SettingsError
-from neardup_solr.files import solr_config
-from neardup_solr.solr import admin, collection
+from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Solr
 from neardup_solr.solr.session import Access, Connection, from_environment
 
@@ -43,12 +41,18 @@ def connect(
     if address:
         return _named(collection.connect(address, core, access=access or from_environment()))
     collection.require_name(core)
+    from neardup_solr import embedded
+
     running = embedded.start(heap=heap)
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
     target = collection.connect(running.url, core, embedded=True)
-    if create and not admin.exists(target):
-        admin.create(target, configset=solr_config() / "conf")
+    if create:
+        from neardup_solr.files import solr_config
+        from neardup_solr.solr import admin
+
+        if not admin.exists(target):
+            admin.create(target, configset=solr_config() / "conf")
     return _named(target)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import encode, signature
+from neardup_solr.minhash import encode, entries
 from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -134,7 +134,7 @@ class _Run:
 
     def _batches(self, documents: Iterable[Document]) -> Iterator[_Batch]:
         batch = _Batch()
-        for document in signature.usable(documents, self._unusable):
+        for document in entries.usable(documents, self._unusable):
             self.read += 1
             self._put(batch, document)
             if self._full(batch):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from neardup_solr.measures import Comparer
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.solr.collection import Solr
@@ -128,7 +128,7 @@ class _Neighbours:
 
     def alone(self, document: Document) -> Near:
         """The pairs of one document, by a search of its own."""
-        entry = signature.entry(document, self.comparer.settings)
+        entry = entries.entry(document, self.comparer.settings)
         found = hits(
             self.solr, entry, self.criteria, wanted=lambda hit: self._is_wanted(document.id, hit.id)
         )

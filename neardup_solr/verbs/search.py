@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Comparer, Limits, measure_named, measure_of
 from neardup_solr.measures.rerank import rerank
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import collection, query
@@ -103,7 +103,7 @@ def search(
     settings, criteria = searchable(solr, criteria)
     needs_texts = measure_named(criteria.measure).needs_texts
     is_signed = criteria.by in SIGNED or not needs_texts
-    entry = signature.entry(document, settings, is_signed=is_signed)
+    entry = entries.entry(document, settings, is_signed=is_signed)
     candidates = hits(solr, entry, criteria, wanted=lambda hit: hit.id != id)
     comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
     found = compared(solr, entry, candidates, comparer)
@@ -125,7 +125,7 @@ def _by_bands(
         return None
     if (criteria.by or next(iter(_ways(settings.fields)), "")) != "bands":
         return None
-    entry = signature.entry(document, _only(settings, frozenset(fields)))
+    entry = entries.entry(document, _only(settings, frozenset(fields)))
     asked = query.Terms(field="content_bands", values=entry.bands)
     request = query.any_term(asked, filters=criteria.filters)
     limit = 2 * criteria.rows + 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.minhash import sign, signature
+from neardup_solr.minhash import entries, sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.records import Document
 from neardup_solr.reports.parquet import write_signatures
@@ -73,7 +73,7 @@ class _Run:
     def batches(
         self, documents: Iterable[Document], settings: Settings
     ) -> Iterator[tuple[list[str], Signed]]:
-        usable = signature.usable(documents, self.fail)
+        usable = entries.usable(documents, self.fail)
         threads = os.cpu_count() or 1
         while batch := list(islice(usable, ROWS)):
             texts = [document.text for document in batch]

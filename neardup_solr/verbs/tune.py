@@ -13,7 +13,7 @@ import numpy as np
 
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import plans, sign, signature, statistics
+from neardup_solr.minhash import entries, plans, sign, signature, statistics
 from neardup_solr.minhash.bands import hash_bands
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
 from neardup_solr.minhash.signature import Signature
@@ -95,7 +95,7 @@ def _usable(
 ) -> Iterator[Document]:
     """Documents that can be indexed, each id once; the wanted ones are kept as well."""
     seen = set()
-    for document in signature.usable(documents, sampling.on_error):
+    for document in entries.usable(documents, sampling.on_error):
         if document.id not in seen:
             seen.add(document.id)
             if document.id in wanted:

@@ -21,16 +21,8 @@ from neardup_solr.candidates.by_band import (
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import (
-    Compared,
-    Comparer,
-    Limits,
-    Pairs,
-    Prepare,
-    aligned,
-    measure_named,
-    measure_of,
-)
+from neardup_solr.measures import Comparer, Limits, Prepare, aligned, measure_named, measure_of
+from neardup_solr.measures.arrays import Compared, Pairs
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Progress
 from neardup_solr.verbs.duplicates.gather import Gathered, Working, threads

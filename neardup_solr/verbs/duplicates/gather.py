@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neardup_solr import sources
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import sign, signature
+from neardup_solr.minhash import entries, sign, signature
 from neardup_solr.progress import OnError, OnProgress, Progress, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -245,7 +245,7 @@ def _of_source(
 
     if isinstance(source, str | Path):
         source = sources.read(source, reading=intake.reading, on_error=fail)
-    usable = signature.usable(source, fail)
+    usable = entries.usable(source, fail)
     hashes: list[NDArray[np.int64]] = []
     for batch in _batches(usable, working.limit):
         signed = sign.sign([one.text for one in batch], settings, threads=threads())

@@ -13,7 +13,8 @@ from neardup_solr.candidates.by_band import components
 from neardup_solr.clusters import LINKAGES, canonical
 from neardup_solr.clusters.canonical import LENGTH
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import NO_DISTANCE, Pairs
+from neardup_solr.measures import NO_DISTANCE
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.containment import MEASURE as CONTAINMENT
 from neardup_solr.measures.estimate import count_shared_bands
 from neardup_solr.records import Cluster, Duplicate, natural

@@ -9,7 +9,7 @@ from typing import Any
 from neardup_solr import sources
 from neardup_solr.errors import DocumentNotFound, RecordError, SettingsError, SourceError
 from neardup_solr.measures import Limits
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr.collection import Solr
@@ -102,7 +102,7 @@ def _read(
         source = sources.read(source, reading=reading, on_error=on_error)
     found: dict[str, Document] = {}
     sample: list[str] = []
-    for document in signature.usable(source, on_error):
+    for document in entries.usable(source, on_error):
         if len(sample) < search.SAMPLE:
             sample.append(document.text[: search.SAMPLED])
         if document.id in ids:

@@ -13,7 +13,7 @@ from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
 from neardup_solr.measures.words import MEASURE as WORDS
 from neardup_solr.measures.words import similarity, word_distance
-from neardup_solr.minhash import bands, signature, statistics
+from neardup_solr.minhash import bands, entries, signature, statistics
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.settings import Settings
@@ -62,7 +62,7 @@ def subject(
     Raises RecordError where it cannot be indexed, SettingsError where its stored signature is
     none of these settings.
     """
-    entry = signature.entry(document, settings)
+    entry = entries.entry(document, settings)
     kept = signature.decode(stored.get("signature", entry.signature))
     if len(kept) not in (0, settings.hashes):
         raise SettingsError(

@@ -10,7 +10,7 @@ from itertools import islice
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.rerank import nearness
-from neardup_solr.minhash import encode, signature
+from neardup_solr.minhash import encode, entries
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
@@ -111,7 +111,7 @@ class _Run:
             self.meeting.solr.commit()
 
     def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
-        problems = [signature.problem(document) for document in documents]
+        problems = [entries.problem(document) for document in documents]
         usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
         judged = iter(self._judged(signed_batch(usable, self.meeting.comparer), admitted))
         return [

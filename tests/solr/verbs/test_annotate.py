@@ -12,7 +12,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.minhash.signature import entry
+from neardup_solr.minhash.entries import entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr import update

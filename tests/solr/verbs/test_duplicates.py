@@ -3,7 +3,7 @@
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Solr
 
@@ -44,9 +44,9 @@ def test_estimates_need_no_text(solr: Solr) -> None:
     verifying = nd.Verifying(measure="estimate", limits=nd.Limits(min_similarity=0.4))
     found = nd.duplicates(solr, verifying=verifying)
     assert rows(found) == [(a, b, None, c) for a, b, _, c in EXPECTED]
-    entries = {d.id: signature.entry(d, nd.Settings()) for d in DOCUMENTS}
+    made_entries = {d.id: entries.entry(d, nd.Settings()) for d in DOCUMENTS}
     for pair in found.pairs:
-        one, other = (nd.decode(entries[id].signature) for id in (pair.id, pair.other_id))
+        one, other = (nd.decode(made_entries[id].signature) for id in (pair.id, pair.other_id))
         assert pair.similarity == (one == other).mean()
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.records import natural
 from neardup_solr.solr import collection, query
 from neardup_solr.solr import hits as together
@@ -209,7 +209,7 @@ def solr_sharing(solr: Solr, terms: set[str]) -> set[str]:
 
 def band_terms(text: str) -> tuple[str, ...]:
     """The band terms of a text."""
-    return signature.entry(document("x", text), nd.Settings()).bands
+    return entries.entry(document("x", text), nd.Settings()).bands
 
 
 def test_what_is_not_admitted_keeps_nobody_out(solr: Solr) -> None:

@@ -7,7 +7,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import bands, signature
+from neardup_solr.minhash import bands, entries
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Solr
@@ -83,7 +83,7 @@ def test_reband_changes_bands_and_nothing_else(solr: Solr) -> None:
     assert stored(solr) == before
     for document in documents:
         found = solr.document(document.id, ["content_bands", "signature_settings"])
-        assert tuple(found.get("content_bands", ())) == signature.entry(document, target).bands
+        assert tuple(found.get("content_bands", ())) == entries.entry(document, target).bands
         assert found["signature_settings"] == target.fingerprint
     assert nd.search(solr, id="d,3", criteria=nd.Criteria(by="bands"))
     assert reband(solr, target) == 0
@@ -127,7 +127,7 @@ def test_reband_leaves_what_changes_meanwhile(solr: Solr, monkeypatch: pytest.Mo
     assert reband(solr, target) == 6
     found = solr.document("d,2", ["content_bands", "content"])
     assert found["content"] == newer.text
-    assert tuple(found["content_bands"]) == signature.entry(newer, target).bands
+    assert tuple(found["content_bands"]) == entries.entry(newer, target).bands
 
 
 def test_reband_to_other_settings_is_refused(solr: Solr) -> None:

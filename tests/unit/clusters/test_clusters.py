@@ -20,7 +20,7 @@ from neardup_solr.clusters import (
     single,
 )
 from neardup_solr.clusters.canonical import canonicals, rule
-from neardup_solr.measures import Pairs
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.records import Cluster, Member
 from tests import ROOT
 from tests.unit.clusters import oracle

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from neardup_solr import demo
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.candidates.by_word import all_candidates, word_candidates
-from neardup_solr.measures import Comparer, Limits, Pairs
+from neardup_solr.measures import Comparer, Limits
 from neardup_solr.measures import aligned as measure
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
@@ -33,6 +33,7 @@ from neardup_solr.measures.aligned import (
 from neardup_solr.measures.aligned import (
     MEASURE as ALIGNED,
 )
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.text.normalize import normalize
 
 WORDS = st.one_of(

@@ -12,16 +12,8 @@ from hypothesis import strategies as st
 from neardup_solr.cli import options
 from neardup_solr.cli.gate import gate
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import (
-    NAMES,
-    Compared,
-    Comparer,
-    Limits,
-    Pairs,
-    measure_named,
-    measure_of,
-    words,
-)
+from neardup_solr.measures import NAMES, Comparer, Limits, measure_named, measure_of, words
+from neardup_solr.measures.arrays import Compared, Pairs
 from neardup_solr.measures.estimate import estimated
 from neardup_solr.measures.words import MEASURE as WORDS
 
@@ -151,7 +143,7 @@ def test_one_text_is_compared_without_a_compiler(measure: str) -> None:
     script = (
         "import sys; from neardup_solr.measures import NAMES, measure_named, Comparer\n"
         f"comparer = Comparer(measure=measure_named({measure!r}))\n"
-        f"print(comparer.compare_one({forms[0]!r}, {forms[1:]!r}).similarities[0])\n"
+        f"print(comparer.compare_one({forms[0]!r}, {forms[1:]!r})[0][1])\n"
         "print('numba' in sys.modules)"
     )
     done = subprocess.run(

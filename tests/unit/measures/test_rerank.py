@@ -11,7 +11,7 @@ from neardup_solr.measures.aligned import Frequencies, frequencies
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.measures.words import MEASURE as WORDS
 from neardup_solr.measures.words import word_distance
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries, signature
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
@@ -33,7 +33,7 @@ def hit(id: str, content: str, shared: int = 1) -> Hit:
 
 def entry_of(text: str) -> Entry:
     """The entry of a text whose hits are re-ranked."""
-    return signature.entry(Document(id="1", text=text), Settings())
+    return entries.entry(Document(id="1", text=text), Settings())
 
 
 def reranked(text: str, texts: dict[str, str], comparer: Comparer, **shared: int) -> list[Match]:
@@ -134,7 +134,7 @@ def test_an_estimate_compares_signatures() -> None:
 
 def test_a_signature_of_other_settings_is_refused() -> None:
     """Signatures of another number of hashes cannot be compared."""
-    other = signature.entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
+    other = entries.entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
     with pytest.raises(SettingsError, match="has 256 values, not 128"):
         rerank(
             entry_of(OWN),

@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
-from neardup_solr.measures.words import (
+from neardup_solr.measures.numbered import (
     FIRST_SLOTS,
     Vocabulary,
     characters,
     have_enough_in_common,
-    word_distance,
 )
-from neardup_solr.measures.words import (
-    MEASURE as WORDS,
-)
+from neardup_solr.measures.words import MEASURE as WORDS
+from neardup_solr.measures.words import word_distance
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 FORMS = st.lists(

@@ -6,7 +6,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.minhash import encode, signature
+from neardup_solr.minhash import encode, entries
 from neardup_solr.records import Document, Entry
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 
@@ -51,7 +51,7 @@ def test_json_is_that_of_the_entries(documents: list[Document], fields: frozense
     chosen = Settings(hashes=10, bands=3, rows=3, signatures=4, fields=fields)
     made_of = encode.encoded(documents, chosen)
     for document, (made, words) in zip(documents, made_of, strict=True):
-        entry = signature.entry(document, chosen)
+        entry = entries.entry(document, chosen)
         expected = as_fields(entry, chosen)
         found = orjson.loads(made)
         # An empty list is no value at all, and is not sent.
@@ -64,8 +64,8 @@ def test_many_bands_keep_their_numbers() -> None:
     chosen = Settings(hashes=300, bands=300, rows=1, signatures=300)
     document = Document(id="1", text="a b c d")
     [(made, _)] = encode.encoded([document], chosen)
-    assert orjson.loads(made)["content_bands"] == list(signature.entry(document, chosen).bands)
-    assert orjson.loads(made)["content_sg"] == list(signature.entry(document, chosen).signatures)
+    assert orjson.loads(made)["content_bands"] == list(entries.entry(document, chosen).bands)
+    assert orjson.loads(made)["content_sg"] == list(entries.entry(document, chosen).signatures)
 
 
 def test_terms_over_the_limit_are_hashed() -> None:

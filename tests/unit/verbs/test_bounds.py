@@ -6,7 +6,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.measures import NAMES, Comparer, measure_named
 from neardup_solr.measures.rerank import rerank
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.records import Hit
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.batch import Met, near_ones
@@ -23,7 +23,7 @@ PAIR = np.array([[0, 1]], dtype=np.uint32)
 
 def found_by(comparer: Comparer) -> dict[str, bool]:
     """Who finds that the two texts are within the limits."""
-    first, second = (signature.entry(each, SETTINGS) for each in DOCUMENTS)
+    first, second = (entries.entry(each, SETTINGS) for each in DOCUMENTS)
     is_read = comparer.measure.needs_texts
     known = [first.normal, second.normal] if is_read else [first.signature, second.signature]
     hit = Hit(id="1", md5_hash=second.md5_hash, num_words=second.num_words, shared=1)
@@ -47,7 +47,7 @@ def test_a_similarity_at_the_bound(measure: str, more: float, is_near: bool) -> 
     compared = (
         forms
         if whole.measure.needs_texts
-        else [signature.entry(each, SETTINGS).signature for each in DOCUMENTS]
+        else [entries.entry(each, SETTINGS).signature for each in DOCUMENTS]
     )
     similarity = float(whole.compare_texts(compared, PAIR).similarities[0])
     assert 0.0 < similarity < 0.9

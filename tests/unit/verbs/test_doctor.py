@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
-from neardup_solr.minhash.signature import entry
+from neardup_solr.minhash.entries import entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.verbs.doctor import Counted, Sampled, findings

@@ -11,7 +11,7 @@ import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.measures.words import similarity, word_distance
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.records import natural
 from neardup_solr.text import normalize
 
@@ -184,10 +184,10 @@ def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
     """The pairs are just those of an exhaustive look at all that share a band."""
     documents = list(nd.read(demo.listings()))
-    entries = [signature.entry(document, nd.Settings()) for document in documents]
-    words = {e.id: normalize.normalize(e.content).split() for e in entries}
+    made_entries = [entries.entry(document, nd.Settings()) for document in documents]
+    words = {e.id: normalize.normalize(e.content).split() for e in made_entries}
     expected: dict[tuple[str, str], tuple[int | None, float]] = {}
-    for one, other in combinations(sorted(entries, key=lambda e: natural(e.id)), 2):
+    for one, other in combinations(sorted(made_entries, key=lambda e: natural(e.id)), 2):
         longest = max(one.num_words, other.num_words)
         distance = word_distance(words[one.id], words[other.id], at_most=int(0.3 * longest + 1e-9))
         if set(one.bands) & set(other.bands) and distance is not None:

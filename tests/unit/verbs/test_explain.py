@@ -17,7 +17,7 @@ from neardup_solr import demo
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import aligned, frequencies
-from neardup_solr.minhash import signature
+from neardup_solr.minhash import entries
 from neardup_solr.minhash.bands import probability
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -78,9 +78,7 @@ TEXTS = st.lists(st.sampled_from(WORDS[:12]), max_size=25).map(" ".join)
 def test_facts_are_those_of_sets(one: str, other: str) -> None:
     """Measures and shared terms are what sets of shingles and terms say."""
     found = facts_of(one, other)
-    first, second = (
-        signature.entry(Document(id="x", text=text), SETTINGS) for text in (one, other)
-    )
+    first, second = (entries.entry(Document(id="x", text=text), SETTINGS) for text in (one, other))
     own, its = set(shingles(normalize(one), SETTINGS)), set(shingles(normalize(other), SETTINGS))
     assert found.shared_shingles == len(own & its)
     union = len(own | its)
@@ -253,7 +251,7 @@ def test_ways_that_a_collection_lacks() -> None:
 def test_a_stored_signature_of_another_text() -> None:
     """A signature that is not of the text is told, and indexing it again is the advice."""
     one, other = lucky_draws(40, 2)
-    old = signature.entry(Document(id="one", text="some other text altogether"), SETTINGS)
+    old = entries.entry(Document(id="one", text="some other text altogether"), SETTINGS)
     stored = {"signature": old.signature, "content_bands": list(old.bands), "md5_hash": "?"}
     first = subject(Document(id="one", text=one), SETTINGS, stored=stored)
     second = subject(Document(id="other", text=other), SETTINGS)
@@ -267,7 +265,7 @@ def test_a_stored_signature_of_another_text() -> None:
 
 def test_what_is_stored_and_right() -> None:
     """Stored fields that are those of the text are not stale."""
-    entry = signature.entry(Document(id="1", text="one two three four"), SETTINGS)
+    entry = entries.entry(Document(id="1", text="one two three four"), SETTINGS)
     stored = {"signature": entry.signature, "content_bands": [*reversed(entry.bands)]}
     kept = subject(Document(id="1", text=entry.content), SETTINGS, stored=stored)
     assert kept.stale == ()
@@ -275,7 +273,7 @@ def test_what_is_stored_and_right() -> None:
 
 def test_a_signature_of_another_length() -> None:
     """A stored signature of other settings is refused."""
-    short = signature.entry(Document(id="1", text="a b c d"), Settings(hashes=64, bands=21))
+    short = entries.entry(Document(id="1", text="a b c d"), Settings(hashes=64, bands=21))
     with pytest.raises(SettingsError, match="has 64 hashes, and its settings say 128"):
         subject(Document(id="1", text="a b c d"), SETTINGS, stored={"signature": short.signature})
 

@@ -1,0 +1,53 @@
+"""Many pairs at once, as arrays: who is compared, and what a measure says of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.measures import NO_DISTANCE
+
+Pairs = NDArray[np.uint32]
+Distances = NDArray[np.int64]
+Similarities = NDArray[np.float64]
+
+
+class Found(NamedTuple):
+    """What a measure says of pairs, of shape (pairs,) each.
+
+    `distances` count words and are NO_DISTANCE beyond the limits; None if the measure has none.
+    """
+
+    similarities: Similarities
+    distances: Distances | None = None
+
+
+class Compared(NamedTuple):
+    """Pairs that were compared, of shape (pairs,) each; `is_near` tells who is within the limits.
+
+    Distances are NO_DISTANCE if the measure has none. If a pair is beyond the limits, its distance
+    and similarity are of no use.
+    """
+
+    distances: Distances
+    similarities: Similarities
+    is_near: NDArray[np.bool_]
+
+
+def within(found: Found, least: float) -> Compared:
+    """What was found of pairs, with who is within the limits: from this similarity on."""
+    similarities, distances = found
+    is_near = similarities >= least
+    if distances is None:
+        distances = np.full(len(similarities), NO_DISTANCE, dtype=np.int64)
+    else:
+        is_near &= distances != NO_DISTANCE
+    return Compared(distances, similarities, is_near)
+
+
+def first_with_each(others: int) -> Pairs:
+    """The pairs of the first text with each of so many that follow it."""
+    numbers = np.arange(1, others + 1, dtype=np.uint32)
+    return np.stack([np.zeros_like(numbers), numbers], axis=1)

@@ -1,0 +1,111 @@
+"""What is indexed for a document, and which documents can be."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import orjson
+
+from neardup_solr import records
+from neardup_solr.errors import RecordError
+from neardup_solr.records import Document, Entry
+from neardup_solr.settings import Settings
+from neardup_solr.text import normalize
+from neardup_solr.text.profile import text_profile
+from neardup_solr.text.shingles import shingles
+
+
+def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> Entry:
+    """What is indexed for one document under these settings.
+
+    Terms that their fields leave out are not made: `shingles`, `signatures` and `profile_hash` are
+    empty then. So are `signatures`, `bands` and `signature` if it is not to be signed.
+
+    Raises RecordError if the id cannot be one or a text holds a lone surrogate.
+    """
+    require_usable(document)
+    chosen = settings.fields
+    normal = None if is_signed else normalize.normalize(document.text)
+    keys, terms, encoded = tuple[str, ...](), tuple[str, ...](), ""
+    if normal is None:
+        from neardup_solr.minhash import bands, sign, signature
+
+        signed = sign.sign([document.text], settings, keep_normal=True)
+        (normal,) = signed.normal
+        if normal:
+            (keys,) = bands.terms(signed.keys)
+            terms = signature.signature_terms(signed.signatures[0], settings)
+            encoded = signature.encode(signed.signatures[0])
+    pieces = shingles(normal, settings) if "content_ng" in chosen else ()
+    return Entry(
+        id=document.id,
+        content=document.text,
+        normal=normal,
+        md5_hash=normalize.md5(normal),
+        num_words=len(normalize.words(normal)),
+        first_word=normalize.first_word(normal),
+        shingles=tuple(map(normalize.indexable, pieces)),
+        signatures=terms if "content_sg" in chosen else (),
+        bands=keys,
+        signature=encoded,
+        profile_hash=profile_hash(normal, settings),
+        kept=document.kept,
+    )
+
+
+def require_usable(document: Document) -> None:
+    """Refuse a document that cannot be indexed, by RecordError."""
+    reason = problem(document)
+    if reason is not None:
+        raise _refused(document, reason)
+
+
+def profile_hash(normal: str, settings: Settings) -> str:
+    """The text profile of a normal form under these settings; "" where they leave it out."""
+    if "profile_hash" not in settings.fields:
+        return ""
+    return text_profile(
+        normal,
+        min_token_len=settings.profile_min_token_len,
+        quant_rate=settings.profile_quant_rate,
+    )
+
+
+def usable(
+    documents: Iterable[Document], on_error: Callable[[RecordError], None]
+) -> Iterator[Document]:
+    """The documents that can be indexed; each of the others goes to `on_error`, with the reason."""
+    for document in documents:
+        reason = problem(document)
+        if reason is None:
+            yield document
+        else:
+            on_error(_refused(document, reason))
+
+
+def _refused(document: Document, reason: str) -> RecordError:
+    return RecordError(document.position, reason, document.id[:40])
+
+
+def problem(document: Document) -> str | None:
+    """Why a document cannot be indexed, or None: its id, its text, or a kept value."""
+    reason = records.id_problem(document.id)
+    if reason is not None:
+        return reason
+    try:
+        if not document.text.isascii():
+            document.text.encode("utf-16-le")  # the quickest way to find one
+    except UnicodeEncodeError as error:
+        return f"the text holds a lone surrogate at character {error.start}"
+    return _problem_of_kept(document.kept) if document.kept else None
+
+
+def _problem_of_kept(kept: Mapping[str, Any]) -> str | None:
+    try:
+        orjson.dumps(dict(kept))
+    except TypeError as error:
+        return f"a kept column cannot be written as JSON: {error}"
+    # Solr would take an object for an order: {"add": 1}, {"set": null}.
+    objects = [name for name, value in kept.items() if isinstance(value, Mapping)]
+    return f"the kept column {objects[0]!r} is an object, not a value" if objects else None
