@@ -6,8 +6,8 @@ combination of argument types; the linker of LLVM loads it, and ctypes calls it,
 the GIL. numba is imported only if something has to be compiled.
 
 This needs to know how numba passes arguments and where its arrays keep their data, so it is done
-for the releases and the system that it was tried with (`store.is_tried`). With others numba calls what
-it compiles by itself: as right, and as fast once it is loaded.
+for the releases and the system that it was tried with (`store.is_tried`). With others numba calls
+what it compiles by itself: as right, and as fast once it is loaded.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import sys
 import unicodedata
 import zlib
 from array import array
@@ -152,7 +151,7 @@ def table() -> Table:
     packed = files("neardup_solr.text").joinpath("unicode14.bin").read_bytes()
     unpacked = zlib.decompress(packed)
     becomes = array("h", unpacked[: 2 * CODES])
-    if sys.byteorder == "big":
+    if array("h", [1]).tobytes() == b"\0\1":  # the other way round than in the file
         becomes.byteswap()
     return Table(
         becomes=becomes,
