@@ -21,6 +21,7 @@ def demo(solr: options.SolrOption = None) -> None:
     from neardup_solr.verbs.demo import demo as run
 
     target = options.connect(solr, CORE, create=True)
+    show.compile_kernel()
     shown = run(target)
     show.say_summary(shown.indexed)
     texts = target.texts(show.ids_of(shown.report, most=DEMO_PAIRS))
