@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from importlib.resources import files
+from itertools import combinations
 from pathlib import Path
 
 from neardup_solr.errors import ServerError, SourceError
@@ -39,6 +40,17 @@ def check_place(path: Path) -> None:
         trial = _beside(path)
         trial.touch(exist_ok=False)
         trial.unlink()
+
+
+def check_apart(files: Mapping[str, Path | None]) -> None:
+    """Refuse one file for two purposes, by SourceError: one would be read or written over.
+
+    `files` has a file, or None, for what each is called.
+    """
+    named = {name: path.resolve() for name, path in files.items() if path is not None}
+    for (name, path), (other, other_path) in combinations(named.items(), 2):
+        if path == other_path:
+            raise SourceError(str(path), f"is both {name} and {other}", "name two files")
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:

@@ -123,6 +123,7 @@ def duplicates(
 ) -> None:
     """Find all near-duplicates of a collection or file, in clusters."""
     from neardup_solr.clusters.canonical import rule
+    from neardup_solr.files import check_apart
     from neardup_solr.verbs.duplicates import check_output
     from neardup_solr.verbs.mark import require_fields
 
@@ -132,6 +133,8 @@ def duplicates(
         return
     as_rows = options.rows_format(format)
     if output is not None:
+        for name, side in (("SOURCE", source), ("--against", against)):
+            check_apart({name: None if side is None else Path(side), "-o": output})
         check_output(output)
     verifying = nd.Verifying(
         measure=measure,

@@ -69,6 +69,7 @@ def gate(
     Each is allowed, tagged, held or rejected.
     """
     from neardup_solr import sources
+    from neardup_solr.files import check_apart
     from neardup_solr.reports import rows
     from neardup_solr.verbs.gate import write as faces
 
@@ -85,7 +86,7 @@ def gate(
         faces.check_held(held)
     if output is not None:
         rows.check_output(output)
-    faces.check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
+    check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
     reading = nd.Reading(
         format=source_format, id_field=id_field, text_field=text_field,
         keep=tuple(keep or ()), lossy=lossy,

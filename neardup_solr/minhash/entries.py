@@ -35,7 +35,8 @@ def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> 
         (normal,) = signed.normal
         if normal:
             (keys,) = bands.terms(signed.keys)
-            terms = signature.signature_terms(signed.signatures[0], settings)
+            if "content_sg" in chosen:
+                terms = signature.signature_terms(signed.signatures[0], settings)
             encoded = signature.encode(signed.signatures[0])
     pieces = shingles(normal, settings) if "content_ng" in chosen else ()
     return Entry(
@@ -46,7 +47,7 @@ def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> 
         num_words=len(normalize.words(normal)),
         first_word=normalize.first_word(normal),
         shingles=tuple(map(normalize.indexable, pieces)),
-        signatures=terms if "content_sg" in chosen else (),
+        signatures=terms,
         bands=keys,
         signature=encoded,
         profile_hash=profile_hash(normal, settings),

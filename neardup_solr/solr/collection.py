@@ -279,7 +279,7 @@ class Solr:
                 f"add them first: neardup annotate {self.core}",
             )
         reason = f"the collection {self.core!r} has no documents"
-        raise SettingsError(reason, "index some: neardup index FILE")
+        raise SettingsError(reason, f"index some: neardup index FILE --core {self.core}")
 
     def settled(self, asked: Settings | Mapping[str, Any] | None) -> Settings:
         """The settings to index with: those asked for, else those stored, else the defaults.

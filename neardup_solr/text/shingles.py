@@ -99,7 +99,8 @@ def _stemmer(language: str) -> Callable[[Sequence[str]], list[str]]:
         stem: Callable[[Sequence[str]], list[str]] = Stemmer.Stemmer(language).stemWords
     except KeyError:
         raise SettingsError(
-            f"there is no stemmer for {language!r}", f"choose one of {Stemmer.algorithms()}"
+            f"there is no stemmer for {language!r}",
+            f"choose one of {', '.join(Stemmer.algorithms())}",
         ) from None
     return stem
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.files import check_apart
 from neardup_solr.minhash import entries, sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.records import Document
@@ -44,11 +45,14 @@ def signatures(
     The columns are those of `reports.parquet.write_signatures`. Records that cannot be used go to
     `on_error`, and the rest is written.
 
-    Raises SourceError where the source cannot be read as a whole or the file cannot be written.
+    Raises SourceError if the source cannot be read as a whole, the file cannot be written, or both
+    are one.
     """
     output = Path(output)
     if output.suffix.lower() != ".parquet":
         raise SourceError(str(output), "signatures are a Parquet file", "name it something.parquet")
+    if isinstance(source, str | Path):
+        check_apart({"the source": Path(source), "the output": output})
     run = _Run(on_error=on_error)
     documents = (
         sources.read(source, reading=reading, on_error=run.fail)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from hashlib import blake2b
-from itertools import combinations
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -54,17 +53,6 @@ def check_held(path: Path) -> None:
     if path.suffix.lower() != ".jsonl" or path.is_dir():
         raise SourceError(str(path), "held documents go to a .jsonl file", "name one with --held")
     check_place(path)
-
-
-def check_apart(files: Mapping[str, Path | None]) -> None:
-    """Refuse one file for two purposes, by SourceError: one would be read or written over.
-
-    `files` has a file, or None, for what each is called.
-    """
-    named = {name: path.resolve() for name, path in files.items() if path is not None}
-    for (name, path), (other, other_path) in combinations(named.items(), 2):
-        if path == other_path:
-            raise SourceError(str(path), f"is both {name} and {other}", "name two files")
 
 
 def keeping_held(decisions: Iterable[Decision], path: Path) -> Iterator[Decision]:
