@@ -208,6 +208,7 @@ class CheckedSession(requests.Session):
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
         self.reached = False  # whether anything has answered yet
         self._prepared = Prepared()
+        self._process = os.getpid()
 
     # The signature is requests' own: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
@@ -247,6 +248,10 @@ class CheckedSession(requests.Session):
 
     def _ruled(self, url: str) -> dict[str, Any]:
         """What every request is sent with, whoever asks for it."""
+        if self._process != os.getpid():
+            # After a fork the parent's connections are open here, too: two would talk on one.
+            self._process = os.getpid()
+            (self.carrier or self).close()
         ruled: dict[str, Any] = {
             "allow_redirects": False,
             "timeout": (CONNECT_SECONDS, READ_SECONDS),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
@@ -12,11 +12,12 @@ from typing import TypeVar
 import numpy as np
 
 from neardup_solr import sources
-from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import entries, plans, sign, signature, statistics
 from neardup_solr.minhash.bands import hash_bands
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
 from neardup_solr.minhash.signature import Signature
+from neardup_solr.progress import OnError, unheard
 from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Solr
@@ -38,7 +39,7 @@ class Sampling:
     size: int = 5_000
     seed: int = 1
     reading: Reading = field(default_factory=Reading)
-    on_error: Callable[[RecordError], None] = field(default=lambda error: None)
+    on_error: OnError = field(default=unheard)
 
     def __post_init__(self) -> None:
         if self.size < 2:

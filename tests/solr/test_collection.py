@@ -1,7 +1,9 @@
 """The talk with a real Solr: exact values, long queries, answers that are no success."""
 
 import json
+import multiprocessing
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 
@@ -134,3 +136,26 @@ def test_values_of_a_field_are_counted(solr: Solr) -> None:
     """The settings in use come with the number of their documents."""
     add(solr, *({"id": str(n), "signature_settings": "a" if n else "b"} for n in range(3)))
     assert solr.values("signature_settings") == {"a": 2, "b": 1}
+
+
+def test_an_open_collection_works_after_a_fork(solr: Solr) -> None:
+    """Each process talks on connections of its own: answers do not get into the wrong hands."""
+    solr.add([{"id": str(number), "content": f"text {number}"} for number in range(40)])
+    solr.commit()
+    assert solr.texts(["7"]) == {"7": "text 7"}
+
+    def asks(wrong: Any) -> None:
+        for number in list(range(40)) * 10:
+            if solr.texts([str(number)]) != {str(number): f"text {number}"}:
+                wrong.value += 1
+
+    forked = multiprocessing.get_context("fork")
+    wrong = forked.Value("i", 0)
+    children = [forked.Process(target=asks, args=(wrong,)) for _ in range(4)]
+    for child in children:
+        child.start()
+    for child in children:
+        child.join(60)
+    assert [child.exitcode for child in children] == [0] * 4
+    assert wrong.value == 0
+    assert solr.texts(["8"]) == {"8": "text 8"}

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.checkpoint import Checkpoint
@@ -46,8 +45,6 @@ __all__ = [
     "write_duplicates",
 ]
 
-NO_TEXTS: Mapping[str, str] = MappingProxyType({})
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Duplicates:
@@ -70,7 +67,7 @@ class Duplicates:
     grouping: Grouping
     least: float
     gaps: tuple[str, ...] = ()
-    texts: Mapping[str, str] = field(default_factory=lambda: NO_TEXTS)
+    texts: Mapping[str, str] = field(default_factory=dict)
     about: str = field(default="", compare=False)
 
     @property
@@ -144,7 +141,7 @@ def duplicates(
             grouping=grouping,
             least=comparison.comparer.least,
             gaps=tuple(_gaps(gathered, verified)),
-            texts=_texts(gathered, clustered) if working.keep_texts else NO_TEXTS,
+            texts=_texts(gathered, clustered) if working.keep_texts else {},
             about=" against ".join(map(_name, given)),
         )
 

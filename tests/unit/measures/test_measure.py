@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from neardup_solr.cli import options
 from neardup_solr.cli.gate import gate
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import NAMES, Comparer, Limits, measure_named, measure_of, words
+from neardup_solr.measures import (
+    NAMES,
+    Comparer,
+    Limits,
+    measure_named,
+    measure_of,
+    numbered,
+    words,
+)
 from neardup_solr.measures.arrays import Compared, Pairs
 from neardup_solr.measures.estimate import estimated
 from neardup_solr.measures.words import MEASURE as WORDS
@@ -57,7 +65,7 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"text {n % 5} of some" for n in range(12)]
     pairs = np.array([(a, b) for a in range(12) for b in range(a + 1, 12)], dtype=np.uint32)
     whole = by_words(forms, pairs, limits=Limits())
-    monkeypatch.setattr(words, "_AT_ONCE", 7)
+    monkeypatch.setattr(numbered, "_AT_ONCE", 7)
     parts = by_words(forms, pairs, limits=Limits())
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 

@@ -1,6 +1,8 @@
 """duplicates from sources: little memory, guards, canonical documents, faces."""
 
+import copy
 import json
+import pickle
 from collections.abc import Callable
 from itertools import combinations
 from pathlib import Path
@@ -238,3 +240,11 @@ def test_comparisons_that_cannot_be(choice: dict[str, object], reason: str) -> N
     """A choice that cannot be is refused with the reason."""
     with pytest.raises(nd.SettingsError, match=reason):
         nd.Verifying(**choice)  # type: ignore[arg-type]  # a table of mixed values
+
+
+def test_a_result_can_be_pickled_and_copied() -> None:
+    """So that other processes can have it."""
+    found = nd.duplicates([nd.Document(id=str(n), text="one two three four") for n in range(3)])
+    assert found.pairs
+    assert pickle.loads(pickle.dumps(found)) == found
+    assert copy.deepcopy(found) == found
