@@ -114,7 +114,7 @@ def meetings(
     for row, words in enumerate(batch.words.tolist()):
         for one in found[row]:
             content = one.fields.get(comparer.measure.compared_field)
-            if not content or not comparer.may_be_near(words, one.fields.get("num_words")):
+            if not content or not comparer.may_be_near(words, one.num_words):
                 continue
             if one.id not in places:
                 places[one.id] = len(known) + len(contents)
