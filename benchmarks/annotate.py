@@ -46,7 +46,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 import neardup_solr as nd
 from neardup_solr.minhash import sign
 from neardup_solr.solr import collection, schema
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE
@@ -72,7 +72,7 @@ def main() -> None:
     results.keep("annotate", found, list(_sections(found)))
 
 
-def _fill(solr: Solr, count: int) -> None:
+def _fill(solr: Collection, count: int) -> None:
     """Their documents, texts of the corpus in their bodies, by plain pysolr."""
     theirs_made, texts = theirs.documents(count), corpus(count, seed=1).documents
     plain = pysolr.Solr(solr.url, timeout=600)
@@ -85,7 +85,7 @@ def _fill(solr: Solr, count: int) -> None:
     plain.commit()
 
 
-def _speed(base: str, solr: Solr) -> dict[str, float]:
+def _speed(base: str, solr: Collection) -> dict[str, float]:
     """Documents a second of `index`, and of `annotate` on the same texts, each in a fresh process.
 
     Annotated is their collection, and a plain one beside it that has no children and copies
@@ -99,7 +99,7 @@ def _speed(base: str, solr: Solr) -> dict[str, float]:
     return taken | {"whole": _whole(solr)}
 
 
-def _whole(solr: Solr) -> float:
+def _whole(solr: Collection) -> float:
     """Documents a second that Solr takes whole into their schema, ready-made, with our fields.
 
     What an update costs Solr at least: it, too, writes the whole document anew.
@@ -138,17 +138,17 @@ def perform(work: str, url: str, names: Names, own_url: str) -> tuple[int, float
     return done.annotated, done.seconds
 
 
-def _texts(solr: Solr) -> dict[str, str]:
+def _texts(solr: Collection) -> dict[str, str]:
     ids = list(solr.ids(["-_nest_path_:[* TO *]"]))
     return {id: text for id, text in solr.texts(ids).items() if text}
 
 
-def _connected(url: str, names: Names) -> Solr:
+def _connected(url: str, names: Names) -> Collection:
     base, _, core = url.rpartition("/")
-    return collection.connect(base, core, names=names)
+    return collection.open_collection(base, core, names=names)
 
 
-def _same(solr: Solr, before: dict[str, Any]) -> dict[str, Any]:
+def _same(solr: Collection, before: dict[str, Any]) -> dict[str, Any]:
     """Whether all is as before: after annotate (which has run), and after strip."""
     annotated = theirs.everything(solr)
     stripped = nd.strip(solr)
@@ -161,13 +161,13 @@ def _same(solr: Solr, before: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _killed(solr: Solr, options: argparse.Namespace) -> dict[str, Any]:
+def _killed(solr: Collection, options: argparse.Namespace) -> dict[str, Any]:
     """Annotate under fire, and what is there in the end."""
     before = theirs.everything(solr)
     writer = _Writer(solr, options.changes)
     writer.thread.start()
     draw, kills = random.Random(1), 0
-    command = [sys.executable, "-m", "neardup_solr", "annotate", solr.core]
+    command = [sys.executable, "-m", "neardup_solr", "annotate", solr.name]
     env = os.environ | {"NEARDUP_SOLR_URL": solr.base}
     usual = options.documents / 4_000  # seconds of a whole run, more or less
     while kills < options.kills or writer.thread.is_alive():
@@ -200,7 +200,7 @@ def _killed(solr: Solr, options: argparse.Namespace) -> dict[str, Any]:
 class _Writer:
     """Somebody else: changes that leave a trace each, one request for ten of them."""
 
-    def __init__(self, solr: Solr, changes: int) -> None:
+    def __init__(self, solr: Collection, changes: int) -> None:
         self.solr, self.changes, self.made = solr, changes, 0
         self.increments: dict[str, int] = {}
         self.titles: dict[str, str] = {}
@@ -223,7 +223,9 @@ class _Writer:
         self.solr.commit()
 
 
-def _wrong(solr: Solr, before: dict[str, Any], after: dict[str, Any], writer: _Writer) -> list[str]:
+def _wrong(
+    solr: Collection, before: dict[str, Any], after: dict[str, Any], writer: _Writer
+) -> list[str]:
     """The documents that are not what they were but for the changes of the writer."""
     wrong = []
     for key, document in before.items():

@@ -37,7 +37,7 @@ from neardup_solr.measures.words import word_distance
 from neardup_solr.minhash import entries
 from neardup_solr.records import ordered
 from neardup_solr.settings import Settings, choose_fields
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.text.normalize import normalize, words
 from neardup_solr.verbs.report import PAGE, THREADS
@@ -71,7 +71,7 @@ def main() -> None:
     results.keep("gate", found, list(_sections(found)))
 
 
-def _gate(solr: Solr, new: Sequence[nd.Document], batch: int) -> dict[str, Any]:
+def _gate(solr: Collection, new: Sequence[nd.Document], batch: int) -> dict[str, Any]:
     """Milliseconds a document of each batch: those that a batch takes, over its documents."""
     decided = nd.gate(solr, new, policy=POLICY, gating=nd.Gating(batch=batch))
     whole = []
@@ -89,7 +89,7 @@ def _gate(solr: Solr, new: Sequence[nd.Document], batch: int) -> dict[str, Any]:
     }
 
 
-def _decisions(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
+def _decisions(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
     """How many decisions there are of each kind, and how many differ from the whole report's."""
     verifying = nd.Verifying(limits=POLICY.limits, by="bands")
     started = time.perf_counter()
@@ -130,7 +130,7 @@ def _decisions(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
     return {"counts": dict(counts), "differing": differing, "seconds of duplicates": seconds}
 
 
-def _queries(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
+def _queries(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
     """Milliseconds of each way, which take turns; no document is asked about twice."""
     session = requests.Session()
     made_entries = [entries.entry(document, FIELDS) for document in new]
@@ -175,7 +175,7 @@ def _queries(solr: Solr, new: Sequence[nd.Document]) -> dict[str, Any]:
     }
 
 
-def _reports(solr: Solr, ids: Sequence[str]) -> dict[str, Any]:
+def _reports(solr: Collection, ids: Sequence[str]) -> dict[str, Any]:
     """Documents a second of each way; the median of three rounds.
 
     A loop of searches is what one would write; "alone" are the same searches by as many threads as

@@ -32,7 +32,7 @@ from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import collection
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.index import DEFAULT_SENDING
 
@@ -85,7 +85,7 @@ def _compare(base: str, fields: str, options: argparse.Namespace) -> dict[str, A
 def _run(base: str, work: str, fields: str, count: int) -> Seconds:
     """One run in a fresh process, into a fresh core that is dropped afterwards."""
     with fresh_core(base) as solr:
-        task = Task(work, fields, count, base, solr.core)
+        task = Task(work, fields, count, base, solr.name)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             taken = pool.apply(perform, [task])
         assert work == "encode" or solr.count() == count, f"{solr.count()} of {count} arrived"
@@ -99,7 +99,7 @@ def perform(task: Task) -> Seconds:
     documents = [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
     settings = FIELDS[task.fields]
     encoded(documents[:100], settings)  # compiled code is read from its cache
-    work = _WORK[task.work](documents, settings, collection.connect(task.base, task.core))
+    work = _WORK[task.work](documents, settings, collection.open_collection(task.base, task.core))
     started, busy = time.perf_counter(), time.process_time()
     work()
     return {
@@ -108,11 +108,13 @@ def perform(task: Task) -> Seconds:
     }
 
 
-def _index(documents: list[Document], settings: Settings, solr: Solr) -> Callable[[], object]:
+def _index(documents: list[Document], settings: Settings, solr: Collection) -> Callable[[], object]:
     return lambda: neardup_solr.index(documents, solr, settings=settings)
 
 
-def _ready_made(documents: list[Document], settings: Settings, solr: Solr) -> Callable[[], object]:
+def _ready_made(
+    documents: list[Document], settings: Settings, solr: Collection
+) -> Callable[[], object]:
     bodies = [
         b"[" + b",".join(made for made, _ in encoded(batch, settings)) + b"]"
         for batch in _batches(documents)
@@ -142,7 +144,9 @@ def _posted(session: requests.Session, url: str, body: bytes) -> None:
     assert answer.json()["responseHeader"]["status"] == 0
 
 
-def _encode(documents: list[Document], settings: Settings, solr: Solr) -> Callable[[], object]:
+def _encode(
+    documents: list[Document], settings: Settings, solr: Collection
+) -> Callable[[], object]:
     def work() -> None:
         for batch in _batches(documents):
             encoded(batch, settings)
@@ -150,7 +154,7 @@ def _encode(documents: list[Document], settings: Settings, solr: Solr) -> Callab
     return work
 
 
-_WORK: dict[str, Callable[[list[Document], Settings, Solr], Callable[[], object]]] = {
+_WORK: dict[str, Callable[[list[Document], Settings, Collection], Callable[[], object]]] = {
     "index": _index,
     "ready-made": _ready_made,
     "encode": _encode,

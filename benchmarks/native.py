@@ -32,7 +32,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr import admin, collection, query
 from neardup_solr.solr.answers import answer
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 BUCKETS = (0.3, 0.5, 0.7, 0.9, 1.01)  # of the exact similarity
 OURS = Settings(fields=choose_fields("content,content_bands"))
@@ -131,7 +131,7 @@ def _compared(base: str, texts: Texts, queries: int) -> dict[str, Any]:
     bare, cost = _filled(base, "bare", None, texts.documents)
     found: dict[str, Any] = {"text only": cost}
     admin.drop(bare)
-    cores: dict[str, Solr] = {}
+    cores: dict[str, Collection] = {}
     for number, (name, way) in enumerate(WAYS.items()):
         cores[name], taken = _filled(base, f"way{number}", way, texts.documents)
         found[name] = taken | {"bytes": (taken["size"] - cost["size"]) / len(texts.documents)}
@@ -146,9 +146,9 @@ def _compared(base: str, texts: Texts, queries: int) -> dict[str, Any]:
 
 def _filled(
     base: str, core: str, way: Way | None, texts: Sequence[str]
-) -> tuple[Solr, dict[str, float]]:
+) -> tuple[Collection, dict[str, float]]:
     """A core with these documents: documents a second, and its bytes when merged into one."""
-    solr = collection.connect(base, core)
+    solr = collection.open_collection(base, core)
     params = {"action": "CREATE", "name": core, "configSet": admin.CONFIGSET}
     if way is not None and way.asked:
         params |= {"configSet": _configset(core, way), **collection.NATIVE_PROPERTIES}
@@ -193,7 +193,7 @@ def _asked(way: Way, text: str) -> query.Request:
     return made | {"query": made["query"].replace(LIKE_OURS, way.asked)}
 
 
-def _found(solr: Solr, way: Way, text: str, limit: int) -> tuple[int, dict[str, float]]:
+def _found(solr: Collection, way: Way, text: str, limit: int) -> tuple[int, dict[str, float]]:
     """How many documents a text finds, and the best of them with the bands that they share."""
     params = {"fields": ["id", "score"], "limit": limit}
     request = solr.names.request(_asked(way, text) | params)
@@ -201,7 +201,7 @@ def _found(solr: Solr, way: Way, text: str, limit: int) -> tuple[int, dict[str, 
     return body["numFound"], {one["id"]: one["score"] for one in body["docs"]}
 
 
-def _recall(solr: Solr, way: Way, texts: Texts) -> dict[str, Any]:
+def _recall(solr: Collection, way: Way, texts: Texts) -> dict[str, Any]:
     """Of the planted pairs by similarity the part found, candidates of a query, bands of a text."""
     hit: list[tuple[float, bool]] = []
     counts: list[int] = []
@@ -223,7 +223,9 @@ def _recall(solr: Solr, way: Way, texts: Texts) -> dict[str, Any]:
     }
 
 
-def _latencies(cores: dict[str, Solr], texts: Texts, queries: int) -> dict[str, dict[str, float]]:
+def _latencies(
+    cores: dict[str, Collection], texts: Texts, queries: int
+) -> dict[str, dict[str, float]]:
     """From a text to the ids of its best hits, in milliseconds; the ways take turns."""
     chosen = random.Random(2).choices(texts.documents, k=queries + 50)
     taken: dict[str, list[float]] = {name: [] for name in cores}

@@ -26,7 +26,7 @@ from lib.corpus import corpus
 from lib.results import conditions, keep, table
 from lib.solr import running_solr
 
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 
 HERE = Path(__file__).parents[1]
@@ -121,7 +121,7 @@ def python(checkout: Path) -> Path:
     return checkout / ".venv" / "bin" / "python"
 
 
-def worked(own: Path, what: str, path: Path, solr: Solr) -> dict[str, float]:
+def worked(own: Path, what: str, path: Path, solr: Collection) -> dict[str, float]:
     """The seconds of one piece of work in a version; a search is of what it has indexed."""
     if what == "search":
         run(own, "-c", WORK, str(path), solr.url, "index")
@@ -129,7 +129,7 @@ def worked(own: Path, what: str, path: Path, solr: Solr) -> dict[str, float]:
     return found
 
 
-def called(own: Path, words: Sequence[str], path: Path, solr: Solr) -> dict[str, float]:
+def called(own: Path, words: Sequence[str], path: Path, solr: Collection) -> dict[str, float]:
     """The seconds of a command of a version, from the shell."""
     given = [str(path) if word == "FILE" else word for word in words]
     began, before = time.perf_counter(), os.times()

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from neardup_solr.records import Cluster, Document, Duplicate, Entry, Match, Member, Pair
     from neardup_solr.reports.rows import write_pairs
     from neardup_solr.settings import Settings
-    from neardup_solr.solr.collection import Solr
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.solr.names import Names
     from neardup_solr.solr.session import Access
     from neardup_solr.sources import Reading, read
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 _PLACES = {
     "progress": ("Progress", "Watching"),
     "solr.session": ("Access",),
-    "solr.collection": ("Solr",),
+    "solr.collection": ("Collection",),
     "sources.pairs": ("read_pairs",),
     "reports.rows": ("write_pairs",),
     "sources": ("Reading", "read"),
@@ -208,7 +208,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Settings",
     "SettingsError",
     "SignaturesSummary",
-    "Solr",
+    "Collection",
     "SolrAnswerError",
     "SolrError",
     "SolrUnauthorized",

@@ -25,7 +25,7 @@ from neardup_solr.embedded.layout import layout
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 # Not $NEARDUP_SOLR_URL: that may name a Solr of production, where no test has business.
 ADDRESS = "NEARDUP_TEST_SOLR_URL"
@@ -33,7 +33,7 @@ _FOUND = pytest.StashKey[str]()
 
 
 @pytest.fixture
-def solr(request: pytest.FixtureRequest) -> Iterator[Solr]:
+def solr(request: pytest.FixtureRequest) -> Iterator[Collection]:
     """A fresh, empty core with all fields on a real Solr, taken away after the test.
 
     The Solr is an embedded one that the first such test starts, in a folder of its own, and that
@@ -45,13 +45,13 @@ def solr(request: pytest.FixtureRequest) -> Iterator[Solr]:
 
 
 @contextmanager
-def fresh_core(address: str) -> Iterator[Solr]:
+def fresh_core(address: str) -> Iterator[Collection]:
     """A new, empty core or collection with all fields on the Solr at an address.
 
     It is deleted with everything in it when the block ends. Raises SolrError where that Solr
     cannot be reached, or has no configset `neardup`.
     """
-    core = collection.connect(address, f"test_{uuid.uuid4().hex[:12]}")
+    core = collection.open_collection(address, f"test_{uuid.uuid4().hex[:12]}")
     admin.create(core, configset=solr_config() / "conf")
     try:
         yield core
@@ -88,7 +88,7 @@ def _named() -> str | None:
     """The address in $NEARDUP_TEST_SOLR_URL, if there is one; a Solr answers there."""
     if address := os.environ.get(ADDRESS):
         try:
-            admin.is_cloud(collection.connect(address, "any"))
+            admin.is_cloud(collection.open_collection(address, "any"))
         except SolrUnreachable as error:
             remedy = f"check ${ADDRESS}, or unset it for an embedded Solr"
             raise SolrUnreachable(error.url, error.reason, remedy) from None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.embedded import lifecycle
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.session import AUTHORITIES, HEADERS
 from neardup_solr.testing import fresh_core, private_home
 
@@ -53,14 +53,14 @@ def solr_url(request: pytest.FixtureRequest) -> Iterator[str]:
 
 
 @pytest.fixture
-def solr(solr_url: str) -> Iterator[Solr]:
+def solr(solr_url: str) -> Iterator[Collection]:
     """A fresh, empty core with all fields, taken away afterwards."""
     with fresh_core(solr_url) as core:
         yield core
 
 
 @pytest.fixture
-def core_url(solr: Solr) -> str:
+def core_url(solr: Collection) -> str:
     """The address of a fresh, empty core."""
     return solr.url
 

@@ -20,7 +20,7 @@ from neardup_solr import files
 from neardup_solr.cli.main import parser
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
@@ -74,7 +74,7 @@ def test_every_command_in_the_readme_exists() -> None:
     assert len(named) >= 5
 
 
-def test_readme_python_runs(solr: Solr, tmp_path: Path) -> None:
+def test_readme_python_runs(solr: Collection, tmp_path: Path) -> None:
     """The ten lines of Python run as they stand."""
     block = re.search(r"```python\n(.*?)```", README, flags=re.DOTALL)
     assert block is not None
@@ -91,7 +91,7 @@ def test_readme_python_runs(solr: Solr, tmp_path: Path) -> None:
     assert (tmp_path / "pairs.tsv").read_text().count("\n") > 40
 
 
-def test_readme_commands_run(solr: Solr, tmp_path: Path) -> None:
+def test_readme_commands_run(solr: Collection, tmp_path: Path) -> None:
     """The commands of the README run one after the other as they stand."""
     (tmp_path / "listings.csv").write_text(
         "id,text,city\n12,one two three four,Paris\n13,one two three five,Paris\n"

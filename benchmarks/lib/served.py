@@ -21,7 +21,7 @@ from neardup_solr import Document
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
 from neardup_solr.testing import fresh_core
@@ -34,7 +34,7 @@ Sections = Iterator[tuple[str, str]]
 
 
 @contextmanager
-def _collection(count: int) -> Iterator[Solr]:
+def _collection(count: int) -> Iterator[Collection]:
     """The corpus in a core of its own."""
     with running_solr() as base, fresh_core(base) as solr:
         texts = corpus(count, 1).documents
@@ -44,7 +44,7 @@ def _collection(count: int) -> Iterator[Solr]:
         yield solr
 
 
-def _candidates(solr: Solr, spill: Spill) -> tuple[Gathered, Candidates]:
+def _candidates(solr: Collection, spill: Spill) -> tuple[Gathered, Candidates]:
     """What `duplicates` does before it compares."""
     intake = Intake(
         spill=spill, settings=Settings(), reading=Reading(), working=Working(), has_texts=True
@@ -53,7 +53,7 @@ def _candidates(solr: Solr, spill: Spill) -> tuple[Gathered, Candidates]:
     return gathered, candidates(gathered, Verifying(), Working(), spill.share)
 
 
-def _plain(solr: Solr) -> dict[str, Any]:
+def _plain(solr: Collection) -> dict[str, Any]:
     params = {"q": "*:*", "sort": "id asc", "fl": "id,signature"}
     size = 0
     with requests.get(f"{solr.url}/export", params=params, stream=True, timeout=600) as answer:
@@ -63,14 +63,14 @@ def _plain(solr: Solr) -> dict[str, Any]:
     return {"bytes": size}
 
 
-def _joined(solr: Solr) -> dict[str, Any]:
+def _joined(solr: Collection) -> dict[str, Any]:
     with Spill() as spill:
         found = _candidates(solr, spill)[1]
     return {"candidates": len(found.pairs), "hot keys": found.hot_keys}
 
 
-def _whole(measure: str) -> Callable[[Solr], dict[str, Any]]:
-    def whole(solr: Solr) -> dict[str, Any]:
+def _whole(measure: str) -> Callable[[Collection], dict[str, Any]]:
+    def whole(solr: Collection) -> dict[str, Any]:
         found = neardup_solr.duplicates(solr, verifying=Verifying(measure=measure))
         assert found.complete, found.gaps
         return {"pairs": len(found.pairs), "clusters": len(found.clusters)}
@@ -78,7 +78,7 @@ def _whole(measure: str) -> Callable[[Solr], dict[str, Any]]:
     return whole
 
 
-_WAYS: dict[str, Callable[[Solr], dict[str, Any]]] = {
+_WAYS: dict[str, Callable[[Collection], dict[str, Any]]] = {
     "plain export": _plain,
     "candidates": _joined,
     "duplicates, estimate": _whole("estimate"),

@@ -12,7 +12,7 @@ import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
 
 if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Solr
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.annotate import AnnotateSummary
 
 
@@ -78,7 +78,9 @@ def annotate(
         raise typer.Exit(1)
 
 
-def _named(solr: Solr, text: Sequence[str], prefix: str | None, *, in_place: bool) -> Solr:
+def _named(
+    solr: Collection, text: Sequence[str], prefix: str | None, *, in_place: bool
+) -> Collection:
     """The collection with the names that the options give; in place those that it has are kept."""
     from neardup_solr.errors import SettingsError
     from neardup_solr.solr import schema
@@ -90,19 +92,19 @@ def _named(solr: Solr, text: Sequence[str], prefix: str | None, *, in_place: boo
     if in_place and names != solr.names:
         texts = " ".join(f"--text-field {each}" for each in names.text)
         prefixed = f" --prefix {names.prefix}" if names.prefix else ""
-        command = f"neardup init {solr.core} {texts}{prefixed}"
-        reason = f"{solr.core!r} was not prepared with these names"
+        command = f"neardup init {solr.name} {texts}{prefixed}"
+        reason = f"{solr.name!r} was not prepared with these names"
         raise SettingsError(reason, f"prepare it, so that searches know them too: {command}")
     return replace(solr, names=names)
 
 
-def _beside(solr: Solr, name: str) -> Solr:
+def _beside(solr: Collection, name: str) -> Collection:
     """Another collection of the same server, created where it is missing."""
     from neardup_solr.solr import admin, collection
     from neardup_solr.solr.names import PLAIN
 
     collection.require_name(name)
-    other = replace(solr, core=name, names=PLAIN)
+    other = replace(solr, name=name, names=PLAIN)
     if not admin.exists(other):
         nd.init(other)
     return replace(other, names=other.kept_names())

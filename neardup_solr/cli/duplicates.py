@@ -13,14 +13,14 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.sizes import in_bytes
 
 if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Solr
+    from neardup_solr.solr.collection import Collection
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from neardup_solr.records import Cluster
     from neardup_solr.verbs.duplicates import Duplicates
 if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Solr
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.mark import Marks
 
@@ -183,7 +183,7 @@ def duplicates(
         _mark(collection, found, dry_run=dry_run)
 
 
-def _side(against: str, solr: str | None, core: str) -> str | Solr:
+def _side(against: str, solr: str | None, core: str) -> str | Collection:
     """The other side: a file or folder that is there, a collection's address, or its name."""
     if "://" in against:
         return options.connect(against, core)
@@ -275,14 +275,14 @@ def _check(
         raise typer.BadParameter("marks are for one collection: leave SOURCE and --against out")
 
 
-def _mark(solr: Solr, found: Duplicates, *, dry_run: bool) -> None:
+def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
     """Mark the clusters that were found in their collection."""
     with progress.watching() as watching:
         made = nd.mark(solr, found.clusters, dry_run=dry_run, on_progress=watching.on_progress)
     show.say(_marked(made, dry_run=dry_run))
 
 
-def _undo(solr: Solr, *, dry_run: bool) -> None:
+def _undo(solr: Collection, *, dry_run: bool) -> None:
     """Take all marks out of a collection."""
     with progress.watching() as watching:
         made = nd.unmark(solr, dry_run=dry_run, on_progress=watching.on_progress)

@@ -15,7 +15,7 @@ from neardup_solr.cli import options, show
 if TYPE_CHECKING:
     from neardup_solr.measures import Limits
     from neardup_solr.settings import Settings
-    from neardup_solr.solr.collection import Solr
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.explain.verdict import Advice, Explanation
 
 FORMATS = ("table", "json")
@@ -128,13 +128,13 @@ def _advice_fields(advice: Advice, commands: list[str]) -> dict[str, Any]:
     return fields | {"commands": commands}
 
 
-def _commands(found: Explanation, place: Solr | str, is_addressed: bool) -> list[str]:
+def _commands(found: Explanation, place: Collection | str, is_addressed: bool) -> list[str]:
     """What to type to follow the advice."""
     advice = found.advice
     if advice is None:
         return []
     file = place if isinstance(place, str) else "FILE"
-    where = [] if isinstance(place, str) else _where(place, place.core, is_addressed)
+    where = [] if isinstance(place, str) else _where(place, place.name, is_addressed)
     finding = ["report", "--by", advice.by or found.way]
     if found.way == "duplicates" and advice.by is None:
         finding = ["duplicates", *([place] if isinstance(place, str) else [])]
@@ -157,17 +157,17 @@ def _commands(found: Explanation, place: Solr | str, is_addressed: bool) -> list
     return steps
 
 
-def _reband(solr: Solr, settings: Settings, is_addressed: bool) -> str:
+def _reband(solr: Collection, settings: Settings, is_addressed: bool) -> str:
     address = f"{solr.base!r}, " if is_addressed else ""
     code = (
-        f"import neardup_solr as nd; nd.reband(nd.connect({address}core={solr.core!r}),"
+        f"import neardup_solr as nd; nd.reband(nd.connect({address}core={solr.name!r}),"
         f" nd.Settings.parse({settings.fingerprint!r}))"
     )
     quoted = shlex.quote(code) if set(code) & MEANING else f'"{code}"'
     return f"python -c {quoted}"
 
 
-def _where(solr: Solr, core: str, is_addressed: bool) -> list[str]:
+def _where(solr: Collection, core: str, is_addressed: bool) -> list[str]:
     named = ["--core", core] if core != "neardup" else []
     return named + (["--solr", solr.base] if is_addressed else [])
 

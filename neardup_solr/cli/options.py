@@ -12,7 +12,7 @@ import neardup_solr as nd
 from neardup_solr.cli import show
 
 if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Solr
+    from neardup_solr.solr.collection import Collection
 
 SourceArgument = Annotated[
     str,
@@ -136,7 +136,7 @@ ThreadsOption = Annotated[int, typer.Option(help="Sender threads.", min=1)]
 BatchOption = Annotated[int, typer.Option(help="Documents read and sent at once.", min=1)]
 
 
-def connect(address: str | None, core: str, *, create: bool = False) -> Solr:
+def connect(address: str | None, core: str, *, create: bool = False) -> Collection:
     """The Solr that the options name; a line says so where the embedded one had to be started.
 
     With `create` a core that is missing on the embedded one is made.
@@ -160,7 +160,7 @@ def settings_given(
     return {name: value for name, value in (given | others).items() if value is not None}
 
 
-def connect_named(address: str | None, name: str) -> Solr:
+def connect_named(address: str | None, name: str) -> Collection:
     """The collection that a command's argument names, which the address must not contradict."""
     from neardup_solr.verbs.connect import require_named
 

@@ -10,7 +10,7 @@ import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
 
 if TYPE_CHECKING:
-    from neardup_solr import Chosen, Criteria, Report, Solr
+    from neardup_solr import Chosen, Collection, Criteria, Report
 
 
 def report(
@@ -53,7 +53,7 @@ def report(
     show.say_report(found)
 
 
-def compared(target: Solr, chosen: Chosen, criteria: Criteria) -> Report:
+def compared(target: Collection, chosen: Chosen, criteria: Criteria) -> Report:
     """The report of a collection, with a bar that says how far it is."""
     with progress.watching() as watching:
         return nd.report(target, chosen=chosen, criteria=criteria, on_progress=watching.on_progress)

@@ -12,28 +12,30 @@ from typing import Any
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError
 from neardup_solr.records import NOTHING
 from neardup_solr.solr.answers import answer
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 CONFIGSET = "neardup"
 LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating the same core
 
 
-def exists(solr: Solr) -> bool:
+def exists(collection: Collection) -> bool:
     """Whether the server has a core, collection or alias of that name; waits for a new one."""
-    if is_cloud(solr):
-        listed = _get(solr, "collections", {"action": "LIST"}, {"collections": list})
-        aliases = _get(solr, "collections", {"action": "LISTALIASES"}).get("aliases", {})
-        known = solr.core in {*listed["collections"], *aliases}
+    if is_cloud(collection):
+        listed = _get(collection, "collections", {"action": "LIST"}, {"collections": list})
+        aliases = _get(collection, "collections", {"action": "LISTALIASES"}).get("aliases", {})
+        known = collection.name in {*listed["collections"], *aliases}
     else:
-        params = {"action": "STATUS", "core": solr.core}
-        known = bool(_get(solr, "cores", params, {"status": dict})["status"].get(solr.core))
+        params = {"action": "STATUS", "core": collection.name}
+        known = bool(
+            _get(collection, "cores", params, {"status": dict})["status"].get(collection.name)
+        )
     if known:
-        _appears(solr)
+        _appears(collection)
     return known
 
 
 def create(
-    solr: Solr,
+    collection: Collection,
     *,
     configset: Path,
     shards: int = 1,
@@ -48,54 +50,54 @@ def create(
     Raises SolrError where the server does not have the configset or refuses.
     """
     try:
-        if is_cloud(solr):
-            _create_collection(solr, configset, {"numShards": str(shards), **properties})
+        if is_cloud(collection):
+            _create_collection(collection, configset, {"numShards": str(shards), **properties})
         else:
-            params = {"action": "CREATE", "name": solr.core, "configSet": CONFIGSET}
-            _get(solr, "cores", {**params, **properties})
+            params = {"action": "CREATE", "name": collection.name, "configSet": CONFIGSET}
+            _get(collection, "cores", {**params, **properties})
     except SolrAnswerError as error:
         reason = error.reason.lower()
-        if "already" in reason and _appears(solr):
+        if "already" in reason and _appears(collection):
             return False
         if "configset" in reason:
-            raise _no_configset(solr, configset) from None
+            raise _no_configset(collection, configset) from None
         raise
     return True
 
 
-def is_cloud(solr: Solr) -> bool:
+def is_cloud(collection: Collection) -> bool:
     """Whether the server runs as SolrCloud."""
-    return _get(solr, "info/system", {}).get("mode") == "solrcloud"
+    return _get(collection, "info/system", {}).get("mode") == "solrcloud"
 
 
-def drop(solr: Solr) -> None:
+def drop(collection: Collection) -> None:
     """Delete the core or collection with everything in it."""
-    if is_cloud(solr):
-        _get(solr, "collections", {"action": "DELETE", "name": solr.core})
+    if is_cloud(collection):
+        _get(collection, "collections", {"action": "DELETE", "name": collection.name})
         return
-    params = {"action": "UNLOAD", "core": solr.core, "deleteInstanceDir": "true"}
-    _get(solr, "cores", params)
+    params = {"action": "UNLOAD", "core": collection.name, "deleteInstanceDir": "true"}
+    _get(collection, "cores", params)
 
 
-def _create_collection(solr: Solr, configset: Path, more: Mapping[str, str]) -> None:
+def _create_collection(collection: Collection, configset: Path, more: Mapping[str, str]) -> None:
     # One that is there may be in use: to overwrite it would change the schema of others.
-    listed = _get(solr, "configs", {"action": "LIST"}, {"configSets": list})
+    listed = _get(collection, "configs", {"action": "LIST"}, {"configSets": list})
     if CONFIGSET not in listed["configSets"]:
-        _upload(solr, configset)
+        _upload(collection, configset)
     params = {
         "action": "CREATE",
-        "name": solr.core,
+        "name": collection.name,
         "collection.configName": CONFIGSET,
         **more,
     }
-    _get(solr, "collections", params)
+    _get(collection, "collections", params)
 
 
-def _appears(solr: Solr) -> bool:
+def _appears(collection: Collection) -> bool:
     """Wait some seconds for a core that someone else is creating; whether it answers then."""
     for _ in range(LOOKS):
         try:
-            solr.require_fields(())
+            collection.require_fields(())
         except CoreMissing:
             time.sleep(PAUSE)
         else:
@@ -103,28 +105,31 @@ def _appears(solr: Solr) -> bool:
     return False
 
 
-def _no_configset(solr: Solr, configset: Path) -> SolrError:
+def _no_configset(collection: Collection, configset: Path) -> SolrError:
     return SolrError(
-        solr.base,
+        collection.base,
         f"this Solr has no configset {CONFIGSET!r} on its disk",
         f"copy {configset} to server/solr/configsets/{CONFIGSET}/conf there, then run again",
     )
 
 
 def _get(
-    solr: Solr, path: str, params: Mapping[str, str], needed: Mapping[str, type] | None = None
+    collection: Collection,
+    path: str,
+    params: Mapping[str, str],
+    needed: Mapping[str, type] | None = None,
 ) -> dict[str, Any]:
-    return answer(solr.session.get(f"{solr.base}/admin/{path}", params=params), needed)
+    return answer(collection.session.get(f"{collection.base}/admin/{path}", params=params), needed)
 
 
-def _upload(solr: Solr, configset: Path) -> None:
+def _upload(collection: Collection, configset: Path) -> None:
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for file in sorted(path for path in configset.rglob("*") if path.is_file()):
             archive.write(file, file.relative_to(configset).as_posix())
     try:
-        solr.session.post(
-            f"{solr.base}/admin/configs",
+        collection.session.post(
+            f"{collection.base}/admin/configs",
             params={"action": "UPLOAD", "name": CONFIGSET, "overwrite": "false"},
             data=packed.getvalue(),
             headers={"Content-Type": "application/octet-stream"},

@@ -69,15 +69,15 @@ class _Learnt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Solr:
-    """One core or collection: `base` is the server's address, `core` the name in it.
+class Collection:
+    """One core or collection: `base` is the server's address, `name` the name in it.
 
     All methods speak of fields by logical names; `names` are what the collection calls them.
     Queries and filters in Solr's own syntax are sent as they are.
     """
 
     base: str
-    core: str
+    name: str
     session: CheckedSession = field(repr=False)
     names: Names = PLAIN
     _learnt: _Learnt = field(
@@ -87,7 +87,7 @@ class Solr:
     @property
     def url(self) -> str:
         """The address of the core, without credentials."""
-        return f"{self.base}/{self.core}"
+        return f"{self.base}/{self.name}"
 
     def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
         """Send documents as they are; those with an id already there are replaced.
@@ -275,11 +275,11 @@ class Solr:
             return settings
         if count := self.count():
             raise SettingsError(
-                f"none of the {count:,} documents of {self.core!r} has fields to compare",
-                f"add them first: neardup annotate {self.core}",
+                f"none of the {count:,} documents of {self.name!r} has fields to compare",
+                f"add them first: neardup annotate {self.name}",
             )
-        reason = f"the collection {self.core!r} has no documents"
-        raise SettingsError(reason, f"index some: neardup index FILE --core {self.core}")
+        reason = f"the collection {self.name!r} has no documents"
+        raise SettingsError(reason, f"index some: neardup index FILE --collection {self.name}")
 
     def settled(self, asked: Settings | Mapping[str, Any] | None) -> Settings:
         """The settings to index with: those asked for, else those stored, else the defaults.
@@ -380,18 +380,18 @@ class Solr:
         return orjson.dumps(self.names.physical(fields))
 
 
-def connect(
+def open_collection(
     address: str | Connection,
-    core: str,
+    name: str,
     *,
     embedded: bool = False,
     names: Names = PLAIN,
     access: Access | None = None,
-) -> Solr:
+) -> Collection:
     """A core or collection at a Solr's address, or the one of a `pysolr.Solr` that the user has.
 
     The address may hold user and password, and may name the core itself
-    ("http://host:8983/solr/name"), which then wins over `core`; pysolr's does, whatever comes
+    ("http://host:8983/solr/name"), which then wins over `name`; pysolr's does, whatever comes
     before the name. `embedded` says that it is the embedded Solr's; `names` are what the
     collection calls its fields; `access` is how it is reached. Nothing is asked yet.
 
@@ -401,15 +401,15 @@ def connect(
     from neardup_solr.solr.session import located, open_session  # loads the client of HTTP
 
     session, url = open_session(address, embedded=embedded, access=access)
-    base, core = located(url, core, is_core=not isinstance(address, str))
-    require_name(core)
-    return Solr(base=base, core=core, session=session, names=names)
+    base, name = located(url, name, is_core=not isinstance(address, str))
+    require_name(name)
+    return Collection(base=base, name=name, session=session, names=names)
 
 
-def require_name(core: str) -> None:
+def require_name(name: str) -> None:
     """Refuse a name that no core or collection can have, by SettingsError."""
-    if not _NAME.fullmatch(core):
+    if not _NAME.fullmatch(name):
         raise SettingsError(
-            f"{core!r} cannot be the name of a core or collection",
+            f"{name!r} cannot be the name of a core or collection",
             "choose another name, of letters, digits, '.', '_' and '-' (not first)",
         )

@@ -10,7 +10,7 @@ from typing import Any
 from neardup_solr.candidates import CAP
 from neardup_solr.records import Hit
 from neardup_solr.solr import query
-from neardup_solr.solr.collection import PAGE, Solr
+from neardup_solr.solr.collection import PAGE, Collection
 
 Fields = Mapping[str, Any]
 
@@ -61,14 +61,16 @@ class Hot:
         """Those of the terms that are not hot, as far as is known."""
         return [term for term in terms if term not in self._known]
 
-    def learn(self, solr: Solr, field: str, asked: set[str], documents: Sequence[Fields]) -> bool:
+    def learn(
+        self, collection: Collection, field: str, asked: set[str], documents: Sequence[Fields]
+    ) -> bool:
         """Whether some of the terms that found too many documents, of which these, are hot."""
         counts = Counter(
             term for one in documents for term in asked.intersection(_values(one, field))
         )
         most = [term for term, _ in counts.most_common(SUSPECTS)]
         request, counting = query.each_term(query.Terms(field=field, values=most))
-        found = solr.select(request, fields=["id"], limit=0, counting=counting)
+        found = collection.select(request, fields=["id"], limit=0, counting=counting)
         hot = {term for term, count in found.counts.items() if count > HOT}
         self._known |= hot
         return bool(hot)
@@ -85,19 +87,19 @@ def hit(fields: Fields, shared: int) -> Hit:
     )
 
 
-def ranked(solr: Solr, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
+def ranked(collection: Collection, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
     """What a request finds, best first, fetched in pages of `page` hits as they are used."""
     page = min(page, PAGE)
     fields = ["id", "md5_hash", "num_words", "score"]
     offset, total = 0, 1
     while offset < total:
-        found = solr.select(request | {"offset": offset}, fields=fields, limit=page)
+        found = collection.select(request | {"offset": offset}, fields=fields, limit=page)
         yield from (hit(one, round(one["score"])) for one in found.documents)
         offset, total = offset + page, found.total
 
 
 def hits_of_each(
-    solr: Solr, terms: Sequence[Sequence[str]], question: Question, hot: Hot
+    collection: Collection, terms: Sequence[Sequence[str]], question: Question, hot: Hot
 ) -> list[Hits]:
     """What shares terms with each of many documents, which are given by their terms.
 
@@ -112,34 +114,41 @@ def hits_of_each(
         return [Hits(is_cut=one) for one in is_cut]
     wanted = query.Terms(field=question.field, values=sorted(asked))
     request = query.any_term(wanted, filters=question.filters)
-    found = solr.select(request, fields=question.names, limit=MOST)
+    found = collection.select(request, fields=question.names, limit=MOST)
     if found.total <= MOST:
         shared = shared_out(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
-    if hot.learn(solr, question.field, asked, found.documents):
-        return hits_of_each(solr, terms, question, hot)
+    if hot.learn(collection, question.field, asked, found.documents):
+        return hits_of_each(collection, terms, question, hot)
     if len(terms) == 1:
         return [Hits(is_cut=True)]
     middle = len(terms) // 2
     first, second = terms[:middle], terms[middle:]
-    return hits_of_each(solr, first, question, hot) + hits_of_each(solr, second, question, hot)
+    return hits_of_each(collection, first, question, hot) + hits_of_each(
+        collection, second, question, hot
+    )
 
 
 def with_most_shared(
-    solr: Solr, terms: Sequence[Sequence[str]], question: Question, found: Sequence[Hits]
+    collection: Collection,
+    terms: Sequence[Sequence[str]],
+    question: Question,
+    found: Sequence[Hits],
 ) -> list[Hits]:
     """The same hits; where they are cut, also the `NEAREST` that share most terms."""
     return [
-        _joined(each, _most_shared(solr, own, question)) if each.is_cut else each
+        _joined(each, _most_shared(collection, own, question)) if each.is_cut else each
         for own, each in zip(terms, found, strict=True)
     ]
 
 
-def _most_shared(solr: Solr, terms: Sequence[str], question: Question) -> tuple[Hit, ...]:
+def _most_shared(
+    collection: Collection, terms: Sequence[str], question: Question
+) -> tuple[Hit, ...]:
     """Those that share most terms with one document, hot or not."""
     wanted = query.Terms(field=question.field, values=terms)
     request = query.any_of(wanted, filters=question.filters, params={})
-    found = solr.select(request, fields=question.names, limit=NEAREST)
+    found = collection.select(request, fields=question.names, limit=NEAREST)
     return counted(terms, found.documents, question.field)
 
 

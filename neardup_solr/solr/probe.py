@@ -11,7 +11,7 @@ import orjson
 
 from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.solr.answers import answer
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.session import is_loopback
 
@@ -80,11 +80,11 @@ def _class(processor: Config) -> str:
 Told = dict[str, Any]
 
 
-def used_fields(solr: Solr) -> frozenset[str] | None:
+def used_fields(collection: Collection) -> frozenset[str] | None:
     """The fields that documents have, of all shards."""
     names: set[str] = set()
-    for shard in solr.shards():
-        told = _told(solr, f"{shard}/admin/luke", {"numTerms": "0"})
+    for shard in collection.shards():
+        told = _told(collection, f"{shard}/admin/luke", {"numTerms": "0"})
         if told is None:
             return None
         fields = told.get("fields", {})
@@ -93,45 +93,47 @@ def used_fields(solr: Solr) -> frozenset[str] | None:
     return frozenset(names)
 
 
-def has_update_log(solr: Solr) -> bool | None:
+def has_update_log(collection: Collection) -> bool | None:
     """Whether the update log is on: only with it Solr lists the newest versions."""
     params = {"getVersions": "1", "omitHeader": "false", "distrib": "false"}
-    told = _told(solr, f"{solr.url}/get", params)
+    told = _told(collection, f"{collection.url}/get", params)
     return None if told is None else "versions" in told
 
 
-def takes_clauses(solr: Solr, key: str) -> bool | None:
+def takes_clauses(collection: Collection, key: str) -> bool | None:
     """Whether a query may have as many clauses as ours have at most."""
     if not key:
         return None
-    return _answers(solr, key, CLAUSES) or (False if _answers(solr, key, 1) else None)
+    return _answers(collection, key, CLAUSES) or (False if _answers(collection, key, 1) else None)
 
 
-def children(solr: Solr, key: str) -> int | None:
+def children(collection: Collection, key: str) -> int | None:
     """How many documents are children of another, where the schema has an indexed _root_.
 
     Those whose key is the _root_ of none; each shard has whole families.
     """
     try:
-        return solr.count([f"_root_:[* TO *] AND -{{!join from=_root_ to={key} v='*:*'}}"])
+        return collection.count([f"_root_:[* TO *] AND -{{!join from=_root_ to={key} v='*:*'}}"])
     except SolrAnswerError:
         return None
 
 
-def configuration(solr: Solr) -> Told | None:
+def configuration(collection: Collection) -> Told | None:
     """The configuration of the collection, as the Config API has it."""
-    told = _told(solr, f"{solr.url}/config")
+    told = _told(collection, f"{collection.url}/config")
     return None if told is None else dict(told.get("config", {}))
 
 
-def system(solr: Solr) -> Told:
+def system(collection: Collection) -> Told:
     """Solr's version, mode and security, as /admin/info/system has them."""
-    return _told(solr, f"{solr.base}/admin/info/system") or {}
+    return _told(collection, f"{collection.base}/admin/info/system") or {}
 
 
-def cluster(solr: Solr) -> Told:
+def cluster(collection: Collection) -> Told:
     """The collections and aliases of a SolrCloud."""
-    told = _told(solr, f"{solr.base}/admin/collections", {"action": "CLUSTERSTATUS"}) or {}
+    told = (
+        _told(collection, f"{collection.base}/admin/collections", {"action": "CLUSTERSTATUS"}) or {}
+    )
     return dict(told.get("cluster", {}))
 
 
@@ -171,26 +173,26 @@ def is_read_only(cluster: Told, name: str) -> bool:
     return str(described(cluster, name).get("readOnly", "")).lower() == "true"
 
 
-def is_local(solr: Solr) -> bool:
+def is_local(collection: Collection) -> bool:
     """Whether the address is one that only this machine reaches."""
-    return is_loopback(urlsplit(solr.base).hostname or "")
+    return is_loopback(urlsplit(collection.base).hostname or "")
 
 
-def _answers(solr: Solr, key: str, clauses: int) -> bool:
+def _answers(collection: Collection, key: str, clauses: int) -> bool:
     terms = " ".join(f'"{number}"' for number in range(clauses))
     request = {"query": f"{{!lucene q.op=OR df={key}}}{terms}", "limit": 0}
     params = {"params": {"defType": "lucene"}}
-    return _told(solr, f"{solr.url}/select", body=request | params) is not None
+    return _told(collection, f"{collection.url}/select", body=request | params) is not None
 
 
 def _told(
-    solr: Solr, url: str, params: Mapping[str, str] | None = None, *, body: Any = None
+    collection: Collection, url: str, params: Mapping[str, str] | None = None, *, body: Any = None
 ) -> Told | None:
     try:
         if body is None:
-            return answer(solr.session.get(url, params=params))
+            return answer(collection.session.get(url, params=params))
         json = {"Content-Type": "application/json"}
-        return answer(solr.session.post(url, data=orjson.dumps(body), headers=json))
+        return answer(collection.session.post(url, data=orjson.dumps(body), headers=json))
     except SolrUnreachable:
         raise
     except SolrError:
@@ -218,12 +220,12 @@ class Health:
     inactive: tuple[str, ...] = ()
 
 
-def health(solr: Solr) -> Health:
+def health(collection: Collection) -> Health:
     """Ask a server how it and this collection fare; raises SolrUnreachable where none answers."""
-    core = f"solr.core.{solr.core}:"
+    core = f"solr.core.{collection.name}:"
     keys = [_HEAP, _DISK, *(core + name for name in (_DELETED, _LARGEST, _LOG))]
     try:
-        response = solr.session.get(f"{solr.base}/admin/metrics", params={"key": keys})
+        response = collection.session.get(f"{collection.base}/admin/metrics", params={"key": keys})
         found = answer(response, {"metrics": dict})["metrics"]
     except SolrUnreachable:
         raise
@@ -235,7 +237,7 @@ def health(solr: Solr) -> Health:
         disk=found.get(_DISK),
         deleted=deleted / largest if deleted is not None and largest else None,
         replaying=None if state is None else state in _REPLAYING,
-        inactive=_inactive(described(cluster(solr), solr.core)),
+        inactive=_inactive(described(cluster(collection), collection.name)),
     )
 
 

@@ -17,7 +17,7 @@ import orjson
 from neardup_solr.errors import SolrAnswerError
 from neardup_solr.files import solr_config
 from neardup_solr.solr.answers import answer
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, Names
 
 # Solr keeps these by its own means.
@@ -126,15 +126,15 @@ _ATTRIBUTES = ("indexed", "stored", "docValues", "multiValued")
 _NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
 
 
-def described(solr: Solr) -> Schema:
+def described(collection: Collection) -> Schema:
     """The schema of a collection, with what is left to defaults worked out.
 
     Raises CoreMissing where there is no such collection, SolrError where Solr does not answer.
     """
-    whole = _get(solr, "", {"schema": dict})["schema"]
+    whole = _get(collection, "", {"schema": dict})["schema"]
     types = {one["name"]: _class(one.get("class", "")) for one in whole.get("fieldTypes", ())}
-    fields = _get(solr, "/fields", {"fields": list})["fields"]
-    dynamic = _get(solr, "/dynamicfields", {"dynamicFields": list})["dynamicFields"]
+    fields = _get(collection, "/fields", {"fields": list})["fields"]
+    dynamic = _get(collection, "/dynamicfields", {"dynamicFields": list})["dynamicFields"]
     return Schema(
         key=whole.get("uniqueKey", ""),
         types=types,
@@ -144,22 +144,22 @@ def described(solr: Solr) -> Schema:
     )
 
 
-def is_mutable(solr: Solr) -> bool:
+def is_mutable(collection: Collection) -> bool:
     """Whether the Schema API may change the schema; asked by a change that cannot be made."""
     try:
-        change(solr, _NO_CHANGE)
+        change(collection, _NO_CHANGE)
     except SolrAnswerError as error:
         return error.status == 400 and "not editable" not in error.reason
     return True
 
 
-def change(solr: Solr, commands: Mapping[str, Any]) -> None:
+def change(collection: Collection, commands: Mapping[str, Any]) -> None:
     """Change the schema by commands of the Schema API: all of them, or none.
 
     Raises SolrAnswerError where Solr refuses, or the schema is not managed.
     """
     if commands:
-        answer(solr.session.post(f"{solr.url}/schema", data=orjson.dumps(commands),
+        answer(collection.session.post(f"{collection.url}/schema", data=orjson.dumps(commands),
                                  headers={"Content-Type": "application/json"}))  # fmt: skip
 
 
@@ -178,17 +178,17 @@ def wanted(names: Names) -> dict[str, Field]:
     return fields
 
 
-def remember(solr: Solr, names: Names) -> None:
+def remember(collection: Collection, names: Names) -> None:
     """Keep names with a collection, in its schema, for `Solr.kept_names`.
 
     Raises SolrAnswerError where the schema is not managed.
     """
-    schema = described(solr)
+    schema = described(collection)
     if NOTE in schema.fields:
-        change(solr, {"replace-field": note(names)})
+        change(collection, {"replace-field": note(names)})
     else:
         types = [] if NOTE_TYPE in schema.types else [note_type()]
-        change(solr, {"add-field-type": types, "add-field": [note(names)]})
+        change(collection, {"add-field-type": types, "add-field": [note(names)]})
 
 
 def note(names: Names) -> dict[str, Any]:
@@ -231,9 +231,9 @@ def _xml_value(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _get(solr: Solr, part: str, needed: Mapping[str, type]) -> dict[str, Any]:
+def _get(collection: Collection, part: str, needed: Mapping[str, type]) -> dict[str, Any]:
     params = {"showDefaults": "true"} if part else {}
-    return answer(solr.session.get(f"{solr.url}/schema{part}", params=params), needed)
+    return answer(collection.session.get(f"{collection.url}/schema{part}", params=params), needed)
 
 
 def _field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:

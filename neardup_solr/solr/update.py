@@ -19,7 +19,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query
 from neardup_solr.solr.answers import TOO_LARGE, Refusal, refused_by
-from neardup_solr.solr.collection import EXACT, Solr
+from neardup_solr.solr.collection import EXACT, Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
@@ -97,7 +97,7 @@ class Sent:
         )
 
 
-def send(solr: Solr, orders: Sequence[Order]) -> Sent:
+def send(collection: Collection, orders: Sequence[Order]) -> Sent:
     """Send updates, each for the version of its document that was read.
 
     Where Solr refuses the whole request for one document, or as too large, it is sent again in
@@ -107,7 +107,7 @@ def send(solr: Solr, orders: Sequence[Order]) -> Sent:
         return Sent()
     body = b"[" + b",".join(order.json for order in orders) + b"]"
     try:
-        decoded = solr.post("update", body, params=_OPTIMISTIC)
+        decoded = collection.post("update", body, params=_OPTIMISTIC)
     except SolrAnswerError as error:
         if error.status not in _ONE_BY_ONE:
             raise
@@ -115,14 +115,16 @@ def send(solr: Solr, orders: Sequence[Order]) -> Sent:
             reason = _ONE_BY_ONE[error.status] or error.reason
             return Sent(refused=(Refusal(id=orders[0].id, reason=reason),))
         middle = len(orders) // 2
-        return send(solr, orders[:middle]) | send(solr, orders[middle:])
-    return _sent(solr.url, orders, decoded)
+        return send(collection, orders[:middle]) | send(collection, orders[middle:])
+    return _sent(collection.url, orders, decoded)
 
 
-def whole(solr: Solr, ids: Sequence[str]) -> list[dict[str, Any]]:
+def whole(collection: Collection, ids: Sequence[str]) -> list[dict[str, Any]]:
     """All that Solr gives back of documents, by the collection's own names."""
     request = query.by_ids(ids) | {"fields": ["*"], "limit": len(ids)}
-    docs: list[dict[str, Any]] = solr.ask(request, {"response.docs": list})["response"]["docs"]
+    docs: list[dict[str, Any]] = collection.ask(request, {"response.docs": list})["response"][
+        "docs"
+    ]
     return docs
 
 

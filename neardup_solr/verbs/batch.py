@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from neardup_solr.measures import Comparer
 from neardup_solr.minhash import bands, sign, signature
 from neardup_solr.records import Document, Hit, Match
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hits, Hot, Question, hits_of_each, with_most_shared
 
 BANDS = "content_bands"
@@ -89,16 +89,16 @@ class Finder:
         return Question(field=BANDS, fields=asked, filters=self.filters)
 
 
-def hits_of_batch(solr: Solr, batch: Batch, finder: Finder) -> list[Hits]:
+def hits_of_batch(collection: Collection, batch: Batch, finder: Finder) -> list[Hits]:
     """Who in a collection shares a band with each document of a batch; nobody with one of no words.
 
     Of those that share only hot bands with a document, which `is_cut` then, some may be missing.
     """
     terms, question = batch.terms(), finder.question()
-    found = hits_of_each(solr, terms, question, finder.hot)
+    found = hits_of_each(collection, terms, question, finder.hot)
     if not finder.with_most_shared:
         return found
-    return with_most_shared(solr, terms, question, found)
+    return with_most_shared(collection, terms, question, found)
 
 
 def meetings(

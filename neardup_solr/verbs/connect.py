@@ -7,8 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr import collection
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection, open_collection, require_name
 from neardup_solr.solr.session import Access, Connection, from_environment
 
 ADDRESS = "NEARDUP_SOLR_URL"
@@ -23,7 +22,7 @@ def connect(
     create: bool = False,
     access: Access | None = None,
     on_started: Callable[[str], None] | None = None,
-) -> Solr:
+) -> Collection:
     """The Solr to work with: the one at `address`, at $NEARDUP_SOLR_URL, or the embedded one.
 
     Instead of an address, a `pysolr.Solr`: the collection is its own, and its session goes on
@@ -39,14 +38,14 @@ def connect(
     """
     address = address or os.environ.get(ADDRESS)
     if address:
-        return _named(collection.connect(address, core, access=access or from_environment()))
-    collection.require_name(core)
+        return _named(open_collection(address, core, access=access or from_environment()))
+    require_name(core)
     from neardup_solr import embedded
 
     running = embedded.start(heap=heap)
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
-    target = collection.connect(running.url, core, embedded=True)
+    target = open_collection(running.url, core, embedded=True)
     if create:
         from neardup_solr.files import solr_config
         from neardup_solr.solr import admin
@@ -56,15 +55,15 @@ def connect(
     return _named(target)
 
 
-def _named(solr: Solr) -> Solr:
+def _named(collection: Collection) -> Collection:
     """The collection with the names that were kept in its schema, where it is there and has any."""
-    return replace(solr, names=solr.kept_names())
+    return replace(collection, names=collection.kept_names())
 
 
-def require_named(solr: Solr, name: str) -> None:
+def require_named(collection: Collection, name: str) -> None:
     """Refuse an address that names another core than the user does, by SettingsError."""
-    if name != solr.core:
+    if name != collection.name:
         raise SettingsError(
-            f"the address names the core {solr.core!r}, and {name!r} was asked for",
-            f"give the address without a core: {solr.base}",
+            f"the address names the core {collection.name!r}, and {name!r} was asked for",
+            f"give the address without a core: {collection.base}",
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from neardup_solr.demo import listings, pairs
 from neardup_solr.measures import Limits
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.verbs.evaluate import Evaluation, evaluate
 from neardup_solr.verbs.index import IndexSummary, index
@@ -26,8 +26,8 @@ class Demonstration:
     evaluation: Evaluation
 
 
-def demo(solr: Solr) -> Demonstration:
+def demo(collection: Collection) -> Demonstration:
     """Index the demo listings, report their near-duplicates, compare with the known pairs."""
-    indexed = index(listings(), solr, reading=Reading(keep=("city", "kind")))
-    found = report(solr, chosen=Chosen(later_only=True), criteria=CRITERIA)
+    indexed = index(listings(), collection, reading=Reading(keep=("city", "kind")))
+    found = report(collection, chosen=Chosen(later_only=True), criteria=CRITERIA)
     return Demonstration(indexed=indexed, report=found, evaluation=evaluate(found.pairs, pairs()))

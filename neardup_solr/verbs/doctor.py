@@ -16,7 +16,7 @@ from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
 from neardup_solr.solr.probe import health
 from neardup_solr.solr.schema import Schema
@@ -48,7 +48,7 @@ class Diagnosis:
         return tuple(one for one in self.findings if one.level != NOTE)
 
 
-def doctor(solr: Solr, *, sample: int = SAMPLE) -> Diagnosis:
+def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     """Count documents by settings, missing ones included, and compute a sample anew.
 
     The sample has `sample` documents that have our fields, the same ones in every run. Nothing is
@@ -59,16 +59,16 @@ def doctor(solr: Solr, *, sample: int = SAMPLE) -> Diagnosis:
     """
     if sample < 0:
         raise SettingsError(f"a sample cannot have {sample} documents", "give 0 or more")
-    solr.require_fields([SETTINGS])
-    found = schema.described(solr)
-    roots, settings = guard.roots_only(found), solr.values(SETTINGS)
-    documents, with_text = solr.count(roots), _with_text(solr, found)
-    missing = solr.count([*roots, f"-{solr.names.of(SETTINGS)}:[* TO *]", *with_text])
-    without_text = documents - solr.count([*roots, *with_text]) if with_text else None
-    told = health(solr)
-    sampled = _sampled(solr, sample)
+    collection.require_fields([SETTINGS])
+    found = schema.described(collection)
+    roots, settings = guard.roots_only(found), collection.values(SETTINGS)
+    documents, with_text = collection.count(roots), _with_text(collection, found)
+    missing = collection.count([*roots, f"-{collection.names.of(SETTINGS)}:[* TO *]", *with_text])
+    without_text = documents - collection.count([*roots, *with_text]) if with_text else None
+    told = health(collection)
+    sampled = _sampled(collection, sample)
     counted = Counted(
-        name=solr.core, text=solr.names.text, settings=settings, documents=documents,
+        name=collection.name, text=collection.names.text, settings=settings, documents=documents,
         missing=missing, without_text=without_text, sampled=sampled, heap=told.heap,
         disk=told.disk, deleted=told.deleted, replaying=told.replaying, inactive=told.inactive,
     )  # fmt: skip
@@ -82,11 +82,11 @@ def doctor(solr: Solr, *, sample: int = SAMPLE) -> Diagnosis:
     )
 
 
-def _sampled(solr: Solr, size: int) -> Sampled:
-    ids = solr.ids([f"{solr.names.of(SETTINGS)}:[* TO *]"])
+def _sampled(collection: Collection, size: int) -> Sampled:
+    ids = collection.ids([f"{collection.names.of(SETTINGS)}:[* TO *]"])
     drawn = heapq.nsmallest(size, ids, key=mmh3.hash)
     sampled, known = Sampled(), dict[str, Settings]()
-    for one in solr.stored(drawn, [TEXT, *OWN]):
+    for one in collection.stored(drawn, [TEXT, *OWN]):
         fingerprint = one[SETTINGS]
         if fingerprint not in known:
             known[fingerprint] = Settings.parse(fingerprint)
@@ -94,9 +94,9 @@ def _sampled(solr: Solr, size: int) -> Sampled:
     return sampled
 
 
-def _with_text(solr: Solr, found: Schema) -> list[str]:
+def _with_text(collection: Collection, found: Schema) -> list[str]:
     """A filter for documents with text, where one of its fields can be searched for."""
-    fields = {name: found.field(name) for name in solr.names.text}
+    fields = {name: found.field(name) for name in collection.names.text}
     if not all(one is not None and (one.indexed or one.doc_values) for one in fields.values()):
         return []
     return [" OR ".join(f"{name}:[* TO *]" for name in fields)]

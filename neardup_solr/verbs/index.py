@@ -18,7 +18,7 @@ from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.answers import Refusal
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 
 
@@ -64,7 +64,7 @@ DEFAULT_READING = Reading()
 
 def index(
     source: str | Path | Iterable[Document],
-    solr: Solr,
+    collection: Collection,
     *,
     settings: Settings | Mapping[str, Any] | None = None,
     reading: Reading = DEFAULT_READING,
@@ -85,11 +85,11 @@ def index(
     """
     run = _Run(reading=reading, sending=sending, watching=watching)
     batches = run.batches(source)
-    settled = solr.settled(settings)
-    solr.require_fields(["id", *settled.fields])
-    for delivered in _deliver(batches, solr, settled, sending.threads):
+    settled = collection.settled(settings)
+    collection.require_fields(["id", *settled.fields])
+    for delivered in _deliver(batches, collection, settled, sending.threads):
         run.acknowledge(delivered)
-    solr.commit()
+    collection.commit()
     return run.summary(settled)
 
 
@@ -202,7 +202,7 @@ class _Run:
 
 
 def _deliver(
-    batches: Iterable[_Batch], solr: Solr, settings: Settings, threads: int
+    batches: Iterable[_Batch], collection: Collection, settings: Settings, threads: int
 ) -> Iterator[_Delivered]:
     """Encode batches here and send them by several threads; answers come in order.
 
@@ -219,7 +219,7 @@ def _deliver(
             made = encode.encoded(list(batch.documents.values()), settings)
             while waiting and (batch.alone or len(waiting) > threads):
                 yield waiting.popleft().result()
-            waiting.append(pool.submit(_sent, solr, made))
+            waiting.append(pool.submit(_sent, collection, made))
             if batch.alone:
                 yield waiting.popleft().result()
         while waiting:
@@ -230,6 +230,6 @@ def _deliver(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _sent(solr: Solr, made: Sequence[tuple[bytes, int]]) -> _Delivered:
-    refused = solr.add([json for json, _ in made])
+def _sent(collection: Collection, made: Sequence[tuple[bytes, int]]) -> _Delivered:
+    refused = collection.add([json for json, _ in made])
     return _Delivered(documents=len(made), words=sum(w for _, w in made), refused=refused)

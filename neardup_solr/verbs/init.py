@@ -11,7 +11,7 @@ from neardup_solr.files import solr_config
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin, probe, schema
-from neardup_solr.solr.collection import NATIVE_PROPERTIES, Solr
+from neardup_solr.solr.collection import NATIVE_PROPERTIES, Collection
 from neardup_solr.solr.names import NOTE, Names
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
@@ -22,7 +22,9 @@ from neardup_solr.verbs.lint.rules import clash
 ATTEMPTS = 3  # where somebody else changes the schema at the same time
 
 
-def init(solr: Solr, *, name: str | None = None, shards: int = 1, native: bool = False) -> bool:
+def init(
+    collection: Collection, *, name: str | None = None, shards: int = 1, native: bool = False
+) -> bool:
     """Create the core or collection with all fields; True if it was not there before.
 
     One that is there already gets what it lacks, as by `prepare`. `name` is what the user calls
@@ -34,19 +36,19 @@ def init(solr: Solr, *, name: str | None = None, shards: int = 1, native: bool =
     server refuses.
     """
     if name is not None:
-        require_named(solr, name)
-    created = not admin.exists(solr) and admin.create(
-        solr,
+        require_named(collection, name)
+    created = not admin.exists(collection) and admin.create(
+        collection,
         configset=solr_config() / "conf",
         shards=shards,
         properties=NATIVE_PROPERTIES if native else NOTHING,
     )
     if not created:
-        solr = replace(solr, names=prepare(solr).names)
-    solr.require_fields(ALL_FIELDS)
-    if native and not solr.has_native():
+        collection = replace(collection, names=prepare(collection).names)
+    collection.require_fields(ALL_FIELDS)
+    if native and not collection.has_native():
         raise SettingsError(
-            f"the collection {solr.core!r} is there, without native MinHashes",
+            f"the collection {collection.name!r} is there, without native MinHashes",
             "create another one, or see docs/native.md for one of yours",
         )
     return created
@@ -71,7 +73,11 @@ class Preparation:
 
 
 def prepare(
-    solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None, dry_run: bool = False
+    collection: Collection,
+    *,
+    text: Sequence[str] = (),
+    prefix: str | None = None,
+    dry_run: bool = False,
 ) -> Preparation:
     """Add what is missing of our fields to the schema of a collection that is there.
 
@@ -85,26 +91,26 @@ def prepare(
     is no such collection; SolrError where Solr refuses.
     """
     for attempt in range(ATTEMPTS):
-        found = schema.described(solr)
-        names = _names(solr, found, text, prefix)
-        _require_free(solr, found, names)
-        commands = _commands(solr, found, names)
+        found = schema.described(collection)
+        names = _names(collection, found, text, prefix)
+        _require_free(collection, found, names)
+        commands = _commands(collection, found, names)
         planned = Preparation(
             names=names,
             fields=tuple(one["name"] for one in commands.get("add-field", ())),
             is_done=not commands,
-            is_mutable=schema.is_mutable(solr),
+            is_mutable=schema.is_mutable(collection),
             xml=schema.xml(commands),
-            beside=probe.beside(probe.cluster(solr), solr.core),
+            beside=probe.beside(probe.cluster(collection), collection.name),
         )
         if dry_run or not commands or not planned.is_mutable:
             return planned
-        if _changed(solr, commands, last=attempt == ATTEMPTS - 1):
+        if _changed(collection, commands, last=attempt == ATTEMPTS - 1):
             break
     return replace(planned, is_done=True)
 
 
-def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
+def unprepare(collection: Collection, *, dry_run: bool = False) -> Preparation:
     """Take our fields, and nothing else, out of a schema again.
 
     Only fields of the types that `prepare` adds are taken: one that was there before stays.
@@ -112,7 +118,7 @@ def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
     Raises SettingsError where documents have values in them or the schema is not managed, SolrError
     where Solr refuses, as where a copyField of yours names one of them.
     """
-    found, names = schema.described(solr), solr.kept_names()
+    found, names = schema.described(collection), collection.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
     candidates = [*schema.wanted(names), NOTE]
     ours = [name for name in candidates if name in found.fields
@@ -121,24 +127,24 @@ def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
         names=names,
         fields=tuple(ours),
         is_done=not ours,
-        is_mutable=schema.is_mutable(solr),
-        beside=probe.beside(probe.cluster(solr), solr.core),
+        is_mutable=schema.is_mutable(collection),
+        beside=probe.beside(probe.cluster(collection), collection.name),
     )
     if not ours:
         return planned
     if not dry_run:
-        solr.commit()  # what is not seen yet has values, too
-    _require_unused(solr, [name for name in ours if name != NOTE])
+        collection.commit()  # what is not seen yet has values, too
+    _require_unused(collection, [name for name in ours if name != NOTE])
     if dry_run:
         return planned
     if not planned.is_mutable:
-        reason = f"the schema of {solr.core!r} cannot be changed over HTTP"
+        reason = f"the schema of {collection.name!r} cannot be changed over HTTP"
         raise SettingsError(reason, f"delete there, then reload: {', '.join(ours)}")
     others = {one.type for name, one in found.fields.items() if name not in ours}
     others |= {one.type for one in found.dynamic}
     unused = sorted((types & found.types.keys()) - others)
     schema.change(
-        solr,
+        collection,
         {
             "delete-field": [{"name": name} for name in ours],
             "delete-field-type": [{"name": name} for name in unused],
@@ -147,43 +153,43 @@ def unprepare(solr: Solr, *, dry_run: bool = False) -> Preparation:
     return replace(planned, is_done=True)
 
 
-def _names(solr: Solr, found: Schema, text: Sequence[str], prefix: str | None) -> Names:
+def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: str | None) -> Names:
     if not found.key:
-        reason = f"the collection {solr.core!r} has no unique key"
+        reason = f"the collection {collection.name!r} has no unique key"
         raise SettingsError(reason, "add one to its schema, and index the documents again")
-    known = solr.kept_names()
+    known = collection.kept_names()
     names = chosen(known, found.key, text=text, prefix=prefix)
     if NOTE in found.fields and names.prefix != known.prefix:
         reason = f"our fields are there already, with the prefix {known.prefix!r}"
-        raise SettingsError(reason, f"take them out first: neardup init {solr.core} --remove")
+        raise SettingsError(reason, f"take them out first: neardup init {collection.name} --remove")
     guard.require_texts(found, names.text, known)
     return names
 
 
-def _require_free(solr: Solr, found: Schema, names: Names) -> None:
+def _require_free(collection: Collection, found: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
     remedy = "choose a prefix for our fields, such as --prefix nd_"
     wanted = schema.wanted(names)
-    used = probe.used_fields(solr)
+    used = probe.used_fields(collection)
     if used is None:
         there = wanted.keys() & found.fields.keys()
-        used = frozenset(name for name in there if solr.count([f"{name}:[* TO *]"]))
+        used = frozenset(name for name in there if collection.count([f"{name}:[* TO *]"]))
     for name, needed in wanted.items():
         if problem := clash(name, needed, found, names, used):
             raise SettingsError(f"the field {name!r} is there already: {problem}", remedy)
 
 
-def _require_unused(solr: Solr, fields: Sequence[str]) -> None:
+def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
     any_value = " OR ".join(f"{name}:[* TO *]" for name in fields)
-    count = solr.count([any_value]) if fields else 0
+    count = collection.count([any_value]) if fields else 0
     if count:
         raise SettingsError(
             f"{count:,} documents have values in our fields",
-            f"take them out first: neardup strip {solr.core}",
+            f"take them out first: neardup strip {collection.name}",
         )
 
 
-def _commands(solr: Solr, found: Schema, names: Names) -> dict[str, Any]:
+def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, Any]:
     """What the Schema API has to do; nothing where all is there."""
     missing = [one for name, one in schema.wanted(names).items() if name not in found.fields]
     fields = schema.definitions(missing)
@@ -192,7 +198,7 @@ def _commands(solr: Solr, found: Schema, names: Names) -> dict[str, Any]:
     if not names.is_plain and NOTE not in found.fields:
         fields.append(schema.note(names))
         types.append(schema.note_type())
-    elif NOTE in found.fields and solr.kept_names() != names:
+    elif NOTE in found.fields and collection.kept_names() != names:
         commands["replace-field"] = schema.note(names)
     types = [one for one in types if one["name"] not in found.types]
     return ({"add-field-type": types} if types else {}) | (
@@ -200,10 +206,10 @@ def _commands(solr: Solr, found: Schema, names: Names) -> dict[str, Any]:
     ) | commands  # fmt: skip
 
 
-def _changed(solr: Solr, commands: Mapping[str, Any], *, last: bool) -> bool:
+def _changed(collection: Collection, commands: Mapping[str, Any], *, last: bool) -> bool:
     """Whether the schema was changed; not where somebody has just changed it the same way."""
     try:
-        schema.change(solr, commands)
+        schema.change(collection, commands)
     except SolrAnswerError as error:
         if last or "already exists" not in error.reason:
             raise

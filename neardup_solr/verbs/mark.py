@@ -11,7 +11,7 @@ import orjson
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 
 FIELDS = MARKS
@@ -40,7 +40,7 @@ class Marks:
 
 
 def mark(
-    solr: Solr,
+    collection: Collection,
     clusters: Sequence[Cluster],
     *,
     dry_run: bool = False,
@@ -59,25 +59,25 @@ def mark(
     Raises SettingsError where the collection has no fields for marks or a document is in two
     clusters, SolrError where Solr does not answer, or refuses updates.
     """
-    require_fields(solr)
-    run = _Run(solr=solr, wanted=_wanted(clusters))
+    require_fields(collection)
+    run = _Run(collection=collection, wanted=_wanted(clusters))
     if not dry_run:
-        solr.commit()  # what an interrupted run has sent counts as well
+        collection.commit()  # what an interrupted run has sent counts as well
     differing = run.differing()
     for _ in range(0 if dry_run else PASSES):
         if not differing:
             break
         run.send(differing, on_progress)
-        solr.commit()
+        collection.commit()
         differing = run.differing()
     if differing and not dry_run:
         reason = f"marks of {len(differing):,} documents do not stay: {run.reason}"
-        raise SolrAnswerError(solr.url, 200, reason, "run it again when nobody else writes")
+        raise SolrAnswerError(collection.url, 200, reason, "run it again when nobody else writes")
     return run.counts(len(clusters))
 
 
 def unmark(
-    solr: Solr,
+    collection: Collection,
     *,
     dry_run: bool = False,
     on_progress: OnProgress = unheard,
@@ -87,7 +87,7 @@ def unmark(
     The marked documents are written anew by Solr, which removes a value in no other way; all of
     their other fields stay. Raises as `mark` does.
     """
-    return mark(solr, (), dry_run=dry_run, on_progress=on_progress)
+    return mark(collection, (), dry_run=dry_run, on_progress=on_progress)
 
 
 def numbers(ids: Iterable[str]) -> dict[str, int]:
@@ -111,7 +111,7 @@ def numbers(ids: Iterable[str]) -> dict[str, int]:
 class _Run:
     """One run: what is wanted, what was read last, what was sent, and why Solr refused some."""
 
-    solr: Solr
+    collection: Collection
     wanted: dict[str, Mark]
     found: dict[str, Mark] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
@@ -119,7 +119,7 @@ class _Run:
 
     def differing(self) -> dict[str, Mark]:
         """The documents there whose marks are not those wanted, with the marks they should have."""
-        self.found = _marks(self.solr, self.wanted)
+        self.found = _marks(self.collection, self.wanted)
         differing = {
             id: self.wanted.get(id, NO_MARK)
             for id, mark in self.found.items()
@@ -132,7 +132,7 @@ class _Run:
         """Send marks in batches; what Solr refuses will still differ."""
         updates = [_update(id, mark) for id, mark in marks.items()]
         for at in range(0, len(updates), BATCH):
-            refused = self.solr.add(updates[at : at + BATCH])
+            refused = self.collection.add(updates[at : at + BATCH])
             self.reason = refused[-1].reason if refused else self.reason
             sent = min(at + BATCH, len(updates))
             on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
@@ -162,11 +162,11 @@ def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
     return wanted
 
 
-def _marks(solr: Solr, wanted: Iterable[str]) -> dict[str, Mark]:
+def _marks(collection: Collection, wanted: Iterable[str]) -> dict[str, Mark]:
     """The marks of these documents, where they are there, then of all others that have any."""
-    any_mark = " OR ".join(f"{solr.names.of(name)}:[* TO *]" for name in FIELDS)
-    ids = dict.fromkeys(wanted) | dict.fromkeys(solr.ids([any_mark]))
-    stored = solr.stored(list(ids), FIELDS)
+    any_mark = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in FIELDS)
+    ids = dict.fromkeys(wanted) | dict.fromkeys(collection.ids([any_mark]))
+    stored = collection.stored(list(ids), FIELDS)
     found = {row["id"]: tuple(row.get(name) for name in FIELDS) for row in stored}
     return {id: found[id] for id in ids if id in found}
 
@@ -176,17 +176,19 @@ def _update(id: str, mark: Mark) -> bytes:
     return orjson.dumps({"id": id, "_version_": MUST_EXIST, **values})
 
 
-def require_fields(solr: Solr) -> None:
+def require_fields(collection: Collection) -> None:
     """Refuse a collection that has no fields for marks, by SettingsError with the remedy."""
     try:
-        solr.require_fields(FIELDS)
+        collection.require_fields(FIELDS)
     except SchemaError as error:
         remedy = (
             "restart it: neardup solr stop, then run this again"
-            if solr.session.embedded
-            else f"add them with: neardup init {solr.core} --solr {solr.base};"
+            if collection.session.embedded
+            else f"add them with: neardup init {collection.name} --solr {collection.base};"
             " nothing has to be indexed again"
         )
         lacking = ", ".join(error.missing)
-        reason = f"the collection {solr.core!r} is older than marks, its schema lacks {lacking}"
+        reason = (
+            f"the collection {collection.name!r} is older than marks, its schema lacks {lacking}"
+        )
         raise SettingsError(reason, remedy) from None

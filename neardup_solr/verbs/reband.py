@@ -11,14 +11,14 @@ import orjson
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import bands, signature
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS
 
 BATCH = 1_000
 PASSES = 3  # documents that were changed meanwhile are read again
 
 
-def reband(solr: Solr, settings: Settings) -> int:
+def reband(collection: Collection, settings: Settings) -> int:
     """Give a collection the bands of other settings, from its stored signatures; no text is read.
 
     Only `bands` and `rows` may differ from the stored settings. Each document is updated by an
@@ -29,27 +29,35 @@ def reband(solr: Solr, settings: Settings) -> int:
     Raises SettingsError where the stored settings differ in more or leave out signature or bands,
     SolrError where Solr does not answer, or refuses updates.
     """
-    solr.commit()
-    old = _outdated(solr, settings)
+    collection.commit()
+    old = _outdated(collection, settings)
     changed, reason = 0, ""
     for _ in range(PASSES):
-        ids = (id for fingerprint in old for id in solr.ids([_written_with(solr, fingerprint)]))
+        ids = (
+            id
+            for fingerprint in old
+            for id in collection.ids([_written_with(collection, fingerprint)])
+        )
         while batch := list(islice(ids, BATCH)):
-            updates = list(_updates(solr, batch, settings))
-            refused = solr.add(updates)
+            updates = list(_updates(collection, batch, settings))
+            refused = collection.add(updates)
             changed += len(updates) - len(refused)
             reason = refused[-1].reason if refused else reason
-        solr.commit()
-        if not any(solr.count([_written_with(solr, fingerprint)]) for fingerprint in old):
+        collection.commit()
+        if not any(
+            collection.count([_written_with(collection, fingerprint)]) for fingerprint in old
+        ):
             return changed
-    raise SolrAnswerError(solr.url, 200, f"some updates were refused: {reason}", "run it again")
+    raise SolrAnswerError(
+        collection.url, 200, f"some updates were refused: {reason}", "run it again"
+    )
 
 
-def _outdated(solr: Solr, settings: Settings) -> Sequence[str]:
+def _outdated(collection: Collection, settings: Settings) -> Sequence[str]:
     """The fingerprints in a collection that differ from these settings, in nothing but bands."""
     settings.require("signature", "content_bands")
-    solr.require_fields([SETTINGS, "signature", "content_bands"])
-    old = [each for each in solr.values(SETTINGS) if each != settings.fingerprint]
+    collection.require_fields([SETTINGS, "signature", "content_bands"])
+    old = [each for each in collection.values(SETTINGS) if each != settings.fingerprint]
     for fingerprint in old:
         stored = Settings.parse(fingerprint)
         if replace(stored, bands=settings.bands, rows=settings.rows) != settings:
@@ -61,12 +69,12 @@ def _outdated(solr: Solr, settings: Settings) -> Sequence[str]:
     return old
 
 
-def _written_with(solr: Solr, fingerprint: str) -> str:
-    return f"{{!term f={solr.names.of(SETTINGS)}}}{fingerprint}"
+def _written_with(collection: Collection, fingerprint: str) -> str:
+    return f"{{!term f={collection.names.of(SETTINGS)}}}{fingerprint}"
 
 
-def _updates(solr: Solr, ids: Sequence[str], settings: Settings) -> Iterator[bytes]:
-    for stored in solr.stored(ids, ["signature", "_version_"]):
+def _updates(collection: Collection, ids: Sequence[str], settings: Settings) -> Iterator[bytes]:
+    for stored in collection.stored(ids, ["signature", "_version_"]):
         keys = bands.keys(signature.decode(stored.get("signature", "")), settings)
         # With its version, an update of a document that has changed since is refused.
         update = {

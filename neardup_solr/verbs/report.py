@@ -11,7 +11,7 @@ from neardup_solr.measures import Comparer
 from neardup_solr.minhash import entries
 from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hits
 from neardup_solr.verbs.batch import (
     Finder,
@@ -66,7 +66,7 @@ EVERYTHING = Chosen()
 
 
 def report(
-    solr: Solr,
+    collection: Collection,
     *,
     chosen: Chosen = EVERYTHING,
     criteria: Criteria = DEFAULT,
@@ -79,12 +79,14 @@ def report(
     Raises SettingsError where the collection lacks what `criteria` ask for or has no documents,
     SolrError where Solr does not answer.
     """
-    settings, criteria = searchable(solr, criteria)
-    ids = _chosen_ids(solr, chosen)
-    comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
+    settings, criteria = searchable(collection, criteria)
+    ids = _chosen_ids(collection, chosen)
+    comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
     finder = Finder(comparer=comparer, filters=criteria.filters)
     is_together = criteria.by == "bands" and not criteria.same
-    work = _Neighbours(solr=solr, criteria=criteria, finder=finder, later_only=chosen.later_only)
+    work = _Neighbours(
+        collection=collection, criteria=criteria, finder=finder, later_only=chosen.later_only
+    )
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     found: list[Pair] = []
     cut = done = 0
@@ -112,7 +114,7 @@ def report(
 class _Neighbours:
     """What finds the near-duplicates of documents of a collection."""
 
-    solr: Solr
+    collection: Collection
     criteria: Criteria
     finder: Finder
     later_only: bool
@@ -124,15 +126,18 @@ class _Neighbours:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """The documents with these ids that are still there."""
-        return [Document(id=id, text=text) for id, text in self.solr.texts(ids).items()]
+        return [Document(id=id, text=text) for id, text in self.collection.texts(ids).items()]
 
     def alone(self, document: Document) -> Near:
         """The pairs of one document, by a search of its own."""
         entry = entries.entry(document, self.comparer.settings)
         found = hits(
-            self.solr, entry, self.criteria, wanted=lambda hit: self._is_wanted(document.id, hit.id)
+            self.collection,
+            entry,
+            self.criteria,
+            wanted=lambda hit: self._is_wanted(document.id, hit.id),
         )
-        matches = compared(self.solr, entry, found, self.comparer, many=True)
+        matches = compared(self.collection, entry, found, self.comparer, many=True)
         return [_pair(document.id, match) for match in matches], len(found) == self.criteria.rows
 
     def together(self, ids: Sequence[str]) -> list[Near]:
@@ -142,7 +147,7 @@ class _Neighbours:
         for alone.
         """
         batch = signed_batch(self.documents(ids), self.comparer)
-        found = hits_of_batch(self.solr, batch, self.finder)
+        found = hits_of_batch(self.collection, batch, self.finder)
         best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
         known = list(batch.known)
         met = meetings(batch, best, known, self.comparer)
@@ -167,13 +172,13 @@ def _pair(id: str, match: Match) -> Pair:
     return Pair(id=first, other_id=second, distance=match.distance, similarity=match.similarity)
 
 
-def _chosen_ids(solr: Solr, chosen: Chosen) -> list[str]:
+def _chosen_ids(collection: Collection, chosen: Chosen) -> list[str]:
     filters = [] if chosen.filter is None else [chosen.filter]
     low = None if chosen.first is None else natural(chosen.first)
     high = None if chosen.last is None else natural(chosen.last)
     ids = (
         id
-        for id in solr.ids(filters)
+        for id in collection.ids(filters)
         if (low is None or natural(id) >= low) and (high is None or natural(id) <= high)
     )
     return sorted(ids, key=natural)

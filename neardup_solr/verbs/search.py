@@ -14,8 +14,8 @@ from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings, require_indexed
-from neardup_solr.solr import collection, query
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr import query
+from neardup_solr.solr.collection import NATIVE, Collection
 from neardup_solr.solr.hits import counted, ranked
 from neardup_solr.text import normalize
 
@@ -29,7 +29,7 @@ WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "signatures": ("content_sg", lambda entry: entry.signatures),
     "profile": ("profile_hash", lambda entry: (entry.profile_hash,) if entry.num_words else ()),
     "md5": ("md5_hash", lambda entry: (entry.md5_hash,) if entry.num_words else ()),
-    "native": (collection.NATIVE, lambda entry: (entry.content,) if entry.num_words else ()),
+    "native": (NATIVE, lambda entry: (entry.content,) if entry.num_words else ()),
 }
 SIGNED = ("bands", "signatures")  # the ways that need a signature, and so the kernel
 SAME: dict[str, Callable[[Entry], str]] = {
@@ -79,7 +79,7 @@ DEFAULT = Criteria()
 
 
 def search(
-    solr: Solr,
+    collection: Collection,
     *,
     id: str | None = None,
     text: str | None = None,
@@ -95,30 +95,30 @@ def search(
     if (id is None) == (text is None):
         raise SettingsError("nothing to search for", "give either an id or a text")
     if id is not None:
-        text = solr.document(id, ["content"]).get("content", "")
+        text = collection.document(id, ["content"]).get("content", "")
     document = Document(id=id or "(text)", text=text or "")
-    at_once = _by_bands(solr, document, criteria, wanted=lambda hit: hit.id != id)
+    at_once = _by_bands(collection, document, criteria, wanted=lambda hit: hit.id != id)
     if at_once is not None:
         return at_once
-    settings, criteria = searchable(solr, criteria)
+    settings, criteria = searchable(collection, criteria)
     needs_texts = measure_named(criteria.measure).needs_texts
     is_signed = criteria.by in SIGNED or not needs_texts
     entry = entries.entry(document, settings, is_signed=is_signed)
-    candidates = hits(solr, entry, criteria, wanted=lambda hit: hit.id != id)
-    comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
-    found = compared(solr, entry, candidates, comparer)
-    return found if needs_texts else _with_texts(solr, found)
+    candidates = hits(collection, entry, criteria, wanted=lambda hit: hit.id != id)
+    comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
+    found = compared(collection, entry, candidates, comparer)
+    return found if needs_texts else _with_texts(collection, found)
 
 
 def _by_bands(
-    solr: Solr, document: Document, criteria: Criteria, *, wanted: Callable[[Hit], bool]
+    collection: Collection, document: Document, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Match] | None:
     """The near-duplicates by one request, or None where that cannot tell.
 
     It can where candidates share a band, few enough to count here what they share, and where all
     documents have the settings that were met before: the request itself counts those.
     """
-    settings = solr.known_settings
+    settings = collection.known_settings
     compared_field = measure_named(criteria.measure).compared_field
     fields = ["content", "content_bands", compared_field]
     if settings is None or criteria.same or not settings.fields.issuperset(fields):
@@ -129,7 +129,7 @@ def _by_bands(
     asked = query.Terms(field="content_bands", values=entry.bands)
     request = query.any_term(asked, filters=criteria.filters)
     limit = 2 * criteria.rows + 1
-    found = solr.select(
+    found = collection.select(
         query.with_settings(request, settings.fingerprint),
         fields=["id", "md5_hash", "num_words", *fields],
         limit=limit,
@@ -140,7 +140,7 @@ def _by_bands(
     shared = counted(entry.bands, found.documents, "content_bands")
     there = {one.id: one.fields for one in shared}
     hits = islice(filter(wanted, shared), criteria.rows)
-    comparer = comparer_for(solr, settings, criteria.measure, criteria.limits)
+    comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
     near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
     known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
     matches = rerank(entry, near, known, comparer)
@@ -153,17 +153,17 @@ def _only(settings: Settings, fields: frozenset[str]) -> Settings:
     return replace(settings, fields=fields)
 
 
-def searchable(solr: Solr, criteria: Criteria) -> tuple[Settings, Criteria]:
+def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Criteria]:
     """The settings of a collection that has all fields that `criteria` need, and those settled.
 
     Raises SettingsError where it has no documents, or where a field was left out at indexing.
     """
-    is_native = criteria.by == "native" and solr.has_native()
+    is_native = criteria.by == "native" and collection.has_native()
     # What another program indexed has its text and what Solr makes of it, and no settings.
-    settings = solr.stored_settings() if is_native else solr.needed_settings()
+    settings = collection.stored_settings() if is_native else collection.needed_settings()
     settings = settings or Settings(fields=UNMARKED)
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
-    there |= {collection.NATIVE} if is_native else set()
+    there |= {NATIVE} if is_native else set()
     ways = _ways(there)
     by = criteria.by or next(iter(ways), "shingles")
     if not measure_named(criteria.measure).needs_texts:
@@ -181,7 +181,7 @@ def _ways(fields: Set[str]) -> list[str]:
 
 
 def hits(
-    solr: Solr, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
+    collection: Collection, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Hit]:
     """The wanted documents that share most terms with an entry, at most `criteria.rows`."""
     field_name, terms_of = WAYS[criteria.by or "shingles"]
@@ -195,23 +195,28 @@ def hits(
         filters.append(same)
         params |= param
     asked = query.min_hash if criteria.by == "native" else query.any_of
-    found = ranked(solr, asked(terms, filters=filters, params=params), page=criteria.rows + 1)
+    found = ranked(collection, asked(terms, filters=filters, params=params), page=criteria.rows + 1)
     return list(islice(filter(wanted, found), criteria.rows))
 
 
-def comparer_for(solr: Solr, settings: Settings, name: str, limits: Limits) -> Comparer:
+def comparer_for(collection: Collection, settings: Settings, name: str, limits: Limits) -> Comparer:
     """What compares documents of a collection by a measure, with how rare words are if needed."""
     measure = measure_of(name, limits)
     return Comparer(
         measure=measure,
         limits=limits,
         settings=settings,
-        frequencies=frequencies(sampled(solr)) if measure.needs_frequencies else None,
+        frequencies=frequencies(sampled(collection)) if measure.needs_frequencies else None,
     )
 
 
 def compared(
-    solr: Solr, entry: Entry, hits: Sequence[Hit], comparer: Comparer, *, many: bool = False
+    collection: Collection,
+    entry: Entry,
+    hits: Sequence[Hit],
+    comparer: Comparer,
+    *,
+    many: bool = False,
 ) -> list[Match]:
     """The hits that are within the limits, most similar first; see `rerank`.
 
@@ -221,18 +226,18 @@ def compared(
     if not near:
         return []
     ids = [hit.id for hit in near]
-    known = solr.texts(ids) if comparer.measure.needs_texts else _signatures(solr, ids)
+    known = collection.texts(ids) if comparer.measure.needs_texts else _signatures(collection, ids)
     return rerank(entry, near, known, comparer, many=many)
 
 
-def _signatures(solr: Solr, ids: Sequence[str]) -> dict[str, str]:
+def _signatures(collection: Collection, ids: Sequence[str]) -> dict[str, str]:
     """The encoded signatures of documents by id; those without one are left out."""
-    rows = solr.stored(ids, ["signature"])
+    rows = collection.stored(ids, ["signature"])
     return {row["id"]: row["signature"] for row in rows if row.get("signature")}
 
 
-def _with_texts(solr: Solr, matches: Sequence[Match]) -> list[Match]:
-    texts = solr.texts([match.id for match in matches])
+def _with_texts(collection: Collection, matches: Sequence[Match]) -> list[Match]:
+    texts = collection.texts([match.id for match in matches])
     return [replace(match, content=texts.get(match.id, "")) for match in matches]
 
 
@@ -240,9 +245,9 @@ SAMPLE = 1_000  # documents whose words are counted, to tell rare words from usu
 SAMPLED = 2_000  # characters of each of them
 
 
-def sampled(solr: Solr) -> Iterator[str]:
+def sampled(collection: Collection) -> Iterator[str]:
     """Texts of a collection's first documents, read when they are asked for."""
-    yield from solr.texts(list(islice(solr.ids(), SAMPLE))).values()
+    yield from collection.texts(list(islice(collection.ids(), SAMPLE))).values()
 
 
 def frequencies(texts: Iterable[str]) -> Frequencies:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from neardup_solr.errors import SettingsError
 from neardup_solr.progress import SILENT, Watching
 from neardup_solr.solr import schema
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION
 from neardup_solr.solr.update import Order, removal
 from neardup_solr.verbs.annotate import guard
@@ -30,7 +30,7 @@ class StripSummary:
 
 
 def strip(
-    solr: Solr,
+    collection: Collection,
     *,
     filters: Sequence[str] = (),
     pace: Pace = DEFAULT_PACE,
@@ -43,18 +43,20 @@ def strip(
 
     Raises SettingsError where an update would lose data, SolrError where Solr stops answering.
     """
-    found = schema.described(solr)
-    there = [name for name in OWN if solr.names.of(name) in found.fields]
+    found = schema.described(collection)
+    there = [name for name in OWN if collection.names.of(name) in found.fields]
     asked = [name for name in there if name not in _TERMS]
     if not asked:
         raise SettingsError(
-            f"{solr.core!r} has no fields of ours",
+            f"{collection.name!r} has no fields of ours",
             "there is nothing to take out; neardup init adds them",
         )
-    guard.require_safe(solr)
-    solr.commit()  # what an interrupted run has sent counts as well
-    any_of = " OR ".join(f"{solr.names.of(name)}:[* TO *]" for name in asked)
-    run = Rewrite(solr=solr, task=_task(solr, asked, there), pace=pace, watching=watching)
+    guard.require_safe(collection)
+    collection.commit()  # what an interrupted run has sent counts as well
+    any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in asked)
+    run = Rewrite(
+        collection=collection, task=_task(collection, asked, there), pace=pace, watching=watching
+    )
     run.run([*filters, any_of])
     return StripSummary(
         stripped=run.read - run.gone - run.failed,
@@ -68,14 +70,14 @@ def strip(
 _TERMS = frozenset({"content_ng", "content_sg", "content_bands"})
 
 
-def _task(solr: Solr, asked: Sequence[str], there: Sequence[str]) -> Task:
+def _task(collection: Collection, asked: Sequence[str], there: Sequence[str]) -> Task:
     def orders(found: list[Found], again: bool) -> list[Order]:
         return [
-            removal(one["id"], one[VERSION], there, solr.names)
+            removal(one["id"], one[VERSION], there, collection.names)
             for one in found
             if not one.keys().isdisjoint(asked)
         ]
 
     return Task(
-        stage="stripping", fields=[*asked, VERSION], own=guard.own_fields(solr), orders=orders
+        stage="stripping", fields=[*asked, VERSION], own=guard.own_fields(collection), orders=orders
     )

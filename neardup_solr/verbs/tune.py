@@ -20,7 +20,7 @@ from neardup_solr.minhash.signature import Signature
 from neardup_solr.progress import OnError, unheard
 from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.verbs.evaluate import known_pairs
 
@@ -55,10 +55,10 @@ class Sample:
     signatures: Mapping[str, Signature]
 
 
-def from_solr(solr: Solr, sampling: Sampling, wanted: Set[str]) -> Sample:
+def from_solr(collection: Collection, sampling: Sampling, wanted: Set[str]) -> Sample:
     """Draw from a core's stored signatures; those of the wanted ids are read as well."""
-    ids, documents = _reservoir(solr.ids(), sampling)
-    stored = solr.stored(list(dict.fromkeys([*ids, *sorted(wanted)])), ["signature"])
+    ids, documents = _reservoir(collection.ids(), sampling)
+    stored = collection.stored(list(dict.fromkeys([*ids, *sorted(wanted)])), ["signature"])
     signatures = {row["id"]: signature.decode(row.get("signature", "")) for row in stored}
     return Sample(
         ids=[id for id in ids if id in signatures], documents=documents, signatures=signatures
@@ -136,7 +136,7 @@ class _Compared:
 
 
 def tune(
-    source: Solr | str | Path | Iterable[Document],
+    source: Collection | str | Path | Iterable[Document],
     *,
     demand: Demand = DEFAULT_DEMAND,
     hashes: int | None = None,
@@ -154,17 +154,17 @@ def tune(
     too few documents, or where none of the known pairs is in it; SourceError where a file cannot
     be read, SolrError where Solr does not answer.
     """
-    used = _stored(source, hashes) if isinstance(source, Solr) else _asked(settings, hashes)
+    used = _stored(source, hashes) if isinstance(source, Collection) else _asked(settings, hashes)
     most = hashes or used.hashes
     plan = plans.solve(demand, most)
     pairs = _distinct(known_pairs(known) if isinstance(known, str | Path) else known or ())
     wanted = {id for pair in pairs for id in pair}
-    if isinstance(source, Solr):
+    if isinstance(source, Collection):
         drawn = from_solr(source, sampling, wanted)
     else:
         drawn = from_source(source, used, sampling, wanted)
     compared = _compare(drawn, pairs)
-    current = plans.plan(used.bands, used.rows, demand) if isinstance(source, Solr) else None
+    current = plans.plan(used.bands, used.rows, demand) if isinstance(source, Collection) else None
     return Tuning(
         demand=demand,
         settings=used,
@@ -179,12 +179,12 @@ def tune(
     )
 
 
-def _stored(solr: Solr, hashes: int | None) -> Settings:
+def _stored(collection: Collection, hashes: int | None) -> Settings:
     """The settings of a collection that has signatures of so many hashes."""
-    stored = solr.stored_settings()
+    stored = collection.stored_settings()
     if stored is None:
         raise SettingsError(
-            f"the collection {solr.core!r} has no documents",
+            f"the collection {collection.name!r} has no documents",
             "index some (neardup index FILE), or tune on a file (neardup tune FILE)",
         )
     stored.require("signature")

@@ -11,9 +11,9 @@ from tests.faults.scripted import Answer, answering
 FINE = Answer()
 
 
-def solr(address: str) -> collection.Solr:
+def solr(address: str) -> collection.Collection:
     """A core at that address."""
-    return collection.connect(address, "x")
+    return collection.open_collection(address, "x")
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_host_elsewhere_is_reached_through_the_proxy(monkeypatch: pytest.Monke
 def test_names_that_no_core_can_have(name: str) -> None:
     """Such a name is refused before anything is asked."""
     with pytest.raises(e.SettingsError, match=r"cannot be the name of a core.*choose another name"):
-        collection.connect("http://h:8983/solr", name)
+        collection.open_collection("http://h:8983/solr", name)
 
 
 @pytest.mark.parametrize(
@@ -88,7 +88,7 @@ def test_names_that_no_core_can_have(name: str) -> None:
 def test_a_password_that_cuts_the_address(address: str) -> None:
     """A sign that ends the host's part has to be encoded; the password is not shown."""
     with pytest.raises(e.SolrUnreachable, match="write %2F for '/'") as caught:
-        collection.connect(address, "x")
+        collection.open_collection(address, "x")
     assert "secret" not in str(caught.value)
     assert "user:" not in str(caught.value)
 
@@ -106,14 +106,17 @@ def test_a_password_that_cuts_the_address(address: str) -> None:
 )
 def test_addresses(address: str, base: str, core: str) -> None:
     """An address may name the core, and never keeps its password."""
-    found = collection.connect(address, "given")
-    assert (found.base, found.core) == (base, core)
+    found = collection.open_collection(address, "given")
+    assert (found.base, found.name) == (base, core)
     assert "secret" not in repr(found)
 
 
 def test_credentials_are_sent_as_basic_auth() -> None:
     """User and password of the address become the session's, percent-decoded."""
-    assert collection.connect("http://us%40er:p%2Fw@h/solr", "x").session.auth == ("us@er", "p/w")
+    assert collection.open_collection("http://us%40er:p%2Fw@h/solr", "x").session.auth == (
+        "us@er",
+        "p/w",
+    )
 
 
 @pytest.mark.parametrize(
@@ -122,4 +125,4 @@ def test_credentials_are_sent_as_basic_auth() -> None:
 def test_what_is_no_address(address: str) -> None:
     """An address without http or a host is refused at once."""
     with pytest.raises(e.SolrUnreachable, match="not an address such as"):
-        collection.connect(address, "x")
+        collection.open_collection(address, "x")

@@ -26,11 +26,11 @@ def error(message: str, status: int) -> Answer:
     return Answer(status=status, body=body)
 
 
-def solr(address: str) -> collection.Solr:
+def solr(address: str) -> collection.Collection:
     """A client that repeats quickly."""
     opened, base = session.open_session(address)
     opened.retry = QUICK
-    return collection.Solr(base=base, core="x", session=opened)
+    return collection.Collection(base=base, name="x", session=opened)
 
 
 LIES = [
@@ -151,7 +151,7 @@ def test_a_schema_without_the_fields() -> None:
     assert asked == ["/solr/x/schema/fields"]
 
 
-INCOMPLETE: list[tuple[Callable[[collection.Solr], object], str]] = [
+INCOMPLETE: list[tuple[Callable[[collection.Collection], object], str]] = [
     (lambda solr: solr.require_fields(["id"]), "fields"),
     (lambda solr: solr.count(), "response.docs"),
     (lambda solr: list(ranked(solr, {"query": "*:*"})), "response.docs"),
@@ -163,7 +163,7 @@ INCOMPLETE: list[tuple[Callable[[collection.Solr], object], str]] = [
 
 
 @pytest.mark.parametrize(("ask", "part"), INCOMPLETE)
-def test_incomplete_answers(ask: Callable[[collection.Solr], object], part: str) -> None:
+def test_incomplete_answers(ask: Callable[[collection.Collection], object], part: str) -> None:
     """An answer of status 0 without the part that was asked for is an error that names it."""
     with (
         answering(FINE) as (address, _),
@@ -184,7 +184,7 @@ def test_a_refused_delete_is_an_error() -> None:
             solr(address).commit()
 
 
-REPEATED: list[Callable[[collection.Solr], object]] = [
+REPEATED: list[Callable[[collection.Collection], object]] = [
     lambda solr: solr.require_fields(["id"]),
     lambda solr: list(solr.ids()),
     admin.exists,
@@ -196,7 +196,7 @@ WHOLE = Answer(
 
 
 @pytest.mark.parametrize("ask", REPEATED)
-def test_every_request_is_repeated(ask: Callable[[collection.Solr], object]) -> None:
+def test_every_request_is_repeated(ask: Callable[[collection.Collection], object]) -> None:
     """Schema, administration and cursor ask again like the rest, and when a connection breaks."""
     with answering(error("busy", 503), SILENT, WHOLE) as (address, asked):
         ask(solr(address))
@@ -221,7 +221,7 @@ def test_the_first_contact_is_not_repeated() -> None:
 def test_a_solr_that_ends_while_in_use(embedded: bool, next_step: str) -> None:
     """What answered before has a right address: the next step is to run it and try again."""
     with answering(FINE, SILENT) as (address, _):
-        used = collection.connect(address, "x", embedded=embedded)
+        used = collection.open_collection(address, "x", embedded=embedded)
         used.session.retry = QUICK
         used.commit()
         with pytest.raises(e.SolrUnreachable, match=next_step) as caught:
@@ -234,7 +234,7 @@ def test_a_missing_core_says_where_to_create_it() -> None:
     with answering(Answer(status=404, kind="text/html", body=b"<html>")) as (address, _):
         for embedded, end in ((False, f"neardup init x --solr {address}"), (True, "init x")):
             with pytest.raises(e.CoreMissing) as caught:
-                collection.connect(address, "x", embedded=embedded).count()
+                collection.open_collection(address, "x", embedded=embedded).count()
             assert str(caught.value).endswith(end)
 
 

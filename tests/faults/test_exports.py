@@ -55,7 +55,7 @@ def test_an_export_that_is_not_whole_is_refused(answer: Answer, reason: str) -> 
         answering(NO_SHARDS, answer) as (address, _),
         pytest.raises(nd.SolrAnswerError, match=reason),
     ):
-        collection.connect(address, "x").export(["id"])
+        collection.open_collection(address, "x").export(["id"])
 
 
 def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,4 +67,4 @@ def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyP
         answering(NO_SHARDS, cut) as (address, _),
         pytest.raises(nd.SolrAnswerError, match="broke off after"),
     ):
-        collection.connect(address, "x").export(["id"])
+        collection.open_collection(address, "x").export(["id"])

@@ -11,7 +11,7 @@ from neardup_solr.embedded import lifecycle
 from neardup_solr.embedded.layout import layout
 from neardup_solr.solr import admin
 from neardup_solr.solr.answers import answer
-from neardup_solr.solr.collection import Solr, connect
+from neardup_solr.solr.collection import Collection, open_collection
 
 # The defaults of /select are those of a shop: another parser, and all words are needed.
 CONFIG = """<config>
@@ -66,7 +66,7 @@ KEY = "<uniqueKey>sku</uniqueKey>"
 def collection(
     *, schema: str = SCHEMA, more: str = "", key: str = KEY,
     factory: str = MANAGED.format("true"), log: str = LOG, select: str = "",
-) -> Iterator[Solr]:  # fmt: skip
+) -> Iterator[Collection]:  # fmt: skip
     """A fresh core of the embedded Solr with that schema and configuration."""
     name = f"foreign_{uuid.uuid4().hex[:12]}"
     configset = layout().solr_home / "configsets" / name
@@ -77,7 +77,7 @@ def collection(
     )
     file = "schema.xml" if factory == CLASSIC else "managed-schema.xml"
     (configset / "conf" / file).write_text(schema.format(more=more, key=key))
-    solr = connect(url, name)
+    solr = open_collection(url, name)
     params = {"action": "CREATE", "name": name, "configSet": name}
     answer(solr.session.get(f"{url}/admin/cores", params=params))
     try:

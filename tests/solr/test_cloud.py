@@ -14,7 +14,7 @@ from neardup_solr.solr import admin, collection
 
 def test_main_path_on_two_shards(cloud: str) -> None:
     """init, index, search, report and delete work across shards as on one core."""
-    solr = collection.connect(cloud, "listings")
+    solr = collection.open_collection(cloud, "listings")
     assert nd.init(solr, shards=2)
     assert not nd.init(solr)
     texts = [f"number {n} in the street of the {n % 7} old lamps" for n in range(40)]
@@ -40,7 +40,7 @@ def test_init_at_once_creates_one_collection(cloud: str) -> None:
     """Several commands that create one collection at the same moment can all use it."""
 
     def init(_: int) -> bool:
-        solr = collection.connect(cloud, "at_once")
+        solr = collection.open_collection(cloud, "at_once")
         created = nd.init(solr)
         solr.commit()
         return created
@@ -51,7 +51,7 @@ def test_init_at_once_creates_one_collection(cloud: str) -> None:
 
 def test_init_leaves_a_configset_as_it_is(cloud: str) -> None:
     """A configset that is there may be in use by others, and changed on purpose."""
-    nd.init(collection.connect(cloud, "first"))
+    nd.init(collection.open_collection(cloud, "first"))
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for path in (file for file in (solr_config() / "conf").rglob("*") if file.is_file()):
@@ -65,13 +65,13 @@ def test_init_leaves_a_configset_as_it_is(cloud: str) -> None:
     answer = requests.post(f"{cloud}/admin/configs", params=upload, data=packed.getvalue(),
                            headers={"Content-Type": "application/octet-stream"})  # fmt: skip
     assert answer.status_code == 200
-    second = collection.connect(cloud, "second")
+    second = collection.open_collection(cloud, "second")
     nd.init(second)
     second.require_fields(["ours"])
 
 
 def test_a_missing_collection_says_how_to_make_it(cloud: str) -> None:
     """The error of a collection that is not there ends with the command that creates it."""
-    solr = collection.connect(cloud, "nowhere")
+    solr = collection.open_collection(cloud, "nowhere")
     with pytest.raises(nd.CoreMissing, match="neardup init nowhere"):
         nd.index([nd.Document(id="1", text="x")], solr)

@@ -27,7 +27,7 @@ import requests
 from typer.testing import CliRunner, Result
 
 from neardup_solr.cli.main import parser
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from tests.solr import foreign
 
@@ -54,7 +54,7 @@ def post(url: str, rows: Any) -> None:
     assert answer.status_code == 200, answer.text
 
 
-def stored(solr: Solr, key: str = "id") -> list[Row]:
+def stored(solr: Collection, key: str = "id") -> list[Row]:
     """Every field of every document but Solr's own, as in the files."""
     asked = {"q": "*:*", "defType": "lucene", "fl": "*", "rows": 10_000, "sort": f"{key} asc"}
     answer = requests.post(f"{solr.url}/select", data=asked, timeout=TIMEOUT)
@@ -63,13 +63,13 @@ def stored(solr: Solr, key: str = "id") -> list[Row]:
     return [{n: row[n] for n in row if n not in ("_version_", "_root_")} for row in found]
 
 
-def neardup(solr: Solr, *words: str) -> Result:
+def neardup(solr: Collection, *words: str) -> Result:
     """Run a command, ANY_NAME in its words being the collection's name."""
-    named = [solr.core if word == ANY_NAME else word for word in words]
+    named = [solr.name if word == ANY_NAME else word for word in words]
     return CliRunner().invoke(parser(), named, env={"NEARDUP_SOLR_URL": solr.base})
 
 
-def done(solr: Solr, *words: str) -> str:
+def done(solr: Collection, *words: str) -> str:
     """As `neardup`, for a command that has to succeed; what it told of itself."""
     result = neardup(solr, *words)
     assert result.exit_code == 0, result.stderr
@@ -77,20 +77,20 @@ def done(solr: Solr, *words: str) -> str:
 
 
 @pytest.fixture
-def ours(solr: Solr) -> Solr:
+def ours(solr: Collection) -> Collection:
     """The earlier collection, in a core of this test."""
     post(f"{solr.url}/update?commit=true", OURS)
     return solr
 
 
 @pytest.fixture
-def theirs(home: Path) -> Iterator[Solr]:
+def theirs(home: Path) -> Iterator[Collection]:
     """The earlier annotated collection, in a core of this test."""
     yield from _theirs()
 
 
 @pytest.fixture(scope="module")
-def both(solr_url: str, home: Path) -> Iterator[dict[str, Solr]]:
+def both(solr_url: str, home: Path) -> Iterator[dict[str, Collection]]:
     """The two collections for tests that only read, by the file of their answers."""
     with fresh_core(solr_url) as core:
         post(f"{core.url}/update?commit=true", OURS)
@@ -98,7 +98,7 @@ def both(solr_url: str, home: Path) -> Iterator[dict[str, Solr]]:
             yield {"answers.jsonl": core, "their_answers.jsonl": shop}
 
 
-def _theirs() -> Iterator[Solr]:
+def _theirs() -> Iterator[Collection]:
     with foreign.collection() as shop:
         for row in rows("their_schema.jsonl"):
             post(f"{shop.url}/schema", row)
@@ -115,18 +115,18 @@ def _theirs() -> Iterator[Solr]:
     ],
 )
 def test_commands_answer_as_the_earlier_ones(
-    both: dict[str, Solr], file: str, earlier: Row
+    both: dict[str, Collection], file: str, earlier: Row
 ) -> None:
     """search, report, duplicates, explain, lint and doctor, by every field and measure."""
     solr = both[file]
     result = neardup(solr, *earlier["words"])
-    assert result.stdout.replace(solr.core, ANY_NAME) == earlier["out"]
+    assert result.stdout.replace(solr.name, ANY_NAME) == earlier["out"]
     assert result.exit_code == earlier["code"]
     if "err" in earlier:  # counts and settings
-        assert result.stderr.replace(solr.core, ANY_NAME) == earlier["err"]
+        assert result.stderr.replace(solr.name, ANY_NAME) == earlier["err"]
 
 
-def test_indexing_again_writes_the_same_fields(ours: Solr, tmp_path: Path) -> None:
+def test_indexing_again_writes_the_same_fields(ours: Collection, tmp_path: Path) -> None:
     """With the settings that are stored, which other ones do not get past."""
     source = tmp_path / "source.jsonl"
     kept = ({**row, "city": row.get("city", [])} for row in OURS)
@@ -143,7 +143,7 @@ def test_indexing_again_writes_the_same_fields(ours: Solr, tmp_path: Path) -> No
     assert stored(ours) == UNMARKED
 
 
-def test_annotating_again_writes_the_same_fields(theirs: Solr) -> None:
+def test_annotating_again_writes_the_same_fields(theirs: Collection) -> None:
     """Nothing is stale; computed anew, all of it, every field is as it was."""
     assert "0 annotated + 44 unchanged" in done(theirs, "annotate", ANY_NAME)
     assert stored(theirs, "sku") == THEIRS
@@ -151,7 +151,7 @@ def test_annotating_again_writes_the_same_fields(theirs: Solr) -> None:
     assert stored(theirs, "sku") == THEIRS
 
 
-def test_marks_are_the_same_and_are_undone(ours: Solr, theirs: Solr) -> None:
+def test_marks_are_the_same_and_are_undone(ours: Collection, theirs: Collection) -> None:
     """Marking again changes nothing; undone and marked once more, the same marks are there."""
     for solr, marked, key in ((ours, OURS, "id"), (theirs, THEIRS, "sku")):
         done(solr, "duplicates", "--mark", "-c", ANY_NAME)
@@ -163,7 +163,7 @@ def test_marks_are_the_same_and_are_undone(ours: Solr, theirs: Solr) -> None:
         assert stored(solr, key) == marked
 
 
-def test_what_was_added_is_taken_out(theirs: Solr) -> None:
+def test_what_was_added_is_taken_out(theirs: Collection) -> None:
     """The fields out of the documents, then out of the schema: what is left is theirs."""
     done(theirs, "strip", ANY_NAME)
     bare = [{name: row[name] for name in row if not name.startswith(PREFIX)} for row in THEIRS]

@@ -11,7 +11,7 @@ import pytest
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.answers import answer
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.annotate import annotate_into
 from neardup_solr.verbs.connect import connect
@@ -23,7 +23,7 @@ BOOKS, TOYS = "books", "toys"
 
 
 @pytest.fixture(scope="module")
-def shop(cloud: str) -> Solr:
+def shop(cloud: str) -> Collection:
     """Two collections of someone else's on a SolrCloud, which share a configset."""
     more = '<dynamicField name="*_lost" type="text" indexed="true" stored="false"/>'
     files = {
@@ -34,7 +34,7 @@ def shop(cloud: str) -> Solr:
     with zipfile.ZipFile(packed, "w") as archive:
         for name, text in files.items():
             archive.writestr(name, text)
-    solr = collection.connect(cloud, BOOKS)
+    solr = collection.open_collection(cloud, BOOKS)
     solr.session.post(
         f"{cloud}/admin/configs",
         params={"action": "UPLOAD", "name": "shop"},
@@ -47,17 +47,17 @@ def shop(cloud: str) -> Solr:
     return solr
 
 
-def collections(solr: Solr, **params: str) -> None:
+def collections(solr: Collection, **params: str) -> None:
     """One call of the Collections API."""
     answer(solr.session.get(f"{solr.base}/admin/collections", params=params))
 
 
-def dangers(solr: Solr) -> dict[str, str]:
+def dangers(solr: Collection) -> dict[str, str]:
     """The dangers of a collection, by what they are about."""
     return {one.about: one.rule for one in lint(solr, text=["title"], prefix="nd_").dangers}
 
 
-def test_a_way_there_and_back(shop: Solr) -> None:
+def test_a_way_there_and_back(shop: Collection) -> None:
     """Fields are added to the shared configset, which is said, and taken out again."""
     before = set(schema.described(shop).fields)
     done = prepare(shop, text=["title"], prefix="nd_")
@@ -73,7 +73,7 @@ def test_a_way_there_and_back(shop: Solr) -> None:
     assert set(schema.described(shop).fields) == before
 
 
-def test_fields_of_all_shards_are_looked_at(shop: Solr) -> None:
+def test_fields_of_all_shards_are_looked_at(shop: Collection) -> None:
     """Whichever shard has the one document with it."""
     numbers = range(30)
     assert shop.add([{"sku": f"{n}", "title": "word"} for n in numbers]) == ()
@@ -83,22 +83,22 @@ def test_fields_of_all_shards_are_looked_at(shop: Solr) -> None:
     assert dangers(shop) == {f"f{number}_lost": "lost-field" for number in numbers[:6]}
 
 
-def test_aliases_and_read_only_collections(shop: Solr) -> None:
+def test_aliases_and_read_only_collections(shop: Collection) -> None:
     """An alias of one collection is that collection; of two it cannot be written."""
     collections(shop, action="CREATEALIAS", name="one", collections=TOYS)
     collections(shop, action="CREATEALIAS", name="both", collections=f"{BOOKS},{TOYS}")
-    assert dangers(collection.connect(shop.base, "one")) == {}
-    assert dangers(collection.connect(shop.base, "both"))[f"{BOOKS}, {TOYS}"] == "alias"
+    assert dangers(collection.open_collection(shop.base, "one")) == {}
+    assert dangers(collection.open_collection(shop.base, "both"))[f"{BOOKS}, {TOYS}"] == "alias"
     collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="true")
-    assert dangers(collection.connect(shop.base, TOYS)) == {"readOnly": "read-only"}
-    assert dangers(collection.connect(shop.base, "one")) == {"readOnly": "read-only"}
+    assert dangers(collection.open_collection(shop.base, TOYS)) == {"readOnly": "read-only"}
+    assert dangers(collection.open_collection(shop.base, "one")) == {"readOnly": "read-only"}
     with pytest.raises(SolrAnswerError, match=r"read-only.*; make the collection writable"):
-        collection.connect(shop.base, TOYS).commit()
+        collection.open_collection(shop.base, TOYS).commit()
     collections(shop, action="CREATEALIAS", name="other", collections="one")
-    assert dangers(collection.connect(shop.base, "other")) == {"readOnly": "read-only"}
-    assert admin.exists(collection.connect(shop.base, "other"))
+    assert dangers(collection.open_collection(shop.base, "other")) == {"readOnly": "read-only"}
+    assert admin.exists(collection.open_collection(shop.base, "other"))
     with pytest.raises(SettingsError, match="'one' is read-only; name another collection"):
         annotate_into(
             replace(shop, names=Names(id="sku", text=("title",))),
-            collection.connect(shop.base, "one"),
+            collection.open_collection(shop.base, "one"),
         )

@@ -30,14 +30,14 @@ def certified(tmp_path_factory: pytest.TempPathFactory) -> Certified:
 
 
 @pytest.fixture
-def secured(solr: nd.Solr, certified: Certified) -> Iterator[str]:
+def secured(solr: nd.Collection, certified: Certified) -> Iterator[str]:
     """The address, with credentials, of a fresh core behind TLS, basic auth and a header."""
     door = Door(credentials="us@er:p/w", headers=(KEY,))
     with front(solr.base, door=door, tls=certified) as address:
-        yield f"{address.replace('://', '://us%40er:p%2Fw@')}/{solr.core}"
+        yield f"{address.replace('://', '://us%40er:p%2Fw@')}/{solr.name}"
 
 
-def work(solr: nd.Solr) -> list[tuple[str, str]]:
+def work(solr: nd.Collection) -> list[tuple[str, str]]:
     """The pairs that the collection's verbs find after indexing: updates, searches, an export."""
     documents = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
     summary = nd.index(documents, solr)
@@ -69,7 +69,7 @@ def test_the_example_of_the_page(secured: str, certified: Certified) -> None:
     ):
         assert named in code
         code = code.replace(named, real)
-    told: dict[str, nd.Solr] = {}
+    told: dict[str, nd.Collection] = {}
     exec(code, {}, told)
     assert work(told["solr"]) == TWINS
 
@@ -137,7 +137,7 @@ def test_a_ca_that_nobody_trusts(secured: str) -> None:
     assert "p%2Fw" not in str(e.value)
 
 
-def test_a_host_that_the_certificate_is_not_for(solr: nd.Solr, tmp_path: Path) -> None:
+def test_a_host_that_the_certificate_is_not_for(solr: nd.Collection, tmp_path: Path) -> None:
     """Trusted, but made out to another name."""
     other = certify(tmp_path, names="DNS:elsewhere")
     with (
@@ -162,11 +162,11 @@ def test_a_ca_file_that_is_none(secured: str, tmp_path: Path) -> None:
     [((), "user:pw"), ((KEY,), "user:wrong"), ((("X-Api-Key", "wrong"),), "user:pw")],
 )
 def test_a_door_that_stays_shut(
-    solr: nd.Solr, headers: tuple[tuple[str, str], ...], address: str
+    solr: nd.Collection, headers: tuple[tuple[str, str], ...], address: str
 ) -> None:
     """Wrong credentials and missing headers are 401, in one line without them."""
     with front(solr.base, door=Door(credentials="user:pw", headers=(KEY,))) as open_at:
-        url = f"{open_at.replace('://', f'://{address}@')}/{solr.core}"
+        url = f"{open_at.replace('://', f'://{address}@')}/{solr.name}"
         with pytest.raises(nd.SolrUnauthorized, match=r"\(HTTP 401\)") as caught:
             nd.connect(url, access=Access(headers=dict(headers))).count()
     assert "wrong" not in str(caught.value)
@@ -193,15 +193,15 @@ def test_a_pysolr_without_a_session(secured: str, certified: Certified) -> None:
 
 
 @pytest.mark.parametrize("path", ["/solr", "/find/solr", "/find"])
-def test_a_pysolr_names_its_collection(solr: nd.Solr, path: str) -> None:
+def test_a_pysolr_names_its_collection(solr: nd.Collection, path: str) -> None:
     """Wherever a server in front has put Solr."""
     with front(solr.base, path=path) as address:
-        ours = nd.connect(pysolr.Solr(f"{address}/{solr.core}/"))
-        assert (ours.base, ours.core) == (address, solr.core)
+        ours = nd.connect(pysolr.Solr(f"{address}/{solr.name}/"))
+        assert (ours.base, ours.name) == (address, solr.name)
         assert work(ours) == TWINS
 
 
-def test_what_a_session_adds_of_its_own(solr: nd.Solr) -> None:
+def test_what_a_session_adds_of_its_own(solr: nd.Collection) -> None:
     """A session that signs each request by itself goes on doing so."""
 
     class Signing(requests.Session):
@@ -210,5 +210,5 @@ def test_what_a_session_adds_of_its_own(solr: nd.Solr) -> None:
             return super().request(*args, **kwargs)  # type: ignore[arg-type]
 
     with front(solr.base, door=Door(headers=(KEY,))) as address:
-        theirs = pysolr.Solr(f"{address}/{solr.core}", session=Signing())
+        theirs = pysolr.Solr(f"{address}/{solr.name}", session=Signing())
         assert work(nd.connect(theirs)) == TWINS

@@ -24,7 +24,7 @@ ACCESS, SCRIPT, OTHER, LINE, TEST = re.findall(r"```python\n(.*?)```", PAGE, fla
 ADDRESS = "http://localhost:8983/solr/listings"
 
 
-def run(code: str, solr: nd.Solr) -> list[str]:
+def run(code: str, solr: nd.Collection) -> list[str]:
     """What a script prints that speaks of `listings`, with the core in its place."""
     assert ADDRESS in code
     command = [sys.executable, "-W", "error", "-c", code.replace(ADDRESS, solr.url)]
@@ -33,14 +33,14 @@ def run(code: str, solr: nd.Solr) -> list[str]:
     return ran.stdout.splitlines()
 
 
-def test_a_plain_pysolr_script(solr: nd.Solr) -> None:
+def test_a_plain_pysolr_script(solr: nd.Collection) -> None:
     """It finds the near-duplicates of what it added."""
     found = run(SCRIPT, solr)
     assert found[0].startswith("12 13 0.")
     assert [line.split()[0] for line in found[1:]] == ["13", "12"]
 
 
-def test_a_collection_that_another_program_feeds(solr: nd.Solr) -> None:
+def test_a_collection_that_another_program_feeds(solr: nd.Collection) -> None:
     """What the page says it prints."""
     said = re.search(r"prints (.*)\.\n", PAGE)
     assert said is not None
@@ -63,7 +63,7 @@ def test_the_fixture_in_one_line(home: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["native"])
-def test_the_schema_to_add_is_the_one_of_our_configset(name: str, solr: nd.Solr) -> None:
+def test_the_schema_to_add_is_the_one_of_our_configset(name: str, solr: nd.Collection) -> None:
     """The JSON of docs/native.md describes the type and the field that the configset has."""
     block = re.search(r"```json\n(.*?)```", (DOCS / f"{name}.md").read_text(), flags=re.DOTALL)
     assert block is not None

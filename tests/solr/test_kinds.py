@@ -4,7 +4,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 TEXTS = {
     "1": "the cat sat on the mat and the cat ran off the mat with the cat",
@@ -18,7 +18,7 @@ DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
 
 @pytest.mark.parametrize("kind", ["words", "chars", "stops", "stems"])
 @pytest.mark.parametrize("by", ["shingles", "bands", "signatures"])
-def test_each_kind_finds_its_near_duplicates(solr: Solr, kind: str, by: str) -> None:
+def test_each_kind_finds_its_near_duplicates(solr: Collection, kind: str, by: str) -> None:
     """A collection of any kind is searched by the shingles that it was indexed with."""
     nd.index(DOCUMENTS, solr, settings=nd.Settings(kind=kind, shingle_size=2))
     criteria = nd.Criteria(by=by, limits=nd.Limits(min_similarity=0.0))
@@ -27,7 +27,7 @@ def test_each_kind_finds_its_near_duplicates(solr: Solr, kind: str, by: str) -> 
     assert japanese == (["5"] if kind == "chars" else [])
 
 
-def test_text_profiles_are_searched(solr: Solr) -> None:
+def test_text_profiles_are_searched(solr: Collection) -> None:
     """Texts of the same frequent words have one profile, whatever their order and rare words."""
     fields = frozenset({*DEFAULT_FIELDS, "profile_hash"})
     reordered = "the cat with the mat off ran the cat and the mat on sat the cat meowing"
@@ -37,7 +37,7 @@ def test_text_profiles_are_searched(solr: Solr) -> None:
     assert [match.id for match in nd.search(solr, id="1", criteria=criteria)] == ["6"]
 
 
-def test_md5_finds_equal_normal_forms(solr: Solr) -> None:
+def test_md5_finds_equal_normal_forms(solr: Collection) -> None:
     """Case and punctuation do not count; a word does."""
     upper = nd.Document(id="6", text=TEXTS["1"].upper() + "!")
     nd.index([*DOCUMENTS, upper], solr)
@@ -45,7 +45,7 @@ def test_md5_finds_equal_normal_forms(solr: Solr) -> None:
     assert [(match.id, match.distance) for match in found] == [("6", 0)]
 
 
-def test_profiles_that_were_not_indexed(solr: Solr) -> None:
+def test_profiles_that_were_not_indexed(solr: Collection) -> None:
     """A collection without profiles says what it can be searched by."""
     nd.index(DOCUMENTS, solr)
     with pytest.raises(nd.SettingsError, match="without profile_hash"):

@@ -11,7 +11,7 @@ from neardup_solr import demo
 from neardup_solr.measures import NAMES
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs import search
 
@@ -19,7 +19,7 @@ Rows = dict[tuple[str, str], tuple[int | None, float]]
 
 
 @pytest.fixture(scope="module")
-def listings(solr_url: str) -> Iterator[Solr]:
+def listings(solr_url: str) -> Iterator[Collection]:
     """A core that holds the demo's listings; nothing here changes it."""
     with fresh_core(solr_url) as core:
         nd.index(demo.listings(), core)
@@ -32,7 +32,7 @@ def rows(pairs: tuple[nd.Pair, ...] | tuple[nd.Duplicate, ...]) -> Rows:
 
 
 @pytest.mark.parametrize("measure", NAMES)
-def test_report_by_bands_is_duplicates_by_bands(listings: Solr, measure: str) -> None:
+def test_report_by_bands_is_duplicates_by_bands(listings: Collection, measure: str) -> None:
     """Of the same candidates, the two commands find the same pairs, just as similar."""
     criteria = nd.Criteria(by="bands", rows=1_000, measure=measure)
     found = nd.report(listings, criteria=criteria)
@@ -44,7 +44,7 @@ def test_report_by_bands_is_duplicates_by_bands(listings: Solr, measure: str) ->
 
 
 @pytest.mark.parametrize("measure", NAMES)
-def test_a_search_finds_what_the_report_has(listings: Solr, measure: str) -> None:
+def test_a_search_finds_what_the_report_has(listings: Collection, measure: str) -> None:
     """A document's matches are its pairs of the report, most similar first, with their texts."""
     criteria = nd.Criteria(measure=measure, limits=nd.Limits(min_similarity=0.1))
     id = "lantern-002"
@@ -62,7 +62,7 @@ def test_a_search_finds_what_the_report_has(listings: Solr, measure: str) -> Non
     assert {match.id: match.content for match in found} == listings.texts([m.id for m in found])
 
 
-def test_measures_differ_in_what_they_find(solr: Solr) -> None:
+def test_measures_differ_in_what_they_find(solr: Collection) -> None:
     """An excerpt, moved passages and abbreviations are near-duplicates by one measure each."""
     text = "the ferry leaves the old north pier at nine in the evening and takes bicycles"
     moved = "in the evening and takes bicycles the ferry leaves the old north pier at nine"
@@ -87,12 +87,12 @@ def test_measures_differ_in_what_they_find(solr: Solr) -> None:
 
 
 def test_words_are_counted_once_in_a_report(
-    listings: Solr, monkeypatch: pytest.MonkeyPatch
+    listings: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """How rare words are is asked of the collection once, and only where it counts."""
     asked = []
 
-    def counting(solr: Solr) -> Iterator[str]:
+    def counting(solr: Collection) -> Iterator[str]:
         asked.append(solr)
         yield from original(solr)
 
@@ -105,7 +105,7 @@ def test_words_are_counted_once_in_a_report(
     assert asked == [listings]
 
 
-def test_estimates_need_stored_signatures(solr: Solr) -> None:
+def test_estimates_need_stored_signatures(solr: Collection) -> None:
     """Where signatures were left out, an estimate is refused and the other measures are not."""
     without = nd.Settings(fields=frozenset(DEFAULT_FIELDS) - {"signature"})
     nd.index([nd.Document(id=id, text="one two three four") for id in "ab"], solr, settings=without)

@@ -10,7 +10,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SchemaError
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, OWN, Names
 from tests.solr.foreign import collection
 
@@ -36,7 +36,7 @@ def own_fields(prefix: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def shop(home: Path) -> Iterator[Solr]:
+def shop(home: Path) -> Iterator[Collection]:
     """A collection with other names that holds TEXTS."""
     with collection(more=own_fields("nd_")) as made:
         named = replace(made, names=NAMES)
@@ -45,7 +45,7 @@ def shop(home: Path) -> Iterator[Solr]:
         yield named
 
 
-def test_documents_lie_under_the_names_of_the_collection(shop: Solr) -> None:
+def test_documents_lie_under_the_names_of_the_collection(shop: Collection) -> None:
     """The key and the text are the collection's, all else has the prefix."""
     (found,) = replace(shop, names=Names(id="sku")).stored(["1"], ["*", "nd_signature"])
     assert found["sku"] == "1"
@@ -55,7 +55,7 @@ def test_documents_lie_under_the_names_of_the_collection(shop: Solr) -> None:
 
 
 @pytest.mark.parametrize("by", ["shingles", "bands", "signatures", "md5"])
-def test_searches_work_by_every_way(shop: Solr, by: str) -> None:
+def test_searches_work_by_every_way(shop: Collection, by: str) -> None:
     """Whatever parser and operator the collection's /select has by default."""
     criteria = nd.Criteria(by=by, same=("first_word",), limits=nd.Limits(max_distance=2))
     found = nd.search(shop, id="1", criteria=criteria)
@@ -64,20 +64,20 @@ def test_searches_work_by_every_way(shop: Solr, by: str) -> None:
     assert [match.content for match in found][:1] == [TEXTS["2"]]
 
 
-def test_reports_and_duplicates_work(shop: Solr) -> None:
+def test_reports_and_duplicates_work(shop: Collection) -> None:
     """The pairs are those of a collection of our own."""
     assert [(pair.id, pair.other_id) for pair in nd.report(shop).pairs] == [("1", "2")]
     assert [(pair.id, pair.other_id) for pair in nd.duplicates(shop).pairs] == [("1", "2")]
 
 
-def test_many_terms_are_found(shop: Solr) -> None:
+def test_many_terms_are_found(shop: Collection) -> None:
     """Beyond 1,024 clauses the names travel as well."""
     long = " ".join(f"w{number}" for number in range(3_000))
     assert nd.search(shop, text=f"{long} {TEXTS['3']}", criteria=nd.Criteria(by="shingles",
                      limits=nd.Limits(min_similarity=0.0)))[0].id == "3"  # fmt: skip
 
 
-def test_a_missing_field_is_named_as_the_collection_would(shop: Solr) -> None:
+def test_a_missing_field_is_named_as_the_collection_would(shop: Collection) -> None:
     """A text field may be dynamic; our own have to be there."""
     replace(shop, names=Names(id="sku", text=("x_txt", "title"), prefix="nd_")).require_fields(
         ["id", "content", "signature"]

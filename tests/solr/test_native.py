@@ -29,30 +29,30 @@ TEXTS = {
 
 
 @pytest.fixture
-def named(solr_url: str) -> Iterator[collection.Solr]:
+def named(solr_url: str) -> Iterator[collection.Collection]:
     """A core that is not there; taken away where the test creates it."""
-    core = collection.connect(solr_url, f"test_{uuid.uuid4().hex[:12]}")
+    core = collection.open_collection(solr_url, f"test_{uuid.uuid4().hex[:12]}")
     yield core
     if admin.exists(core):
         admin.drop(core)
 
 
 @pytest.fixture
-def filled(named: collection.Solr) -> collection.Solr:
+def filled(named: collection.Collection) -> collection.Collection:
     """A collection with native MinHashes, of six documents."""
     assert nd.init(named, native=True)
     nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
     return named
 
 
-def found(solr: collection.Solr, text: str) -> dict[str, int]:
+def found(solr: collection.Collection, text: str) -> dict[str, int]:
     """The documents that share native bands with a text, and how many."""
     terms = query.Terms(field=collection.NATIVE, values=[text])
     hits = ranked(solr, query.min_hash(terms, filters=[], params={}))
     return {hit.id: hit.shared for hit in hits}
 
 
-def test_a_text_shares_all_42_bands_with_itself(filled: collection.Solr) -> None:
+def test_a_text_shares_all_42_bands_with_itself(filled: collection.Collection) -> None:
     """No band is left over to be dead: 126 MinHashes are 42 bands of 3."""
     shared = found(filled, LONG)
     assert shared["a"] == 42
@@ -60,7 +60,7 @@ def test_a_text_shares_all_42_bands_with_itself(filled: collection.Solr) -> None
     assert "c" not in shared
 
 
-def test_short_and_empty_texts(filled: collection.Solr) -> None:
+def test_short_and_empty_texts(filled: collection.Collection) -> None:
     """Texts of fewer words than a shingle are found by their words; none finds nothing."""
     assert found(filled, "TWO words") == {"short": 42, "twin": 42}
     assert found(filled, "...") == {}
@@ -68,7 +68,7 @@ def test_short_and_empty_texts(filled: collection.Solr) -> None:
 
 
 @pytest.mark.parametrize("measure", ["words", "jaccard", "estimate"])
-def test_search_and_report_by_native(filled: collection.Solr, measure: str) -> None:
+def test_search_and_report_by_native(filled: collection.Collection, measure: str) -> None:
     """Candidates come from Solr's own MinHashes, and are compared as any others."""
     by = nd.Criteria(by="native", measure=measure)
     assert [match.id for match in nd.search(filled, id="a", criteria=by)] == ["b"]
@@ -76,7 +76,7 @@ def test_search_and_report_by_native(filled: collection.Solr, measure: str) -> N
     assert [(pair.id, pair.other_id) for pair in pairs] == [("a", "b"), ("short", "twin")]
 
 
-def test_filters_hold(filled: collection.Solr) -> None:
+def test_filters_hold(filled: collection.Collection) -> None:
     """A filter query, and a field that has to be equal."""
     by = nd.Criteria(by="native", filters=("-id:b",))
     assert nd.search(filled, id="a", criteria=by) == []
@@ -84,21 +84,21 @@ def test_filters_hold(filled: collection.Solr) -> None:
     assert [match.id for match in nd.search(filled, id="a", criteria=by)] == ["b"]
 
 
-def test_a_text_that_looks_like_syntax(filled: collection.Solr) -> None:
+def test_a_text_that_looks_like_syntax(filled: collection.Collection) -> None:
     """The text travels as a parameter and is nothing but text."""
     hostile = "${q} {!func}1 } \"' AND *:* $text two words"
     pysolr.Solr(filled.url).add([{"id": "h", "content": hostile}], commit=True)
     assert found(filled, hostile) == {"h": 42}
 
 
-def test_they_survive_the_atomic_update_of_another_program(filled: collection.Solr) -> None:
+def test_they_survive_the_atomic_update_of_another_program(filled: collection.Collection) -> None:
     """Not stored, but made anew from the text."""
     pysolr.Solr(filled.url).add([{"id": "b", "city": "Rome"}], fieldUpdates={"city": "set"},
                                 commit=True)  # fmt: skip
     assert found(filled, TEXTS["b"])["b"] == 42
 
 
-def test_a_client_that_does_not_use_this_package(filled: collection.Solr) -> None:
+def test_a_client_that_does_not_use_this_package(filled: collection.Collection) -> None:
     """It sends plain documents, and asks in Solr's own syntax, as the documentation shows."""
     plain = pysolr.Solr(filled.url)
     plain.add([{"id": "p", "content": LONG + " the end"}], commit=True)
@@ -108,7 +108,7 @@ def test_a_client_that_does_not_use_this_package(filled: collection.Solr) -> Non
     assert {hit["id"] for hit in hits} == {"a", "b", "p"}
 
 
-def test_a_collection_that_only_another_program_fills(named: collection.Solr) -> None:
+def test_a_collection_that_only_another_program_fills(named: collection.Collection) -> None:
     """No document of it has settings: the texts, and what Solr makes of them, are enough."""
     nd.init(named, native=True)
     documents = [{"id": id, "content": text} for id, text in TEXTS.items()]
@@ -124,7 +124,7 @@ def test_a_collection_that_only_another_program_fills(named: collection.Solr) ->
         nd.search(named, id="a", criteria=nd.Criteria(by="native", measure="estimate"))
 
 
-def test_other_collections_pay_nothing(solr: collection.Solr) -> None:
+def test_other_collections_pay_nothing(solr: collection.Collection) -> None:
     """No document gets the field, and the search says what is there instead."""
     nd.index([nd.Document(id="a", text=LONG)], solr)
     params = {"q": "content_native:*", "rows": "0"}
@@ -134,18 +134,18 @@ def test_other_collections_pay_nothing(solr: collection.Solr) -> None:
         nd.search(solr, id="a", criteria=nd.Criteria(by="native"))
 
 
-def test_a_collection_that_is_there_already(solr: collection.Solr) -> None:
+def test_a_collection_that_is_there_already(solr: collection.Collection) -> None:
     """It is not changed, and not taken for one that has them."""
     with pytest.raises(nd.SettingsError, match=r"is there, without native MinHashes; create"):
         nd.init(solr, native=True)
 
 
-def test_the_command(named: collection.Solr) -> None:
+def test_the_command(named: collection.Collection) -> None:
     """`neardup init NAME --native`, then `search --by native`."""
     address = ["--solr", named.base]
-    run("init", named.core, "--native", *address)
+    run("init", named.name, "--native", *address)
     nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
-    shown = run("search", "--core", named.core, "--by", "native", "--id", "a", *address)
+    shown = run("search", "--core", named.name, "--by", "native", "--id", "a", *address)
     assert shown.splitlines()[-1].split("\t")[0] == "b"
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr import admin, collection
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 LINE = "from neardup_solr.testing import solr\n"
 TESTS = """
@@ -67,7 +67,7 @@ def test_one_line_gives_a_solr_that_leaves_nothing_behind(
     bases = {url.rpartition("/")[0] for url in found}
     assert len(bases) == 1
     with pytest.raises(nd.SolrUnreachable):
-        collection.connect(bases.pop(), "any").count()
+        collection.open_collection(bases.pop(), "any").count()
     assert sorted(home.rglob("core.properties")) == kept
 
 
@@ -78,6 +78,6 @@ def test_the_address_of_another_solr(solr_url: str, tmp_path: Path) -> None:
     assert not any(admin.exists(core(url)) for url in found)
 
 
-def core(url: str) -> Solr:
+def core(url: str) -> Collection:
     """The core at an address."""
-    return collection.connect(url, "any")
+    return collection.open_collection(url, "any")

@@ -16,7 +16,7 @@ import requests
 from neardup_solr.embedded import lifecycle
 from neardup_solr.embedded.layout import layout
 from neardup_solr.files import solr_config
-from neardup_solr.solr.collection import Solr, connect
+from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import OWN, Names
 
 TIMEOUT = 60
@@ -95,7 +95,7 @@ SEARCHES = (
 
 
 @contextmanager
-def collection(*, processors: str = "", fields: str = "") -> Iterator[Solr]:
+def collection(*, processors: str = "", fields: str = "") -> Iterator[Collection]:
     """An empty core with their schema, our fields added to it; spoken to by its names.
 
     `processors` begin its update chain; `fields` are further lines of its schema.
@@ -106,7 +106,7 @@ def collection(*, processors: str = "", fields: str = "") -> Iterator[Solr]:
     (folder / "conf" / "solrconfig.xml").write_text(CONFIG.replace("{processors}", processors))
     (folder / "conf" / "managed-schema.xml").write_text(SCHEMA.replace("{own}", fields + _own()))
     _admin(url, action="CREATE", name=name, configSet=name)
-    yield connect(url, name, names=NAMES)
+    yield open_collection(url, name, names=NAMES)
     _admin(url, action="UNLOAD", core=name, deleteInstanceDir="true")
     shutil.rmtree(folder)
 
@@ -153,12 +153,12 @@ def _document(number: int, draw: random.Random) -> dict[str, Any]:
     return made
 
 
-def add(solr: Solr, made: Sequence[dict[str, Any]]) -> None:
+def add(solr: Collection, made: Sequence[dict[str, Any]]) -> None:
     """Add documents as anybody would."""
     pysolr.Solr(solr.url, timeout=TIMEOUT).add(list(made), commit=True)
 
 
-def everything(solr: Solr) -> dict[str, Any]:
+def everything(solr: Collection) -> dict[str, Any]:
     """Every field of every document but ours and the version, and what all searches find."""
     found: dict[str, Any] = {}
     for one in selected(solr, "*:*", fl="*"):
@@ -168,12 +168,12 @@ def everything(solr: Solr) -> dict[str, Any]:
     return found | {q: [one["key"] for one in select(solr, q, fl="key")] for q in SEARCHES}
 
 
-def select(solr: Solr, query: str, **params: Any) -> list[dict[str, Any]]:
+def select(solr: Collection, query: str, **params: Any) -> list[dict[str, Any]]:
     """All documents that a query finds."""
     return list(selected(solr, query, **params))
 
 
-def selected(solr: Solr, query: str, **params: Any) -> Iterator[dict[str, Any]]:
+def selected(solr: Collection, query: str, **params: Any) -> Iterator[dict[str, Any]]:
     """As `select`, page by page."""
     data = {"q": query, "rows": PAGE, "sort": "key asc", **params}
     before, mark = "", "*"
@@ -186,13 +186,13 @@ def selected(solr: Solr, query: str, **params: Any) -> Iterator[dict[str, Any]]:
         before, mark = mark, found["nextCursorMark"]
 
 
-def ours(solr: Solr) -> dict[str, Any]:
+def ours(solr: Collection) -> dict[str, Any]:
     """Our fields of every document that has any."""
     found = select(solr, "*:*", fl="key,nd_*")
     return {one.pop("key"): one for one in found if len(one) > 1}
 
 
-def update(solr: Solr, *made: dict[str, Any], commit: bool = True) -> None:
+def update(solr: Collection, *made: dict[str, Any], commit: bool = True) -> None:
     """Post documents or atomic updates."""
     params = {"commit": str(commit).lower()}
     answer = requests.post(f"{solr.url}/update", params=params, json=list(made), timeout=TIMEOUT)

@@ -13,7 +13,7 @@ from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, SETTINGS, TEXT, VERSION
 from neardup_solr.solr.update import Order, orders, removal
 from neardup_solr.text import normalize
@@ -48,7 +48,7 @@ class AnnotateSummary:
 
 
 def annotate(
-    solr: Solr,
+    collection: Collection,
     *,
     settings: Settings | Mapping[str, Any] | None = None,
     filters: Sequence[str] = (),
@@ -68,13 +68,13 @@ def annotate(
     Raises SettingsError where the collection was annotated with other settings or an update would
     lose data, SchemaError where fields are missing, SolrError where Solr stops answering.
     """
-    solr.require_fields(["id", SETTINGS])  # one that is not prepared would only give riddles
-    found = guard.require_safe(solr)
-    settled = settled_for(solr, settings)
-    run = _Annotation(solr=solr, settings=settled, which=which)
+    collection.require_fields(["id", SETTINGS])  # one that is not prepared would only give riddles
+    found = guard.require_safe(collection)
+    settled = settled_for(collection, settings)
+    run = _Annotation(collection=collection, settings=settled, which=which)
     if which == "missing":
-        filters = [*filters, f"-{solr.names.of(SETTINGS)}:[* TO *]"]
-    rewriting = Rewrite(solr=solr, task=run.task(), pace=pace, watching=watching)
+        filters = [*filters, f"-{collection.names.of(SETTINGS)}:[* TO *]"]
+    rewriting = Rewrite(collection=collection, task=run.task(), pace=pace, watching=watching)
     rewriting.run([*filters, *guard.roots_only(found)])
     return run.summary(rewriting)
 
@@ -83,7 +83,7 @@ def annotate(
 class _Annotation:
     """What a run makes of documents, and how many of them need nothing."""
 
-    solr: Solr
+    collection: Collection
     settings: Settings
     which: Which
     unchanged: int = 0
@@ -91,7 +91,7 @@ class _Annotation:
 
     def task(self) -> Task:
         """What is read, and what becomes of it."""
-        own = guard.own_fields(self.solr)
+        own = guard.own_fields(self.collection)
         return Task(stage="annotating", fields=READ, own=own, orders=self.orders)
 
     def orders(self, found: list[Found], again: bool) -> list[Order]:
@@ -108,7 +108,7 @@ class _Annotation:
             else:
                 needed.append(one)
         fields = [name for name in OWN if name in (*self.settings.fields, SETTINGS)]
-        names = self.solr.names
+        names = self.collection.names
         removals = [removal(one["id"], one[VERSION], fields, names) for one in emptied]
         versions = {one["id"]: one[VERSION] for one in needed}
         documents = [Document(id=one["id"], text=one[TEXT]) for one in needed]
@@ -137,7 +137,7 @@ def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool
     return bool(stored.get(MD5) == normalize.md5(normalize.normalize(text)))
 
 
-def settled_for(solr: Solr, settings: Settings | Mapping[str, Any] | None) -> Settings:
+def settled_for(collection: Collection, settings: Settings | Mapping[str, Any] | None) -> Settings:
     """The settings to annotate with; the text counts as one of the fields, as it is there.
 
     Raises SettingsError where the collection has others, SchemaError where it lacks fields.
@@ -147,17 +147,17 @@ def settled_for(solr: Solr, settings: Settings | Mapping[str, Any] | None) -> Se
         settings = replace(settings, fields=settings.fields | always)
     elif settings and "fields" in settings:
         settings = {**settings, "fields": frozenset(settings["fields"]) | always}
-    settled = solr.settled(settings)
+    settled = collection.settled(settings)
     if not always <= settled.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
         raise SettingsError(reason, "strip it first: neardup strip")
-    solr.require_fields(["id", *sorted(settled.fields), SETTINGS])
+    collection.require_fields(["id", *sorted(settled.fields), SETTINGS])
     return settled
 
 
 def annotate_into(
-    solr: Solr,
-    other: Solr,
+    collection: Collection,
+    other: Collection,
     *,
     settings: Settings | Mapping[str, Any] | None = None,
     filters: Sequence[str] = (),
@@ -172,13 +172,13 @@ def annotate_into(
     Raises SettingsError where the other collection has other settings or both are the same one,
     SchemaError where it lacks fields, SolrError where Solr stops answering.
     """
-    guard.require_readable(solr)
-    guard.require_other(solr, other)
+    guard.require_readable(collection)
+    guard.require_other(collection, other)
     settled = settled_for(other, settings)
-    solr.commit()
-    wanted = [*filters, *guard.roots_only(schema.described(solr))]
-    run = _Into(solr=solr, other=other, settings=settled, pace=pace, watching=watching)
-    run.total = solr.count(wanted)
+    collection.commit()
+    wanted = [*filters, *guard.roots_only(schema.described(collection))]
+    run = _Into(collection=collection, other=other, settings=settled, pace=pace, watching=watching)
+    run.total = collection.count(wanted)
     done = index.index(
         run.documents(wanted),
         other,
@@ -203,8 +203,8 @@ def annotate_into(
 class _Into:
     """One run: what is read here, and how much of it is there already."""
 
-    solr: Solr
-    other: Solr
+    collection: Collection
+    other: Collection
     settings: Settings
     pace: Pace
     watching: Watching
@@ -216,9 +216,9 @@ class _Into:
 
     def documents(self, filters: Sequence[str]) -> Iterator[Document]:
         """The documents that are not there, or with another text, at the pace that is asked."""
-        ids, since = self.solr.ids(filters), time.monotonic()
+        ids, since = self.collection.ids(filters), time.monotonic()
         while page := list(islice(ids, self.pace.batch)):
-            texts = {one["id"]: one.get(TEXT) for one in self.solr.stored(page, [TEXT])}
+            texts = {one["id"]: one.get(TEXT) for one in self.collection.stored(page, [TEXT])}
             there = {one["id"]: one for one in self.other.stored(page, [MD5, SETTINGS])}
             self.read += len(page)
             self.gone += len(page) - len(texts)

@@ -9,7 +9,7 @@ from typing import Any
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema, update
-from neardup_solr.solr.collection import NATIVE, Solr
+from neardup_solr.solr.collection import NATIVE, Collection
 from neardup_solr.solr.names import ID, OWN, TEXT, Names
 from neardup_solr.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs import lint
@@ -21,9 +21,9 @@ LOOKED_AT = 100  # documents whose fields are those of all, where Solr does not 
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
 
 
-def own_fields(solr: Solr) -> frozenset[str]:
+def own_fields(collection: Collection) -> frozenset[str]:
     """The collection's names of the fields that are ours."""
-    return frozenset(map(solr.names.of, OWN))
+    return frozenset(map(collection.names.of, OWN))
 
 
 def roots_only(found: Schema) -> list[str]:
@@ -31,20 +31,20 @@ def roots_only(found: Schema) -> list[str]:
     return [f"-{PATH}:[* TO *]"] if PATH in found.fields else []
 
 
-def require_safe(solr: Solr) -> Schema:
+def require_safe(collection: Collection) -> Schema:
     """Refuse a collection in which an update in place would lose data; gives its schema.
 
     Raises SettingsError that says what would be lost, and what to do instead.
     """
-    lint.require_safe(solr)
-    found = schema.described(solr)
-    _require_only_copied(solr, found)
+    lint.require_safe(collection)
+    found = schema.described(collection)
+    _require_only_copied(collection, found)
     return found
 
 
-def require_readable(solr: Solr) -> None:
+def require_readable(collection: Collection) -> None:
     """Refuse text fields whose values Solr does not give back, by SettingsError."""
-    require_texts(schema.described(solr), solr.names.text, solr.names)
+    require_texts(schema.described(collection), collection.names.text, collection.names)
 
 
 def require_texts(found: Schema, fields: Iterable[str], known: Names) -> None:
@@ -58,42 +58,44 @@ def require_texts(found: Schema, fields: Iterable[str], known: Names) -> None:
             raise SettingsError(f"the text field {name!r}: {problem}", next_step)
 
 
-def require_other(solr: Solr, other: Solr) -> None:
+def require_other(collection: Collection, other: Collection) -> None:
     """Refuse to write a collection into itself or into someone else's, by SettingsError.
 
     Documents there are replaced, so they may have no fields but those that are written here.
     """
     there = probe.cluster(other)
-    names = {solr.core, *probe.alias_of(probe.cluster(solr), solr.core)}
-    others = {other.core, *probe.alias_of(there, other.core)}
+    names = {collection.name, *probe.alias_of(probe.cluster(collection), collection.name)}
+    others = {other.name, *probe.alias_of(there, other.name)}
     next_step = "name another collection, made with: neardup init OTHER"
-    if probe.is_read_only(there, other.core):
-        raise SettingsError(f"{other.core!r} is read-only", next_step)
-    if solr.base == other.base and names & others:
-        raise SettingsError(f"{solr.core!r} would be written into itself", next_step)
+    if probe.is_read_only(there, other.name):
+        raise SettingsError(f"{other.name!r} is read-only", next_step)
+    if collection.base == other.base and names & others:
+        raise SettingsError(f"{collection.name!r} would be written into itself", next_step)
     written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
     lost = sorted(_used(other) - written - INTERNAL - {NATIVE})
     if other.count() and (lost or not other.names.is_plain):
         what = f" with the fields {', '.join(lost)}" if lost else " of someone else's"
-        raise SettingsError(f"{other.core!r} has documents{what}, to be replaced", next_step)
+        raise SettingsError(f"{other.name!r} has documents{what}, to be replaced", next_step)
 
 
-def _used(solr: Solr) -> frozenset[str]:
+def _used(collection: Collection) -> frozenset[str]:
     """The fields that documents have; of some of them, where Solr does not tell of all."""
-    told = probe.used_fields(solr)
+    told = probe.used_fields(collection)
     if told is None:  # as from a collection of ours
-        told = frozenset().union(*update.whole(solr, list(islice(solr.ids(), LOOKED_AT))))
+        told = frozenset().union(
+            *update.whole(collection, list(islice(collection.ids(), LOOKED_AT)))
+        )
     return told
 
 
-def _require_only_copied(solr: Solr, found: Schema) -> None:
+def _require_only_copied(collection: Collection, found: Schema) -> None:
     """Refuse fields that are copied to and written to: an update keeps what is copied alone."""
     targets = [target for _, target in found.copies]
-    ids = list(islice(solr.ids(), SAMPLE)) if targets else []
-    for document in update.whole(solr, ids) if ids else []:
+    ids = list(islice(collection.ids(), SAMPLE)) if targets else []
+    for document in update.whole(collection, ids) if ids else []:
         for name in (name for name in document if _is_text_of(name, targets, found)):
             if _was_written(name, document):
-                id = document[solr.names.id]
+                id = document[collection.names.id]
                 reason = f"{name}: the document {id!r} has a value there that was not copied"
                 next_step = "write a collection beside it: neardup annotate --into OTHER"
                 raise SettingsError(f"{reason}, an update would lose it", next_step)

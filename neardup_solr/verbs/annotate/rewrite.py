@@ -19,7 +19,7 @@ from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Progress, Watching
 from neardup_solr.solr import update
 from neardup_solr.solr.answers import Refusal
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order, Sent
 
@@ -83,7 +83,7 @@ class Task:
 class Rewrite:
     """One run: what was `read`, is `gone` since its id was read, was `redone`, has `failed`."""
 
-    solr: Solr
+    collection: Collection
     task: Task
     pace: Pace
     watching: Watching
@@ -102,11 +102,11 @@ class Rewrite:
         Raises SolrAnswerError where Solr refuses a whole batch, SettingsError where updates
         change more than they should: only one document was touched then.
         """
-        self.total = self.solr.count(filters)
-        self._canary = Canary(solr=self.solr, own=self.task.own, left=FIRST)
-        self._go_through(self.solr.ids(filters), again=False)
+        self.total = self.collection.count(filters)
+        self._canary = Canary(collection=self.collection, own=self.task.own, left=FIRST)
+        self._go_through(self.collection.ids(filters), again=False)
         for _ in range(PASSES):
-            self.solr.commit()  # or the changes of others would not be seen
+            self.collection.commit()  # or the changes of others would not be seen
             if not self._undone:
                 return
             ids, self._undone = self._undone, []
@@ -137,7 +137,7 @@ class Rewrite:
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
-        return ids, self.solr.stored(ids, self.task.fields)
+        return ids, self.collection.stored(ids, self.task.fields)
 
     def _trusted(self, orders: list[Order]) -> list[Order]:
         """The orders that are still to be sent: the first ones of a run are sent and compared."""
@@ -148,11 +148,11 @@ class Rewrite:
         return orders
 
     def _send(self, orders: list[Order]) -> Sent:
-        sent = update.send(self.solr, orders)
+        sent = update.send(self.collection, orders)
         if len(sent.refused) == len(orders) > 1:
             reason = f"Solr refuses every document: {sent.refused[-1].reason}"
             next_step = "was the schema changed meanwhile? (neardup lint tells); then run it again"
-            raise SolrAnswerError(self.solr.url, 400, reason, next_step)
+            raise SolrAnswerError(self.collection.url, 400, reason, next_step)
         return sent
 
     def _count_read(self, asked: Sequence[str], found: Sequence[Found], *, again: bool) -> None:
@@ -201,7 +201,7 @@ _INSTEAD = (
 class Canary:
     """How many documents are `left` to be tried; `own` are the fields that an order changes."""
 
-    solr: Solr
+    collection: Collection
     own: frozenset[str]
     left: int
 
@@ -213,7 +213,7 @@ class Canary:
         """
         self.left -= 1
         before = self._other_fields(order.id)
-        sent = update.send(self.solr, [order])
+        sent = update.send(self.collection, [order])
         if order.id not in sent.done and order.id not in sent.unsure:
             return sent
         after = self._committed(order.id)
@@ -227,11 +227,11 @@ class Canary:
         return sent
 
     def _committed(self, id: str) -> dict[str, Any]:
-        self.solr.commit()
+        self.collection.commit()
         return self._other_fields(id)
 
     def _other_fields(self, id: str) -> dict[str, Any]:
-        found = next(iter(update.whole(self.solr, [id])), {})
+        found = next(iter(update.whole(self.collection, [id])), {})
         return {name: value for name, value in found.items() if name not in self.own}
 
     def _changed(
@@ -245,8 +245,8 @@ class Canary:
 
     def _put_back(self, id: str, changed: list[str], before: dict[str, Any], version: int) -> bool:
         back = {name: {"set": before.get(name)} for name in changed}
-        json = orjson.dumps({self.solr.names.id: id, VERSION: version, **back})
-        update.send(self.solr, [Order(id=id, version=version, json=json)])
+        json = orjson.dumps({self.collection.names.id: id, VERSION: version, **back})
+        update.send(self.collection, [Order(id=id, version=version, json=json)])
         now = self._committed(id)
         return not any(_differ(name, before, now) for name in changed)
 

@@ -14,7 +14,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures.aligned import mutual_best
 from neardup_solr.records import Cluster, Duplicate
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
 from neardup_solr.verbs.duplicates.compare import (
@@ -147,8 +147,8 @@ def duplicates(
 
 
 def _name(source: Source) -> str:
-    if isinstance(source, Solr):
-        return source.core
+    if isinstance(source, Collection):
+        return source.name
     return Path(source).name if isinstance(source, str | Path) else "documents"
 
 
@@ -183,9 +183,9 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
             gaps.append(f"documents without a signature: {side.unsigned:,}; index them again")
         if side.failed:
             gaps.append(f"records that could not be used: {side.failed:,}")
-        if side.solr is not None:
-            side.solr.commit()
-            if side.solr.state() != side.state:
+        if side.collection is not None:
+            side.collection.commit()
+            if side.collection.state() != side.state:
                 gaps.append("the collection changed meanwhile; run it again")
     if verified.vanished:
         gaps.append(f"documents deleted meanwhile: {len(verified.vanished):,}")

@@ -20,12 +20,12 @@ from neardup_solr.minhash import entries, sign, signature
 from neardup_solr.progress import OnError, OnProgress, Progress, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Solr, State
+from neardup_solr.solr.collection import Collection, State
 from neardup_solr.solr.names import SETTINGS
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Rows, Spill, Strings
 
-Source: TypeAlias = str | Path | Iterable[Document] | Solr
+Source: TypeAlias = str | Path | Iterable[Document] | Collection
 READING = "reading"
 AT_ONCE = 20_000  # documents of a source that are signed in one go
 PAGES = 4  # pages of texts that are asked for at a time
@@ -83,7 +83,7 @@ class Side:
     unsigned: int = 0
     is_cut: bool = False
     dead: list[int] = field(default_factory=list)
-    solr: Solr | None = None
+    collection: Collection | None = None
     state: State | None = None
 
 
@@ -157,7 +157,7 @@ def gather(given: Sequence[Source], intake: Intake) -> Gathered:
     The stored settings of a collection hold for both sides.
     Raises SettingsError where two collections have different ones.
     """
-    stored = [_settings_of(each) for each in given if isinstance(each, Solr)]
+    stored = [_settings_of(each) for each in given if isinstance(each, Collection)]
     if len(stored) == 2 and stored[0] != stored[1]:
         shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
         reason = f"the two collections were indexed with different settings, {shown}"
@@ -166,33 +166,35 @@ def gather(given: Sequence[Source], intake: Intake) -> Gathered:
     rows = intake.spill.rows(settings.hashes, np.uint32)
     sides = tuple(
         _of_solr(each, rows, settings, intake)
-        if isinstance(each, Solr)
+        if isinstance(each, Collection)
         else _of_source(each, rows, settings, intake)
         for each in given
     )
     return Gathered(settings=settings, signatures=rows.table(), sides=sides)
 
 
-def _settings_of(solr: Solr) -> Settings:
-    solr.commit()
-    settings = solr.needed_settings()
+def _settings_of(collection: Collection) -> Settings:
+    collection.commit()
+    settings = collection.needed_settings()
     settings.require("signature", "content")
     return settings
 
 
-def _of_solr(solr: Solr, rows: Rows, settings: Settings, intake: Intake) -> Side:
+def _of_solr(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
     working = intake.working
-    state = solr.state()
+    state = collection.state()
     side = Side(
         ids=intake.spill.strings(),
-        texts=lambda wanted: _texts_of(solr, [side.ids[row] for row in wanted]),
-        values=lambda wanted, fields: _values_of(solr, [side.ids[row] for row in wanted], fields),
-        solr=solr,
+        texts=lambda wanted: _texts_of(collection, [side.ids[row] for row in wanted]),
+        values=lambda wanted, fields: _values_of(
+            collection, [side.ids[row] for row in wanted], fields
+        ),
+        collection=collection,
         state=state,
     )
     total = state.documents if working.limit is None else min(working.limit, state.documents)
-    side.unsigned = state.documents - sum(solr.values(SETTINGS).values())
-    for block in solr.exported(["id", "signature"]):
+    side.unsigned = state.documents - sum(collection.values(SETTINGS).values())
+    for block in collection.exported(["id", "signature"]):
         left = total - side.documents
         side.is_cut = side.is_cut or len(block) > left
         signed = [found for found in block[:left] if found.get("signature")]
@@ -203,15 +205,19 @@ def _of_solr(solr: Solr, rows: Rows, settings: Settings, intake: Intake) -> Side
     return side
 
 
-def _texts_of(solr: Solr, ids: Sequence[str]) -> list[str | None]:
+def _texts_of(collection: Collection, ids: Sequence[str]) -> list[str | None]:
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     with ThreadPoolExecutor(PAGES) as pool:
-        found = {id: text for texts in pool.map(solr.texts, pages) for id, text in texts.items()}
+        found = {
+            id: text for texts in pool.map(collection.texts, pages) for id, text in texts.items()
+        }
     return [found.get(id) for id in ids]
 
 
-def _values_of(solr: Solr, ids: Sequence[str], fields: Sequence[str]) -> dict[str, list[Any]]:
-    found = {document["id"]: document for document in solr.stored(ids, fields)}
+def _values_of(
+    collection: Collection, ids: Sequence[str], fields: Sequence[str]
+) -> dict[str, list[Any]]:
+    found = {document["id"]: document for document in collection.stored(ids, fields)}
     return {name: [found.get(id, {}).get(name) for id in ids] for name in fields}
 
 

@@ -12,7 +12,7 @@ from neardup_solr.measures import Limits
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_indexed
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.verbs import search
 from neardup_solr.verbs.explain import facts
@@ -29,7 +29,7 @@ Subjects = tuple[Subject, Subject]
 
 
 def explain(
-    source: Solr | str | Path | Iterable[Document],
+    source: Collection | str | Path | Iterable[Document],
     id: str,
     other_id: str,
     *,
@@ -50,7 +50,7 @@ def explain(
     if id == other_id:
         raise SettingsError(f"both ids are {id!r}", "give the ids of two documents")
     ids = (id, other_id)
-    if isinstance(source, Solr):
+    if isinstance(source, Collection):
         settings = _searchable(source)
         first, second = _stored(source, ids, settings)
         sample: Iterable[str] = search.sampled(source)
@@ -61,20 +61,20 @@ def explain(
     return explained(facts.facts(first, second, settings, limits=limits, frequencies=counted))
 
 
-def _searchable(solr: Solr) -> Settings:
-    settings = solr.needed_settings()
+def _searchable(collection: Collection) -> Settings:
+    settings = collection.needed_settings()
     by_source = "explain them in the file that they come from, by --source"
     require_indexed(["content"], settings.fields, by_source)
     return settings
 
 
-def _stored(solr: Solr, ids: tuple[str, str], settings: Settings) -> Subjects:
+def _stored(collection: Collection, ids: tuple[str, str], settings: Settings) -> Subjects:
     """The documents as they are in a collection."""
     kept = [name for name in STORED if name in settings.fields]
-    rows = {row["id"]: row for row in solr.stored(ids, ["content", *kept])}
+    rows = {row["id"]: row for row in collection.stored(ids, ["content", *kept])}
     for id in ids:
         if id not in rows:
-            raise DocumentNotFound(solr.url, id)
+            raise DocumentNotFound(collection.url, id)
 
     def one(id: str) -> Subject:
         row: dict[str, Any] = rows[id]

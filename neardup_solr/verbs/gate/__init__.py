@@ -13,7 +13,7 @@ from neardup_solr.measures.rerank import nearness
 from neardup_solr.minhash import encode, entries
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Batch, Finder, Met, Near, signed_batch
@@ -51,7 +51,7 @@ DEFAULT_GATING = Gating()
 
 
 def gate(
-    solr: Solr,
+    collection: Collection,
     documents: Iterable[Document],
     *,
     policy: Policy = DEFAULT,
@@ -68,27 +68,29 @@ def gate(
     Raises SettingsError where the collection lacks what the policy needs, SolrError where Solr
     does not answer: what was decided before still holds.
     """
-    settings = _settings(solr, policy, index=gating.index)
-    comparer = search.comparer_for(solr, settings, policy.measure, policy.limits)
+    settings = _settings(collection, policy, index=gating.index)
+    comparer = search.comparer_for(collection, settings, policy.measure, policy.limits)
     finder = Finder(
         comparer=comparer, filters=gating.filters, fields=(TAG_FIELD,), with_most_shared=True
     )
-    meeting = Meeting(solr=solr, finder=finder)
+    meeting = Meeting(collection=collection, finder=finder)
     return _Run(meeting=meeting, policy=policy, gating=gating).decisions(documents)
 
 
-def _settings(solr: Solr, policy: Policy, *, index: bool) -> Settings:
+def _settings(collection: Collection, policy: Policy, *, index: bool) -> Settings:
     """The settings of a collection that has what the policy compares; defaults of an empty one."""
-    if index and not solr.names.is_plain:
+    if index and not collection.names.is_plain:
         reason = "the documents of this collection are written by another program"
         raise SettingsError(reason, "index there what the gate admits, and run neardup annotate")
-    stored = solr.stored_settings()
-    if stored is None and solr.count():
-        stored = solr.needed_settings()  # refused: to documents without fields nothing is ever near
-    settings = solr.settled(None) if index else stored or Settings()
+    stored = collection.stored_settings()
+    if stored is None and collection.count():
+        stored = (
+            collection.needed_settings()
+        )  # refused: to documents without fields nothing is ever near
+    settings = collection.settled(None) if index else stored or Settings()
     needed = {BANDS, measure_named(policy.measure).compared_field}
     settings.require(*needed)
-    solr.require_fields(["id", *(settings.fields if index else needed)])
+    collection.require_fields(["id", *(settings.fields if index else needed)])
     return settings
 
 
@@ -108,7 +110,7 @@ class _Run:
             while batch := list(islice(remaining, self.gating.batch)):
                 yield from self._decided(batch, admitted)
         if self.gating.index:
-            self.meeting.solr.commit()
+            self.meeting.collection.commit()
 
     def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         problems = [entries.problem(document) for document in documents]
@@ -175,7 +177,7 @@ class _Run:
         documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
         encoded = encode.encoded(documents, self.meeting.comparer.settings)
         refused = {}
-        for refusal in self.meeting.solr.add([json for json, _ in encoded]):
+        for refusal in self.meeting.collection.add([json for json, _ in encoded]):
             reason = f"Solr refused it: {refusal.reason}"
             for row in rows:
                 document = decisions[row].document

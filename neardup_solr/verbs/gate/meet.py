@@ -12,7 +12,7 @@ from neardup_solr.candidates import arrivals
 from neardup_solr.candidates.arrivals import Arrivals
 from neardup_solr.measures import Comparer
 from neardup_solr.records import Hit
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.spill import Spill, Strings
 from neardup_solr.verbs.batch import (
     Batch,
@@ -68,7 +68,7 @@ class Admitted:
 class Meeting:
     """What finds out who is near, in a collection and among those that come."""
 
-    solr: Solr
+    collection: Collection
     finder: Finder
 
     @property
@@ -78,7 +78,7 @@ class Meeting:
 
     def matched(self, batch: Batch, admitted: Admitted) -> Matched:
         """Whom each document of a batch is near to."""
-        found = hits_of_batch(self.solr, batch, self.finder)
+        found = hits_of_batch(self.collection, batch, self.finder)
         there = [
             [one for one in each.found if _counts(document.id, one)]
             for document, each in zip(batch.documents, found, strict=True)

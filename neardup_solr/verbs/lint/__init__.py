@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.lint.rules import DANGER, Facts, Finding, findings
 
@@ -27,7 +27,7 @@ class Lint:
         return tuple(one for one in self.findings if one.level == DANGER)
 
 
-def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> Lint:
+def lint(collection: Collection, *, text: Sequence[str] = (), prefix: str | None = None) -> Lint:
     """Look at a collection that is there, and change nothing.
 
     The names are those that the collection was prepared with, but for `text` fields and `prefix`
@@ -35,36 +35,36 @@ def lint(solr: Solr, *, text: Sequence[str] = (), prefix: str | None = None) -> 
 
     Raises CoreMissing where there is no such collection, SettingsError where a name cannot be.
     """
-    found = schema.described(solr)
-    names = chosen(solr.names, found.key, text=text, prefix=prefix)
-    documents = solr.count()
-    config = probe.configuration(solr)
-    told, cluster = probe.system(solr), probe.cluster(solr)
+    found = schema.described(collection)
+    names = chosen(collection.names, found.key, text=text, prefix=prefix)
+    documents = collection.count()
+    config = probe.configuration(collection)
+    told, cluster = probe.system(collection), probe.cluster(collection)
     root = found.fields.get("_root_")
     has_root = root is not None and root.indexed and documents > 0
     # A door in front of Solr may ask for them, and Solr then knows of no user.
-    named = solr.session.auth is not None or "Authorization" in solr.session.headers
-    behind = probe.alias_of(cluster, solr.core)
+    named = collection.session.auth is not None or "Authorization" in collection.session.headers
+    behind = probe.alias_of(cluster, collection.name)
     facts = Facts(
-        name=solr.core,
+        name=collection.name,
         schema=found,
-        names=replace(names, id=solr.names.id),
+        names=replace(names, id=collection.names.id),
         wanted=schema.wanted(names),
         documents=documents,
-        used=probe.used_fields(solr) if documents else frozenset(),
-        children=probe.children(solr, found.key) if has_root and found.key else 0,
-        placed=solr.count([PLACED]) if "_nest_path_" in found.fields else 0,
-        is_mutable=schema.is_mutable(solr),
-        has_log=probe.has_update_log(solr),
-        takes_clauses=probe.takes_clauses(solr, found.key),
+        used=probe.used_fields(collection) if documents else frozenset(),
+        children=probe.children(collection, found.key) if has_root and found.key else 0,
+        placed=collection.count([PLACED]) if "_nest_path_" in found.fields else 0,
+        is_mutable=schema.is_mutable(collection),
+        has_log=probe.has_update_log(collection),
+        takes_clauses=probe.takes_clauses(collection, found.key),
         chain=None if config is None else probe.update_chain(config),
         select=probe.handler_parameters(config or {}, "/select"),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
         alias_of=behind,
-        beside=probe.beside(cluster, solr.core),
-        is_read_only=probe.is_read_only(cluster, solr.core),
-        is_local=probe.is_local(solr),
-        is_encrypted=solr.base.startswith("https:"),
+        beside=probe.beside(cluster, collection.name),
+        is_read_only=probe.is_read_only(cluster, collection.name),
+        is_local=probe.is_local(collection),
+        is_encrypted=collection.base.startswith("https:"),
         is_open=bool(told) and "username" not in told.get("security", {}) and not named,
     )
     return Lint(documents=documents, findings=tuple(findings(facts)))
@@ -82,10 +82,10 @@ def chosen(known: Names, key: str, *, text: Sequence[str] = (), prefix: str | No
     )
 
 
-def require_safe(solr: Solr, *, text: Sequence[str] = ()) -> None:
+def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> None:
     """Refuse to write into a collection that lint finds dangerous, by SettingsError."""
-    dangers = lint(solr, text=text).dangers
+    dangers = lint(collection, text=text).dangers
     if dangers:
         first, more = dangers[0], len(dangers) - 1
-        others = f" (and {more} more: neardup lint {solr.core})" if more else ""
+        others = f" (and {more} more: neardup lint {collection.name})" if more else ""
         raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)

@@ -11,7 +11,7 @@ from typing import Protocol
 import pytest
 
 from neardup_solr.minhash import sign
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 
@@ -32,7 +32,7 @@ def compiled() -> None:
 
 
 @pytest.fixture
-def run(solr: Solr) -> Run:
+def run(solr: Collection) -> Run:
     """Run `neardup` on the fresh core of this test."""
 
     def call(

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from tests.faults.scripted import Answer, answering
 from tests.solr.cli.conftest import NEARDUP, Run
 
@@ -61,7 +61,7 @@ def test_search_by_text_file_and_stdin(run: Run, listings: Path, tmp_path: Path)
     assert len(set(answers)) == 1
 
 
-def test_index_from_stdin(run: Run, solr: Solr) -> None:
+def test_index_from_stdin(run: Run, solr: Collection) -> None:
     """Lines from a pipe are `id text`."""
     indexed = run("index", "-", input="1 one two\n2 three four\n")
     assert indexed.returncode == 0
@@ -200,9 +200,9 @@ def test_nobody_at_the_address(run: Run, listings: Path) -> None:
     assert len(failed.stderr.splitlines()) == 1
 
 
-def test_init_creates_and_checks(run: Run, solr: Solr) -> None:
+def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
     """A core is created once, and then only checked."""
-    name = f"{solr.core}_init"
+    name = f"{solr.name}_init"
     base = solr.base
     try:
         assert "is created" in run("init", name, "--solr", base).stderr
@@ -210,10 +210,10 @@ def test_init_creates_and_checks(run: Run, solr: Solr) -> None:
     finally:
         from neardup_solr.solr import admin, collection
 
-        admin.drop(collection.connect(base, name))
+        admin.drop(collection.open_collection(base, name))
 
 
-def test_demo_shows_the_main_job(run: Run, solr: Solr) -> None:
+def test_demo_shows_the_main_job(run: Run, solr: Collection) -> None:
     """The demo indexes, reports, evaluates, and says what to try next; twice alike."""
     first, second = run("demo"), run("demo")
     assert first.returncode == second.returncode == 0
@@ -242,7 +242,7 @@ def test_version(run: Run) -> None:
     assert run("--version").stdout == f"{neardup_solr.__version__}\n"
 
 
-def test_closed_pipe_is_no_traceback(run: Run, solr: Solr, tmp_path: Path) -> None:
+def test_closed_pipe_is_no_traceback(run: Run, solr: Collection, tmp_path: Path) -> None:
     """`neardup report | head -1` ends quietly."""
     source = tmp_path / "same.txt"
     source.write_text("".join(f"{n} the very same text\n" for n in range(150)))

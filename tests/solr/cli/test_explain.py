@@ -13,7 +13,7 @@ import orjson
 import pytest
 
 from neardup_solr import demo
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from tests import ROOT
 from tests.solr.cli.conftest import Run
 from tests.unit.verbs.test_explain import lucky_draws, missed_by_bad_luck
@@ -83,7 +83,7 @@ def test_lines_fit_and_nothing_is_interpreted(run: Run, source: Path) -> None:
     assert "[bold]" in shown
 
 
-def test_the_advised_commands_catch_the_pair(run: Run, solr: Solr, source: Path) -> None:
+def test_the_advised_commands_catch_the_pair(run: Run, solr: Collection, source: Path) -> None:
     """What is printed as advice is a command that runs, after which the pair is found."""
     run("index", str(source))
     missed = run("explain", "luck-1", "luck-2").stdout
@@ -162,7 +162,7 @@ def test_mistakes_are_one_line(run: Run, source: Path) -> None:
     assert run("explain", "old", "evil", "--bands", "3").returncode == 2
 
 
-def test_the_page_shows_what_is_printed(run: Run, solr: Solr) -> None:
+def test_the_page_shows_what_is_printed(run: Run, solr: Collection) -> None:
     """The example of docs/explain.md is what the command prints of the demo corpus."""
     page = (ROOT / "docs" / "explain.md").read_text()
     shown = page.partition("```console\n$ neardup ")[2].partition("```")[0]
@@ -171,4 +171,4 @@ def test_the_page_shows_what_is_printed(run: Run, solr: Solr) -> None:
     words = shlex.split(command)
     assert words[-2:] == ["--core", "neardup_demo"]
     printed = run(*words[:-2], COLUMNS="80").stdout
-    assert printed.replace(solr.core, "neardup_demo") == expected
+    assert printed.replace(solr.name, "neardup_demo") == expected

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, PLAIN
 from tests.solr.cli.conftest import Run
 from tests.solr.foreign import MANAGED, collection
@@ -17,23 +17,23 @@ Ran = subprocess.CompletedProcess[str]
 
 
 @pytest.fixture
-def shop(home: object) -> Iterator[Solr]:
+def shop(home: object) -> Iterator[Collection]:
     """A collection of someone else's."""
     with collection() as made:
         yield made
 
 
 @pytest.fixture
-def on_shop(run: Run, shop: Solr) -> Callable[..., Ran]:
+def on_shop(run: Run, shop: Collection) -> Callable[..., Ran]:
     """Run `neardup` on it: the command, then the name, then the rest."""
 
     def call(command: str, *words: str) -> Ran:
-        return run(command, shop.core, *words, "--solr", shop.base)
+        return run(command, shop.name, *words, "--solr", shop.base)
 
     return call
 
 
-def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Solr) -> None:
+def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection) -> None:
     """A dry run says what, init does it, once more it has nothing to do, --remove undoes it."""
     options = ("--prefix", "nd_", "--text-field", "title", "--text-field", "body")
     dry = on_shop("init", *options, "--dry-run")
@@ -44,13 +44,13 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Solr) -> No
     assert shop.kept_names() == PLAIN
     done = on_shop("init", *options)
     assert (done.returncode, done.stdout) == (0, "")
-    assert f"added; neardup init {shop.core} --remove takes them out." in done.stderr
+    assert f"added; neardup init {shop.name} --remove takes them out." in done.stderr
     assert shop.kept_names().text == ("title", "body")
     assert "is there, with all fields" in on_shop("init").stderr
     assert "would be removed: nd_" in on_shop("init", "--remove", "--dry-run").stderr
     removed = on_shop("init", "--remove")
     assert (removed.returncode, removed.stderr) == (
-        0, f"{len(OWN) + 1} fields removed from the schema of {shop.core}.\n"
+        0, f"{len(OWN) + 1} fields removed from the schema of {shop.name}.\n"
     )  # fmt: skip
     assert "has no fields that neardup init has added" in on_shop("init", "--remove").stderr
 
@@ -58,20 +58,20 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Solr) -> No
 def test_init_prints_what_to_paste(run: Run, home: object) -> None:
     """A schema that cannot be changed is not done: exit code 1, and the XML on standard output."""
     with collection(factory=MANAGED.format("false")) as shop:
-        done = run("init", shop.core, "--text-field", "title", "--solr", shop.base)
+        done = run("init", shop.name, "--text-field", "title", "--solr", shop.base)
     assert done.returncode == 1
     assert "&quot;sku&quot;" in done.stdout
     assert "paste the lines above into it, before </schema>, and reload" in done.stderr
 
 
-def test_init_of_a_collection_that_is_not_there(run: Run, solr: Solr) -> None:
+def test_init_of_a_collection_that_is_not_there(run: Run, solr: Collection) -> None:
     """Options for one that is there are not dropped."""
     done = run("init", "nowhere", "--prefix", "nd_", "--solr", solr.base)
     assert done.returncode == 2
     assert "no collection 'nowhere' yet" in done.stderr
 
 
-def test_lint_tells_by_its_exit_code(on_shop: Callable[..., Ran], shop: Solr) -> None:
+def test_lint_tells_by_its_exit_code(on_shop: Callable[..., Ran], shop: Collection) -> None:
     """0 where nothing is lost, 3 where something would be; rows can be read by machine."""
     fine = on_shop("lint", "--prefix", "nd_", "--text-field", "title")
     assert fine.returncode == 0

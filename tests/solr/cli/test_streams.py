@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from tests.solr.cli.conftest import NEARDUP, Run
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
@@ -40,7 +40,7 @@ def read_until(terminal: int, awaited: str) -> str:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_index_says_what_holds(solr: Solr, number: signal.Signals) -> None:
+def test_an_interrupted_index_says_what_holds(solr: Collection, number: signal.Signals) -> None:
     """Ctrl-C and a polite kill end it: progress cleared, cursor back, one thing to know."""
     env = os.environ | {"NEARDUP_SOLR_URL": solr.url, "TERM": "xterm", "COLUMNS": "80"}
     with terminal() as (person, command):
@@ -60,7 +60,7 @@ def test_an_interrupted_index_says_what_holds(solr: Solr, number: signal.Signals
     assert "Traceback" not in seen
 
 
-def test_a_person_is_told_that_typing_is_awaited(solr: Solr) -> None:
+def test_a_person_is_told_that_typing_is_awaited(solr: Collection) -> None:
     """`neardup index -` at a terminal does not wait in silence."""
     with terminal() as (person, command):
         running = subprocess.Popen(
@@ -83,7 +83,7 @@ def test_a_person_is_told_that_typing_is_awaited(solr: Solr) -> None:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full to write to")
 @pytest.mark.parametrize("words", [["--version"], ["report"], ["solr", "--help"]])
 def test_a_full_disk_under_the_output_is_one_line(
-    run: Run, solr: Solr, listings: Path, words: list[str]
+    run: Run, solr: Collection, listings: Path, words: list[str]
 ) -> None:
     """Output that cannot be written is a failure, and no traceback."""
     run("index", str(listings))
@@ -104,7 +104,7 @@ def test_a_full_disk_under_the_output_is_one_line(
 
 @pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_as_good_as_none(
-    run: Run, solr: Solr, listings: Path, closed: str
+    run: Run, solr: Collection, listings: Path, closed: str
 ) -> None:
     """A report for nobody is made as any other."""
     run("index", str(listings))

@@ -16,7 +16,7 @@ from neardup_solr.minhash.entries import entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr import update
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate import annotate, guard
@@ -29,14 +29,14 @@ SMALL = Pace(batch=50, threads=1)
 
 
 @pytest.fixture
-def solr(home: Path) -> Iterator[Solr]:
+def solr(home: Path) -> Iterator[Collection]:
     """Their collection, empty."""
     with theirs.collection() as made:
         yield made
 
 
 @pytest.fixture
-def filled(solr: Solr) -> Solr:
+def filled(solr: Collection) -> Collection:
     """Their collection with some hundred documents."""
     theirs.add(solr, theirs.documents(300))
     return solr
@@ -53,7 +53,7 @@ def expected(text: str, settings: Settings) -> dict[str, Any]:
     return {f"nd_{name}": value for name, value in values.items() if value != []}
 
 
-def texts(solr: Solr) -> dict[str, str]:
+def texts(solr: Collection) -> dict[str, str]:
     """The text of each document that has one, as annotate joins it."""
     found = theirs.select(solr, "title:* -_nest_path_:*", fl="key,title,body")
     return {one["key"]: "\n".join([one["title"], *one.get("body", [])]) for one in found}
@@ -65,7 +65,7 @@ def meanwhile(act: Callable[[], None]) -> nd.Watching:
     return nd.Watching(on_progress=lambda told: acts.pop()() if acts else None)
 
 
-def test_every_field_and_search_is_as_before(solr: Solr) -> None:
+def test_every_field_and_search_is_as_before(solr: Collection) -> None:
     """Stored, docValues-only, copied, dynamic and nested ones, defaults, and all searches."""
     theirs.add(solr, theirs.documents(COUNT))
     before = theirs.everything(solr)
@@ -80,7 +80,7 @@ def test_every_field_and_search_is_as_before(solr: Solr) -> None:
     assert theirs.ours(solr) == {}
 
 
-def test_what_is_written_is_what_indexing_would_write(filled: Solr) -> None:
+def test_what_is_written_is_what_indexing_would_write(filled: Collection) -> None:
     """Every field equals the slow path's, over all text fields of a document."""
     settings = Settings(fields=frozenset({*DEFAULT_FIELDS, "profile_hash"}))
     annotate(filled, settings=settings)
@@ -88,7 +88,7 @@ def test_what_is_written_is_what_indexing_would_write(filled: Solr) -> None:
     assert theirs.ours(filled) == wanted
 
 
-def test_running_it_again_writes_only_what_is_missing_or_stale(filled: Solr) -> None:
+def test_running_it_again_writes_only_what_is_missing_or_stale(filled: Collection) -> None:
     """Documents that are new, whose text has changed or gone; no other gets a new version."""
     annotate(filled)
     theirs.update(
@@ -109,7 +109,7 @@ def test_running_it_again_writes_only_what_is_missing_or_stale(filled: Solr) -> 
     assert annotate(filled, which="missing").annotated == 0
 
 
-def test_missing_passes_over_stale_ones_and_all_writes_every_one(filled: Solr) -> None:
+def test_missing_passes_over_stale_ones_and_all_writes_every_one(filled: Collection) -> None:
     """The choice of documents is that of `which`."""
     annotate(filled, filters=["count:3"])
     theirs.update(filled, {"key": "k3", "title": {"set": "another title"}})
@@ -123,7 +123,7 @@ def test_missing_passes_over_stale_ones_and_all_writes_every_one(filled: Solr) -
     assert theirs.ours(filled)["k3"] != stale
 
 
-def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Solr) -> None:
+def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Collection) -> None:
     """Cut off in the middle and run again, with nothing lost and nothing written twice."""
     before = theirs.everything(filled)
 
@@ -141,7 +141,7 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Solr) -> None:
 
 
 def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
-    filled: Solr,
+    filled: Collection,
 ) -> None:
     """A text changed, a document deleted: the update is dropped, the text that is there counts."""
 
@@ -158,7 +158,7 @@ def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
     assert theirs.ours(filled)["k1"] == expected(texts(filled)["k1"], done.settings)
 
 
-def test_all_changes_of_a_writer_at_the_same_time_survive(filled: Solr) -> None:
+def test_all_changes_of_a_writer_at_the_same_time_survive(filled: Collection) -> None:
     """Counters that somebody else increments while documents are annotated miss no increment."""
     begun = {one["key"]: one["count"] for one in theirs.select(filled, "count:* -_nest_path_:*")}
     keys, done = [*begun] * 2, threading.Event()
@@ -182,13 +182,13 @@ def test_all_changes_of_a_writer_at_the_same_time_survive(filled: Solr) -> None:
     assert set(theirs.ours(filled)) == set(texts(filled))
 
 
-def test_the_rate_is_kept(filled: Solr) -> None:
+def test_the_rate_is_kept(filled: Collection) -> None:
     """No more documents a second are written than asked for."""
     done = annotate(filled, pace=Pace(rate=300, batch=50))
     assert done.seconds >= 0.6
 
 
-def test_strip_takes_only_what_a_query_matches(filled: Solr) -> None:
+def test_strip_takes_only_what_a_query_matches(filled: Collection) -> None:
     """The fields of all other documents stay."""
     annotate(filled)
     before = theirs.ours(filled)
@@ -197,7 +197,7 @@ def test_strip_takes_only_what_a_query_matches(filled: Solr) -> None:
     assert theirs.ours(filled) == {key: before[key] for key in before.keys() - chosen}
 
 
-def test_other_settings_are_refused(filled: Solr) -> None:
+def test_other_settings_are_refused(filled: Collection) -> None:
     """A collection never mixes settings."""
     annotate(filled, settings={"hashes": 64, "bands": 20})
     with pytest.raises(SettingsError, match="was asked for"):
@@ -215,7 +215,7 @@ LOSSY = {
 @pytest.mark.parametrize(("field", "values"), LOSSY.items(), ids=["indexed", "dynamic", "hidden"])
 @pytest.mark.parametrize("verb", [annotate, strip])
 def test_a_field_that_would_be_lost_is_named_and_nothing_is_written(
-    home: Path, field: str, values: dict[str, str], verb: Callable[[Solr], object]
+    home: Path, field: str, values: dict[str, str], verb: Callable[[Collection], object]
 ) -> None:
     """Indexed only, by a dynamic field, or in docValues that are not given back."""
     with theirs.collection(fields=field) as solr:
@@ -227,7 +227,7 @@ def test_a_field_that_would_be_lost_is_named_and_nothing_is_written(
         assert theirs.ours(solr) == {}
 
 
-def test_children_without_a_path_are_refused(filled: Solr) -> None:
+def test_children_without_a_path_are_refused(filled: Collection) -> None:
     """An update of their parent would delete them."""
     theirs.update(filled, {"key": "p", "title": "t", "_childDocuments_": [{"key": "c"}]})
     with pytest.raises(SettingsError, match=r"_root_: .*--into OTHER"):
@@ -235,7 +235,7 @@ def test_children_without_a_path_are_refused(filled: Solr) -> None:
     assert theirs.ours(filled) == {}
 
 
-def test_a_field_that_is_copied_to_and_written_to_is_refused(filled: Solr) -> None:
+def test_a_field_that_is_copied_to_and_written_to_is_refused(filled: Collection) -> None:
     """An update would keep what is copied there, and nothing else."""
     theirs.update(filled, {"key": "k0a", "title": "copied", "shown": ["written"]})
     with pytest.raises(SettingsError, match="shown: the document 'k0a'"):
@@ -254,7 +254,7 @@ def test_a_chain_that_stamps_updates_is_refused(home: Path) -> None:
 
 
 def test_a_default_that_came_after_the_documents_is_noticed_at_the_first_one(
-    filled: Solr,
+    filled: Collection,
 ) -> None:
     """An update would give it to documents that have been without it."""
     field = {"name": "late", "type": "string", "stored": True, "default": "x"}
@@ -265,7 +265,7 @@ def test_a_default_that_came_after_the_documents_is_noticed_at_the_first_one(
     assert list(theirs.ours(filled)) == ["k0"]
 
 
-def test_documents_that_solr_refuses_stop_the_run(filled: Solr) -> None:
+def test_documents_that_solr_refuses_stop_the_run(filled: Collection) -> None:
     """A schema changed midway: a clear error, and no document loses anything."""
     before = theirs.everything(filled)
 
@@ -279,7 +279,7 @@ def test_documents_that_solr_refuses_stop_the_run(filled: Solr) -> None:
     assert theirs.everything(filled) == before
 
 
-def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Solr) -> None:
+def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Collection) -> None:
     """What no lint can see: the first document is compared whole, put back, and the run ends."""
     before = theirs.everything(filled)
 
@@ -293,7 +293,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: So
         ]
 
     task = Task(stage="stripping", fields=[VERSION], own=guard.own_fields(filled), orders=orders)
-    run = Rewrite(solr=filled, task=task, pace=SMALL, watching=nd.Watching())
+    run = Rewrite(collection=filled, task=task, pace=SMALL, watching=nd.Watching())
     with pytest.raises(
         SettingsError, match=r"'k0' changed other fields: state \(they were put back"
     ):
@@ -303,7 +303,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: So
 
 
 def test_a_refused_document_is_named_and_the_others_of_its_batch_are_written(
-    filled: Solr,
+    filled: Collection,
 ) -> None:
     """A chain without tolerance cuts a batch off at a bad document: the rest is sent again."""
     found = theirs.select(filled, "-_nest_path_:*", fl="key,_version_")[:20]

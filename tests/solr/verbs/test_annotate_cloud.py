@@ -11,15 +11,15 @@ import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 COUNT = 300
 
 
 @pytest.fixture
-def solr(cloud: str) -> Iterator[Solr]:
+def solr(cloud: str) -> Iterator[Collection]:
     """Two shards with documents that have a text and a kept column, and no field of ours."""
-    made = collection.connect(cloud, "sharded")
+    made = collection.open_collection(cloud, "sharded")
     admin.create(made, configset=solr_config() / "conf", shards=2)
     made.add(
         [{"id": f"d{n}", "content": f"text number {n} of them", "n_i": n} for n in range(COUNT)]
@@ -29,13 +29,13 @@ def solr(cloud: str) -> Iterator[Solr]:
     admin.drop(made)
 
 
-def kept(solr: Solr) -> dict[str, tuple[str, int]]:
+def kept(solr: Collection) -> dict[str, tuple[str, int]]:
     """What somebody else wrote."""
     found = solr.stored(list(solr.ids()), ["content", "n_i"])
     return {one["id"]: (one["content"], one["n_i"]) for one in found}
 
 
-def test_two_shards_are_annotated_and_stripped(solr: Solr) -> None:
+def test_two_shards_are_annotated_and_stripped(solr: Collection) -> None:
     """All documents, whichever node they are on; one changed meanwhile is redone."""
 
     def change(told: nd.Progress) -> None:
@@ -55,7 +55,7 @@ def test_two_shards_are_annotated_and_stripped(solr: Solr) -> None:
 
 
 def test_an_alias_of_one_collection_works_and_a_read_only_one_is_refused(
-    solr: Solr, cloud: str
+    solr: Collection, cloud: str
 ) -> None:
     """Under another name all is the same; where nothing can be written one line says so."""
     collections = f"{cloud}/admin/collections"
@@ -64,7 +64,7 @@ def test_an_alias_of_one_collection_works_and_a_read_only_one_is_refused(
         {"action": "MODIFYCOLLECTION", "collection": "sharded", "readOnly": "true"},
     ):
         if params["action"] == "MODIFYCOLLECTION":
-            assert nd.annotate(collection.connect(cloud, "other")).annotated == COUNT
+            assert nd.annotate(collection.open_collection(cloud, "other")).annotated == COUNT
         assert requests.get(collections, params=params, timeout=60).status_code == 200
     with pytest.raises(SettingsError, match="read-only"):
         nd.annotate(solr)

@@ -11,7 +11,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import update
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from tests.solr.foreign import KEY, SCHEMA, collection
 
@@ -30,15 +30,15 @@ TYPES = """
 """
 
 
-def filled(solr: Solr, *documents: dict[str, Any], text: str = "body") -> Solr:
+def filled(solr: Collection, *documents: dict[str, Any], text: str = "body") -> Collection:
     """Their documents in it, our fields in its schema; spoken to by its names."""
     assert replace(solr, names=Names(id="sku")).add(documents) == ()
     solr.commit()
     nd.prepare(solr, text=[text], prefix="nd_")
-    return nd.connect(solr.base, core=solr.core)
+    return nd.connect(solr.base, core=solr.name)
 
 
-def whole(solr: Solr) -> list[dict[str, Any]]:
+def whole(solr: Collection) -> list[dict[str, Any]]:
     """All fields of all documents, but their versions."""
     found = update.whole(solr, list(solr.ids()))
     return sorted(
@@ -47,7 +47,7 @@ def whole(solr: Solr) -> list[dict[str, Any]]:
     )
 
 
-def watched(solr: Solr) -> tuple[nd.AnnotateSummary, dict[int, int]]:
+def watched(solr: Collection) -> tuple[nd.AnnotateSummary, dict[int, int]]:
     """What a run did, and the most memory that it had in each 10,000 documents, in bytes."""
     most: dict[int, int] = {}
 
@@ -117,11 +117,11 @@ def test_fields_that_hold_no_text(field: str) -> None:
         assert (danger.rule, danger.about) == ("text", field)
         other = replace(solr, names=replace(solr.names, text=(field,)))
         with pytest.raises(SettingsError, match=wrong):
-            nd.annotate_into(other, replace(solr, core="nowhere"))
+            nd.annotate_into(other, replace(solr, name="nowhere"))
         assert nd.annotate(solr).annotated == 1
 
 
-def test_a_collection_of_someone_else_is_not_written_into(solr: Solr) -> None:
+def test_a_collection_of_someone_else_is_not_written_into(solr: Collection) -> None:
     """Documents would be replaced, other fields and all: refused, and they stay as they are."""
     with collection() as made, collection() as theirs:
         source = filled(made, {"sku": "1", "body": ["a text"]})
@@ -145,7 +145,7 @@ def test_select_that_wants_all_words() -> None:
     with collection() as made:
         solr = filled(made, {"sku": "1", "body": ["a text"]}, {"sku": "2", "title": "b"})
         nd.prepare(solr, text=["title", "body"])
-        solr = nd.connect(solr.base, core=solr.core)
+        solr = nd.connect(solr.base, core=solr.name)
         before = whole(solr)
         assert nd.annotate(solr).annotated == 2
         assert nd.doctor(solr).without_text == 0
@@ -177,7 +177,7 @@ def test_numbers_as_unique_keys() -> None:
         made.commit()
         assert [one.about for one in nd.lint(made).findings if one.rule == "names"] == ["nr"]
         nd.prepare(made, text=["body"])
-        solr = nd.connect(made.base, core=made.core)
+        solr = nd.connect(made.base, core=made.name)
         assert nd.annotate(solr).annotated == 4
         assert nd.doctor(solr).findings == ()
         assert solr.texts(["-3"]) == {"-3": "text number -3"}

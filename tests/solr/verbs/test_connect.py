@@ -12,7 +12,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr import admin, collection
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 AT_ONCE = 4
 
@@ -22,7 +22,7 @@ def name(solr_url: str) -> Iterator[str]:
     """The name of a core that is not there; taken away where the test creates it."""
     name = f"test_{uuid.uuid4().hex[:12]}"
     yield name
-    made = collection.connect(solr_url, name)
+    made = collection.open_collection(solr_url, name)
     if admin.exists(made):
         admin.drop(made)
 
@@ -58,7 +58,7 @@ def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> N
     ready = Barrier(AT_ONCE)
 
     def init(_: int) -> bool:
-        solr = collection.connect(solr_url, name)
+        solr = collection.open_collection(solr_url, name)
         ready.wait()
         created = nd.init(solr)
         solr.commit()
@@ -76,20 +76,20 @@ def test_init_refuses_an_address_of_another_core(solr_url: str, name: str) -> No
     assert not admin.exists(solr)
 
 
-def unseen(solr: Solr, *ids: str) -> None:
+def unseen(solr: Collection, *ids: str) -> None:
     """Send documents as an index run does that is then interrupted: nothing is committed."""
     settings = nd.Settings().fingerprint
     assert solr.add([{"id": id, "signature_settings": settings} for id in ids]) == ()
 
 
-def test_settings_of_an_interrupted_run_hold(solr: Solr) -> None:
+def test_settings_of_an_interrupted_run_hold(solr: Collection) -> None:
     """Documents that no search sees yet have settings, too."""
     unseen(solr, "1", "2")
     with pytest.raises(nd.SettingsError, match="asked for"):
         solr.settled(nd.Settings(hashes=256))
 
 
-def test_delete_counts_what_matched(solr: Solr) -> None:
+def test_delete_counts_what_matched(solr: Collection) -> None:
     """Documents of an interrupted run count, others that arrive do not, none counts twice."""
     unseen(solr, *"abcdef")
     assert nd.delete(solr, ids=["nope"]) == 0
@@ -100,7 +100,7 @@ def test_delete_counts_what_matched(solr: Solr) -> None:
     assert list(solr.ids()) == ["d"]
 
 
-def test_a_query_that_is_not_understood_deletes_nothing(solr: Solr) -> None:
+def test_a_query_that_is_not_understood_deletes_nothing(solr: Collection) -> None:
     """Neither the query nor the ids beside it."""
     unseen(solr, "a")
     with pytest.raises(nd.SolrAnswerError, match="check the query"):
@@ -108,7 +108,7 @@ def test_a_query_that_is_not_understood_deletes_nothing(solr: Solr) -> None:
     assert list(solr.ids()) == ["a"]
 
 
-def test_delete_refuses_a_bare_string(solr: Solr) -> None:
+def test_delete_refuses_a_bare_string(solr: Collection) -> None:
     """A string is a sequence of strings, but hardly what was meant."""
     unseen(solr, *"abc")
     with pytest.raises(TypeError, match=r"give ids=\['abc'\]"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 COUNT = 30
 
 
 @pytest.fixture
-def damaged(solr: Solr) -> Solr:
+def damaged(solr: Collection) -> Collection:
     """A collection in which a field of every document is another one than its text gives."""
     nd.index([nd.Document(id=str(n), text=f"text number {n}") for n in range(COUNT)], solr)
     assert damages(nd.doctor(solr)) == []
@@ -26,7 +26,7 @@ def damages(told: nd.Diagnosis) -> list[nd.Finding]:
 
 
 @pytest.mark.parametrize(("sample", "sampled"), [(1, 1), (10, 10), (1_000, COUNT)])
-def test_a_sample_is_as_large_as_it_may_be(damaged: Solr, sample: int, sampled: int) -> None:
+def test_a_sample_is_as_large_as_it_may_be(damaged: Collection, sample: int, sampled: int) -> None:
     """The same documents in every run; what is found is told of them."""
     first, second = (nd.doctor(damaged, sample=sample) for _ in range(2))
     assert first.sampled == second.sampled == sampled
@@ -35,7 +35,7 @@ def test_a_sample_is_as_large_as_it_may_be(damaged: Solr, sample: int, sampled: 
     assert damages(second) == [found]
 
 
-def test_no_sample_finds_no_damage(damaged: Solr) -> None:
+def test_no_sample_finds_no_damage(damaged: Collection) -> None:
     """Documents are only counted."""
     told = nd.doctor(damaged, sample=0)
     assert (told.sampled, damages(told)) == (0, [])

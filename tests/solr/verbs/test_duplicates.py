@@ -5,7 +5,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.minhash import entries
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 
 TEXTS = {
     "9": "one two three four five six seven eight nine ten",
@@ -29,7 +29,7 @@ def rows(found: nd.Duplicates) -> list[tuple[str, str, int | None, str]]:
 EXPECTED = [("9", "10", 1, "9"), ("9", "11", 0, "9"), ("10", "11", 1, "9"), ("x", "y", 1, "x")]
 
 
-def test_collection_and_source_give_the_same(solr: Solr) -> None:
+def test_collection_and_source_give_the_same(solr: Collection) -> None:
     """With and without a server the same pairs come out, in clusters, by natural order."""
     nd.index(DOCUMENTS, solr)
     stored, signed = nd.duplicates(solr, verifying=LOOSE), nd.duplicates(DOCUMENTS, verifying=LOOSE)
@@ -38,7 +38,7 @@ def test_collection_and_source_give_the_same(solr: Solr) -> None:
     assert (stored.documents, len(stored.clusters), stored.hot_keys) == (8, 2, 0)
 
 
-def test_estimates_need_no_text(solr: Solr) -> None:
+def test_estimates_need_no_text(solr: Collection) -> None:
     """By signatures alone, the estimate is the share of equal values."""
     nd.index(DOCUMENTS, solr)
     verifying = nd.Verifying(measure="estimate", limits=nd.Limits(min_similarity=0.4))
@@ -50,7 +50,7 @@ def test_estimates_need_no_text(solr: Solr) -> None:
         assert pair.similarity == (one == other).mean()
 
 
-def test_what_a_collection_lacks(solr: Solr) -> None:
+def test_what_a_collection_lacks(solr: Collection) -> None:
     """An empty collection, and one without signatures, say what to do."""
     with pytest.raises(nd.SettingsError, match="has no documents"):
         nd.duplicates(solr)

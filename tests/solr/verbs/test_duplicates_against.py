@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 
 OLD = {"1": "one two three four five six", "2": "alpha beta gamma delta", "3": "alpha beta gamma"}
@@ -30,20 +30,20 @@ def rows(found: nd.Duplicates) -> list[tuple[str, str, int | None]]:
 
 
 @pytest.fixture
-def other(solr_url: str) -> Iterator[Solr]:
+def other(solr_url: str) -> Iterator[Collection]:
     """Another fresh core."""
     with fresh_core(solr_url) as core:
         yield core
 
 
 @pytest.mark.parametrize("by", ["bands", "words", "all"])
-def test_any_mixture_of_files_and_collections(solr: Solr, other: Solr, by: str) -> None:
+def test_any_mixture_of_files_and_collections(solr: Collection, other: Collection, by: str) -> None:
     """The new one's id comes first, whatever the sides are, and nobody is compared within one."""
     nd.index(documents(NEW), solr)
     nd.index(documents(OLD), other)
     verifying = nd.Verifying(by=by)
-    news: list[Solr | list[nd.Document]] = [solr, documents(NEW)]
-    olds: list[Solr | list[nd.Document]] = [other, documents(OLD)]
+    news: list[Collection | list[nd.Document]] = [solr, documents(NEW)]
+    olds: list[Collection | list[nd.Document]] = [other, documents(OLD)]
     for new, old in product(news, olds):
         found = nd.duplicates(new, against=old, verifying=verifying)
         assert rows(found) == EXPECTED
@@ -51,7 +51,7 @@ def test_any_mixture_of_files_and_collections(solr: Solr, other: Solr, by: str) 
         assert found.complete
 
 
-def test_collections_of_different_settings_are_refused(solr: Solr, other: Solr) -> None:
+def test_collections_of_different_settings_are_refused(solr: Collection, other: Collection) -> None:
     """Signatures made otherwise cannot be compared; both settings are shown."""
     nd.index(documents(NEW), solr, settings=nd.Settings(shingle_size=2))
     nd.index(documents(OLD), other)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.duplicates import compare
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
@@ -13,7 +13,7 @@ DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXT
 EQUAL = nd.Verifying(limits=nd.Limits(max_distance=0))
 
 
-def change(solr: Solr, stage: str, document: dict[str, object] | None) -> nd.Working:
+def change(solr: Collection, stage: str, document: dict[str, object] | None) -> nd.Working:
     """Work during which, at a stage, a document of the collection is changed or deleted."""
     done: list[bool] = []
 
@@ -29,7 +29,7 @@ def change(solr: Solr, stage: str, document: dict[str, object] | None) -> nd.Wor
     return nd.Working(on_progress=on_progress)
 
 
-def test_an_unchanged_collection_is_complete(solr: Solr) -> None:
+def test_an_unchanged_collection_is_complete(solr: Collection) -> None:
     """All documents compared, none changed: complete."""
     nd.index(DOCUMENTS, solr)
     found = nd.duplicates(solr, verifying=EQUAL)
@@ -37,7 +37,7 @@ def test_an_unchanged_collection_is_complete(solr: Solr) -> None:
     assert (found.complete, found.gaps) == (True, ())
 
 
-def test_a_document_deleted_meanwhile(solr: Solr) -> None:
+def test_a_document_deleted_meanwhile(solr: Collection) -> None:
     """It is in no pair, and the report says that it went."""
     nd.index(DOCUMENTS, solr)
     found = nd.duplicates(solr, verifying=EQUAL, working=change(solr, "joining", None))
@@ -48,7 +48,7 @@ def test_a_document_deleted_meanwhile(solr: Solr) -> None:
     )
 
 
-def test_a_document_changed_meanwhile(solr: Solr) -> None:
+def test_a_document_changed_meanwhile(solr: Collection) -> None:
     """Its text of now is compared, and the report says that the signature is of another."""
     nd.index(DOCUMENTS, solr)
     working = change(solr, "joining", {"id": "d03", "content": {"set": "quite another text"}})
@@ -60,7 +60,7 @@ def test_a_document_changed_meanwhile(solr: Solr) -> None:
     )
 
 
-def test_documents_without_a_signature(solr: Solr) -> None:
+def test_documents_without_a_signature(solr: Collection) -> None:
     """What another program has added is counted, not passed over in silence."""
     nd.index(DOCUMENTS, solr)
     solr.add([{"id": "foreign", "content": TEXTS[0]}])
@@ -69,7 +69,7 @@ def test_documents_without_a_signature(solr: Solr) -> None:
     assert not found.complete
 
 
-def test_mixed_settings_are_refused(solr: Solr) -> None:
+def test_mixed_settings_are_refused(solr: Collection) -> None:
     """Signatures of different settings cannot be compared: both are shown."""
     nd.index(DOCUMENTS, solr)
     solr.add([{"id": "odd", "signature_settings": {"set": "n1 words2 affine128"}}])
@@ -78,7 +78,7 @@ def test_mixed_settings_are_refused(solr: Solr) -> None:
 
 
 @pytest.mark.parametrize("signature", ["AAAA", "not base64!"])
-def test_a_damaged_signature_is_refused(solr: Solr, signature: str) -> None:
+def test_a_damaged_signature_is_refused(solr: Collection, signature: str) -> None:
     """A signature that is none is named, or its length."""
     nd.index(DOCUMENTS, solr)
     solr.add([{"id": "d03", "signature": {"set": signature}}])
@@ -86,7 +86,7 @@ def test_a_damaged_signature_is_refused(solr: Solr, signature: str) -> None:
         nd.duplicates(solr)
 
 
-def test_only_the_first_documents(solr: Solr) -> None:
+def test_only_the_first_documents(solr: Collection) -> None:
     """A limit holds for collections and sources, and is told."""
     nd.index(DOCUMENTS, solr)
     for source in (solr, DOCUMENTS):
@@ -98,7 +98,7 @@ def test_only_the_first_documents(solr: Solr) -> None:
 
 
 def test_an_interrupted_comparison_goes_on(
-    solr: Solr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What was compared is kept in the checkpoint; the same call goes on and takes it away."""
     monkeypatch.setattr(compare, "BLOCK", 8)
@@ -130,7 +130,7 @@ def test_an_interrupted_comparison_goes_on(
 
 
 def test_a_checkpoint_of_other_work_is_not_used(
-    solr: Solr, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """After the collection has changed, or with other limits, all is compared anew."""
     monkeypatch.setattr(compare, "BLOCK", 8)

@@ -6,7 +6,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.settings import DEFAULT_FIELDS
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from tests.unit.verbs.test_explain import lucky_draws, missed_by_bad_luck
 
 NEAR = lucky_draws(40, 2)
@@ -22,12 +22,12 @@ TEXTS = {
 DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
 
 
-def duplicates(solr: Solr) -> set[tuple[str, str]]:
+def duplicates(solr: Collection) -> set[tuple[str, str]]:
     """The pairs of ids that the whole collection's duplicates are."""
     return {(pair.id, pair.other_id) for pair in nd.duplicates(solr).pairs}
 
 
-def test_collection_and_source_explain_the_same(solr: Solr) -> None:
+def test_collection_and_source_explain_the_same(solr: Collection) -> None:
     """What is stored gives the same facts and reasons as the texts themselves."""
     nd.index(DOCUMENTS, solr)
     for ids in (("near 1", "near 2"), ("luck,1", "luck,2"), ("near 1", "far"), ("far", "empty")):
@@ -38,7 +38,7 @@ def test_collection_and_source_explain_the_same(solr: Solr) -> None:
         assert (stored.facts.first.stale, stored.facts.second.stale) == ((), ())
 
 
-def test_the_verdict_is_that_of_duplicates_and_searches(solr: Solr) -> None:
+def test_the_verdict_is_that_of_duplicates_and_searches(solr: Collection) -> None:
     """Each way that is said to find a pair finds it, and the others do not."""
     nd.index(DOCUMENTS, solr)
     said: dict[str, set[bool]] = {"duplicates": set()}
@@ -59,7 +59,7 @@ def test_the_verdict_is_that_of_duplicates_and_searches(solr: Solr) -> None:
     assert both >= {"duplicates", "shingles", "signatures", "bands"}
 
 
-def test_the_advice_catches_the_pair(solr: Solr) -> None:
+def test_the_advice_catches_the_pair(solr: Collection) -> None:
     """Bands as advised, made of the stored signatures, catch a pair missed by bad luck."""
     nd.index(DOCUMENTS, solr)
     advised = nd.explain(solr, "luck,1", "luck,2").advice
@@ -71,7 +71,7 @@ def test_the_advice_catches_the_pair(solr: Solr) -> None:
     assert nd.explain(solr, "luck,1", "luck,2").verdict == "found"
 
 
-def test_a_text_changed_without_its_signature(solr: Solr) -> None:
+def test_a_text_changed_without_its_signature(solr: Collection) -> None:
     """A text that somebody else updated is told from its signature, and is to be indexed again."""
     nd.index(DOCUMENTS, solr)
     solr.add([{"id": "far", "content": {"set": TEXTS["near 1"]}}])
@@ -90,7 +90,7 @@ def test_a_text_changed_without_its_signature(solr: Solr) -> None:
     assert nd.explain(solr, "near 1", "far").verdict == "found"
 
 
-def test_a_collection_without_signatures(solr: Solr) -> None:
+def test_a_collection_without_signatures(solr: Collection) -> None:
     """Ways that were left out at indexing are said not to be there."""
     few = frozenset(DEFAULT_FIELDS) - {"signature", "content_bands"}
     nd.index(DOCUMENTS, solr, settings=nd.Settings(fields=few))
@@ -100,7 +100,7 @@ def test_a_collection_without_signatures(solr: Solr) -> None:
     assert there == ["shingles", "signatures", "md5"]
 
 
-def test_a_collection_without_texts(solr: Solr) -> None:
+def test_a_collection_without_texts(solr: Collection) -> None:
     """Without texts there is nothing to compare."""
     few = frozenset(DEFAULT_FIELDS) - {"content"}
     nd.index(DOCUMENTS, solr, settings=nd.Settings(fields=few))
@@ -108,7 +108,7 @@ def test_a_collection_without_texts(solr: Solr) -> None:
         nd.explain(solr, "near 1", "near 2")
 
 
-def test_what_cannot_be_explained(solr: Solr) -> None:
+def test_what_cannot_be_explained(solr: Collection) -> None:
     """An empty collection, an unknown id, and one id twice are each told."""
     with pytest.raises(nd.SettingsError, match="has no documents"):
         nd.explain(solr, "1", "2")

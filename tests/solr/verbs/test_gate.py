@@ -17,7 +17,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.records import natural
 from neardup_solr.solr import collection, query
 from neardup_solr.solr import hits as together
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hot, Question, hits_of_each, with_most_shared
 from tests import ROOT
 from tests.solr import theirs
@@ -52,7 +52,7 @@ def drawn(count: int, seed: int, prefix: str) -> list[nd.Document]:
 
 
 def reported(
-    solr: Solr, documents: Sequence[nd.Document], policy: nd.Policy
+    solr: Collection, documents: Sequence[nd.Document], policy: nd.Policy
 ) -> list[tuple[str, str, tuple[tuple[str, float, int | None, int], ...]]]:
     """The decisions that follow from all pairs of `duplicates`: old ones, and those before."""
     verifying = nd.Verifying(
@@ -97,7 +97,7 @@ POLICIES = [
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=lambda p: f"{p.measure} {p.bounds}")
-def test_decisions_are_those_of_the_whole_report(solr: Solr, policy: nd.Policy) -> None:
+def test_decisions_are_those_of_the_whole_report(solr: Collection, policy: nd.Policy) -> None:
     """Whatever the batches, each decision, match and number is that of `duplicates`."""
     everything = drawn(400, 7, "n")
     old, new = everything[:250], everything[250:]
@@ -115,7 +115,7 @@ def test_decisions_are_those_of_the_whole_report(solr: Solr, policy: nd.Policy) 
 
 
 def test_too_many_candidates_are_asked_in_halves(
-    solr: Solr, monkeypatch: pytest.MonkeyPatch
+    solr: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A batch that finds too many is split; a single document gets the best, and says so."""
     monkeypatch.setattr(together, "NEAREST", 10)
@@ -133,7 +133,7 @@ BOILERPLATE = " ".join(f"legal{number}" for number in range(40))
 
 
 @pytest.fixture
-def boilerplate(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> list[nd.Document]:
+def boilerplate(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> list[nd.Document]:
     """New documents for a collection in which most share a sentence, and where few are fetched."""
     monkeypatch.setattr(together, "HOT", 15)
     monkeypatch.setattr(together, "MOST", 30)
@@ -153,7 +153,7 @@ def boilerplate(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> list[nd.Document
 
 
 def test_bands_that_too_many_share_are_left_to_the_nearest(
-    solr: Solr, boilerplate: list[nd.Document]
+    solr: Collection, boilerplate: list[nd.Document]
 ) -> None:
     """Boilerplate fills no batch: hot bands are learnt, and what is near is found all the same."""
     hot = Hot()
@@ -173,7 +173,7 @@ def test_bands_that_too_many_share_are_left_to_the_nearest(
 
 
 def test_reports_of_boilerplate_are_those_of_one_search_each(
-    solr: Solr, boilerplate: list[nd.Document]
+    solr: Collection, boilerplate: list[nd.Document]
 ) -> None:
     """Documents with hot bands are searched for alone; the others find what they found before."""
     nd.index(boilerplate, solr)
@@ -187,7 +187,9 @@ def test_reports_of_boilerplate_are_those_of_one_search_each(
     assert {tuple(sorted((pair.id, pair.other_id))) for pair in pairs} == searched != set()
 
 
-def test_a_text_that_is_there_too_often_is_met(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_text_that_is_there_too_often_is_met(
+    solr: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """All bands of 40 copies are hot: the next copy meets the nearest of them."""
     monkeypatch.setattr(together, "HOT", 15)
     monkeypatch.setattr(together, "MOST", 30)
@@ -198,7 +200,7 @@ def test_a_text_that_is_there_too_often_is_met(solr: Solr, monkeypatch: pytest.M
     assert (lamp.action, lamp.matches) == ("allow", ())
 
 
-def solr_sharing(solr: Solr, terms: set[str]) -> set[str]:
+def solr_sharing(solr: Collection, terms: set[str]) -> set[str]:
     """The ids of all documents that have one of these bands."""
     if not terms:
         return set()
@@ -212,7 +214,7 @@ def band_terms(text: str) -> tuple[str, ...]:
     return entries.entry(document("x", text), nd.Settings()).bands
 
 
-def test_what_is_not_admitted_keeps_nobody_out(solr: Solr) -> None:
+def test_what_is_not_admitted_keeps_nobody_out(solr: Collection) -> None:
     """A document is compared with admitted ones only, within its batch and before it."""
     policy = nd.Policy(hold=0.95, tag=0.6)
     nd.index([document("old", FOX)], solr)
@@ -233,7 +235,7 @@ def test_what_is_not_admitted_keeps_nobody_out(solr: Solr) -> None:
         assert (four.matches[0].distance, four.matches[0].shared > 0) == (1, True)
 
 
-def test_a_document_is_not_its_own_near_duplicate(solr: Solr) -> None:
+def test_a_document_is_not_its_own_near_duplicate(solr: Collection) -> None:
     """One that would replace an old version is not compared with that, nor are those after it."""
     nd.index([document("7", FOX), document("8", LAMP)], solr)
     for batch in (1, 50):
@@ -248,7 +250,7 @@ def test_a_document_is_not_its_own_near_duplicate(solr: Solr) -> None:
         ]  # fmt: skip
 
 
-def test_what_cannot_be_indexed_is_rejected(solr: Solr) -> None:
+def test_what_cannot_be_indexed_is_rejected(solr: Collection) -> None:
     """Every document gets a decision, in order, whatever is wrong with it."""
     nd.index([document("1", FOX)], solr)
     news = [document("", LAMP), document("2", "\ud800"), document("3", ""), document("4", "..."),
@@ -261,7 +263,7 @@ def test_what_cannot_be_indexed_is_rejected(solr: Solr) -> None:
     assert found[4].reason == "the same text as '1'"
 
 
-def test_admitted_documents_are_indexed(solr: Solr) -> None:
+def test_admitted_documents_are_indexed(solr: Collection) -> None:
     """With index, what is allowed or tagged is in the collection, with what it is near to."""
     policy = nd.Policy(reject=0.98, hold=0.9, tag=0.6)
     news = [
@@ -283,7 +285,7 @@ def test_admitted_documents_are_indexed(solr: Solr) -> None:
     assert nd.search(solr, text=LAMP)[0].id == "5"
 
 
-def test_what_solr_refuses_keeps_nobody_out(solr: Solr) -> None:
+def test_what_solr_refuses_keeps_nobody_out(solr: Collection) -> None:
     """A refused document is rejected with Solr's words, and its copy is judged without it."""
     news = [
         nd.Document(id="1", text=FOX, kept={"stars_i": "many"}),
@@ -300,7 +302,7 @@ def test_what_solr_refuses_keeps_nobody_out(solr: Solr) -> None:
     assert sorted(solr.ids()) == ["2", "4"]
 
 
-def test_filters_say_what_counts(solr: Solr) -> None:
+def test_filters_say_what_counts(solr: Collection) -> None:
     """Only documents of the collection that match the filters are compared."""
     nd.index([nd.Document(id="1", text=FOX, kept={"city": "Paris"})], solr)
     for city, action in (("Paris", "reject"), ("Rome", "allow")):
@@ -308,14 +310,14 @@ def test_filters_say_what_counts(solr: Solr) -> None:
         assert actions(nd.gate(solr, [document("2", FOX)], gating=gating)) == {"2": action}
 
 
-def test_a_collection_that_lacks_what_is_needed(solr: Solr) -> None:
+def test_a_collection_that_lacks_what_is_needed(solr: Collection) -> None:
     """The error comes before the first decision is asked for, and says what is missing."""
     nd.index([document("1", FOX)], solr, settings={"fields": frozenset({"content", "signature"})})
     with pytest.raises(nd.SettingsError, match="without content_bands"):
         nd.gate(solr, [])
 
 
-def test_an_empty_collection_and_no_documents(solr: Solr) -> None:
+def test_an_empty_collection_and_no_documents(solr: Collection) -> None:
     """Nothing is near anything there; among themselves documents are still compared."""
     assert list(nd.gate(solr, [])) == []
     assert actions(nd.gate(solr, [document("1", FOX), document("2", FOX)])) == {
@@ -323,7 +325,7 @@ def test_an_empty_collection_and_no_documents(solr: Solr) -> None:
     }  # fmt: skip
 
 
-def test_short_records_by_alignment(solr: Solr) -> None:
+def test_short_records_by_alignment(solr: Collection) -> None:
     """The measure for short records weighs words by how rare they are in the collection."""
     nd.index([document(str(n), f"house {n} in mill lane number {n} of alton") for n in range(20)],
              solr)  # fmt: skip
@@ -368,7 +370,7 @@ def test_a_collection_that_nobody_has_annotated(home: Path) -> None:
         assert actions(nd.gate(solr, [document("new", FOX)])) == {"new": "allow"}
 
 
-def test_the_same_run_again(solr: Solr) -> None:
+def test_the_same_run_again(solr: Collection) -> None:
     """Who was admitted is again, for the same reasons; who was kept out is not let in."""
     new, policy = drawn(300, 7, "n"), nd.Policy(reject=0.97, hold=0.85, tag=0.6)
     first, second = (
@@ -379,14 +381,14 @@ def test_the_same_run_again(solr: Solr) -> None:
         assert second[id] == action or (action, second[id]) == ("hold", "reject")
 
 
-def test_the_example_of_the_page(solr: Solr, tmp_path: Path) -> None:
+def test_the_example_of_the_page(solr: Collection, tmp_path: Path) -> None:
     """The script of docs/gate.md as it stands, on this collection and these documents."""
     nd.index([document("1", FOX), document("2", LAMP)], solr)
     page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
     [script] = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     address = '"http://localhost:8983/solr", core="articles"'
     assert address in script
-    code = script.replace(address, f'"{solr.base}", core="{solr.core}"')
+    code = script.replace(address, f'"{solr.base}", core="{solr.name}"')
     (tmp_path / "new.jsonl").write_text(f'{{"id": "3", "text": "{FOX}"}}\n')
     command = [sys.executable, "-W", "error", "-c", code]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
@@ -395,7 +397,7 @@ def test_the_example_of_the_page(solr: Solr, tmp_path: Path) -> None:
 
 def test_the_gate_on_two_shards(cloud: str) -> None:
     """On SolrCloud, where Solr's own overwriteDupes refuses, decisions are the same."""
-    solr = collection.connect(cloud, "gated")
+    solr = collection.open_collection(cloud, "gated")
     nd.init(solr, shards=2)
     everything = drawn(200, 3, "c!")
     nd.index(everything[:120], solr)

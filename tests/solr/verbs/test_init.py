@@ -13,7 +13,7 @@ import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import schema
 from neardup_solr.solr.answers import answer
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
 from neardup_solr.verbs.connect import connect
 from neardup_solr.verbs.init import init, prepare, unprepare
@@ -29,7 +29,7 @@ TEXTS = {
 }
 
 
-def whole(solr: Solr) -> object:
+def whole(solr: Collection) -> object:
     """All that the Schema API says."""
     told = answer(solr.session.get(f"{solr.url}/schema"), {"schema": dict})["schema"]
     return {key: sorted(value, key=str) if isinstance(value, list) else value
@@ -198,7 +198,7 @@ def test_several_commands_prepare_at_once() -> None:
         assert prepare(solr).fields == ()
 
 
-def test_our_own_collection_has_nothing_to_add(solr: Solr) -> None:
+def test_our_own_collection_has_nothing_to_add(solr: Collection) -> None:
     """One of the bundled configset is as it should be, and keeps the usual names."""
     done = prepare(solr)
     assert (done.is_done, done.fields, done.names) == (True, (), PLAIN)

@@ -11,7 +11,7 @@ import pytest
 
 from neardup_solr.errors import CoreMissing, SettingsError
 from neardup_solr.solr import schema
-from neardup_solr.solr.collection import Solr, connect
+from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.lint import Lint, lint, require_safe
 from neardup_solr.verbs.lint.rules import Finding
@@ -68,7 +68,7 @@ SEARCHES = {
 }  # fmt: skip
 
 
-def send(solr: Solr, *documents: Mapping[str, Any]) -> None:
+def send(solr: Collection, *documents: Mapping[str, Any]) -> None:
     """Add documents, or update parts of them, as another program does."""
     assert replace(solr, names=Names(id="sku")).add(documents) == ()
     solr.commit()
@@ -80,7 +80,7 @@ def rules(found: Lint, level: str) -> dict[str, Finding]:
 
 
 @contextmanager
-def ready(**made: str) -> Iterator[Solr]:
+def ready(**made: str) -> Iterator[Collection]:
     """A collection that has all of our fields under a prefix."""
     with collection(**made) as solr:
         solr = replace(solr, names=NAMES)
@@ -127,7 +127,7 @@ def test_a_collection_that_is_fine_has_no_dangers() -> None:
     assert [one for one in found.findings if one.level != "note"] == []
 
 
-def test_our_own_collection_is_fine(solr: Solr) -> None:
+def test_our_own_collection_is_fine(solr: Collection) -> None:
     """So is one of the bundled configset, though its schema cannot be changed."""
     assert solr.add([{"id": "1", "content": "word", "city": "Paris"}]) == ()
     solr.commit()
@@ -212,7 +212,7 @@ def test_update_chains_that_change_documents(before: str, after: str, danger: st
     assert (was != now) == bool(danger)
 
 
-def read(solr: Solr) -> list[dict[str, Any]]:
+def read(solr: Collection) -> list[dict[str, Any]]:
     """The values that the processors change."""
     return replace(solr, names=Names(id="sku")).stored(["1"], ["body", "state_s"])
 
@@ -246,7 +246,7 @@ def test_schemas_that_cannot_be_changed(factory: str) -> None:
     """The remedy is XML to paste; asking changes nothing."""
     with collection(factory=factory) as solr:
         found = rules(lint(solr, text=["title"]), "warning")
-        assert f"neardup init {solr.core} prints" in found["schemaFactory"].remedy
+        assert f"neardup init {solr.name} prints" in found["schemaFactory"].remedy
         assert not schema.is_mutable(solr)
     with collection() as solr:
         assert schema.is_mutable(solr)
@@ -277,7 +277,7 @@ def test_defaults_of_select_do_not_matter_but_appends_do() -> None:
 def test_a_collection_that_is_not_there(solr_url: str) -> None:
     """It is the usual error."""
     with pytest.raises(CoreMissing):
-        lint(connect(solr_url, "nowhere"))
+        lint(open_collection(solr_url, "nowhere"))
 
 
 def test_a_field_that_left_the_schema() -> None:

@@ -18,7 +18,7 @@ from neardup_solr.files import solr_config
 from neardup_solr.records import Cluster, Member
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr import collection
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs import mark as marking
 from neardup_solr.verbs.mark import FIELDS, Marks, mark, numbers, unmark
 from tests import ROOT
@@ -63,13 +63,13 @@ MARKS = {"10": (FOX, 1, 0), "9": (FOX, 0, 1), "11": (FOX, 0, 2),
 
 
 @pytest.fixture
-def filled(solr: Solr) -> Solr:
+def filled(solr: Collection) -> Collection:
     """A core with all documents and every field."""
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     return solr
 
 
-def select(solr: Solr, **params: Any) -> dict[str, Any]:
+def select(solr: Collection, **params: Any) -> dict[str, Any]:
     """The whole answer to a search for all documents, or for `q`."""
     data = {"q": "*:*", "rows": 100, "sort": "id asc", **params}
     answer = requests.post(f"{solr.url}/select", data=data, timeout=TIMEOUT)
@@ -78,12 +78,12 @@ def select(solr: Solr, **params: Any) -> dict[str, Any]:
     return decoded
 
 
-def ids(solr: Solr, **params: Any) -> list[str]:
+def ids(solr: Collection, **params: Any) -> list[str]:
     """The ids that a search finds."""
     return [found["id"] for found in select(solr, fl="id", **params)["response"]["docs"]]
 
 
-def documents(solr: Solr) -> list[dict[str, Any]]:
+def documents(solr: Collection) -> list[dict[str, Any]]:
     """Every field of every document but its version, marks included."""
     found: list[dict[str, Any]] = select(solr, fl="*")["response"]["docs"]
     return [{name: each[name] for name in sorted(each) if name != "_version_"} for each in found]
@@ -94,19 +94,19 @@ def unmarked(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{n: each[n] for n in each if n not in FIELDS} for each in documents]
 
 
-def marks(solr: Solr) -> dict[str, tuple[int, ...]]:
+def marks(solr: Collection) -> dict[str, tuple[int, ...]]:
     """The marks of all documents that have any."""
     rows = select(solr, fl=",".join(["id", *FIELDS]))["response"]["docs"]
     return {row["id"]: tuple(row[n] for n in FIELDS) for row in rows if FIELDS[0] in row}
 
 
-def lucene(solr: Solr) -> dict[str, int]:
+def lucene(solr: Collection) -> dict[str, int]:
     """Lucene's own number of each document: another one once the document is written anew."""
     found = select(solr, fl="id,[docid]")["response"]["docs"]
     return {each["id"]: each["[docid]"] for each in found}
 
 
-def all_searches(solr: Solr) -> list[object]:
+def all_searches(solr: Collection) -> list[object]:
     """What each kind of search, whole-collection duplicates and the settings give."""
     found: list[object] = [
         nd.search(solr, text=TEXTS["9"], criteria=nd.Criteria(by=by, same=("first_word",)))
@@ -127,13 +127,13 @@ def interrupt(_: nd.Progress) -> None:
     raise KeyboardInterrupt
 
 
-def test_members_get_cluster_canonical_and_rank(filled: Solr) -> None:
+def test_members_get_cluster_canonical_and_rank(filled: Collection) -> None:
     """Members are marked in their order, and documents outside of clusters are not."""
     assert mark(filled, BOTH) == counts(clusters=2, marked=5)
     assert marks(filled) == MARKS
 
 
-def test_marks_are_written_in_place(filled: Solr) -> None:
+def test_marks_are_written_in_place(filled: Collection) -> None:
     """Marking, for the first time and anew, leaves each document where it lies in the index."""
     before = lucene(filled)
     mark(filled, BOTH)
@@ -143,7 +143,7 @@ def test_marks_are_written_in_place(filled: Solr) -> None:
     assert lucene(filled) == before
 
 
-def test_clearing_writes_documents_anew(filled: Solr) -> None:
+def test_clearing_writes_documents_anew(filled: Collection) -> None:
     """Solr removes a value only by writing the document anew: the proof above can fail."""
     mark(filled, BOTH)
     before = lucene(filled)
@@ -151,7 +151,7 @@ def test_clearing_writes_documents_anew(filled: Solr) -> None:
     assert lucene(filled) != before
 
 
-def test_marking_changes_nothing_else(filled: Solr) -> None:
+def test_marking_changes_nothing_else(filled: Collection) -> None:
     """Every field of every document, every kind of search and the settings stay."""
     before, found = documents(filled), all_searches(filled)
     mark(filled, BOTH)
@@ -159,7 +159,7 @@ def test_marking_changes_nothing_else(filled: Solr) -> None:
     assert all_searches(filled) == found
 
 
-def test_undo_leaves_everything_as_before(filled: Solr) -> None:
+def test_undo_leaves_everything_as_before(filled: Collection) -> None:
     """After undo all fields and searches are as if nothing had ever been marked."""
     before, found = documents(filled), all_searches(filled)
     mark(filled, BOTH)
@@ -169,7 +169,7 @@ def test_undo_leaves_everything_as_before(filled: Solr) -> None:
     assert unmark(filled) == counts()
 
 
-def test_a_dry_run_only_counts(filled: Solr) -> None:
+def test_a_dry_run_only_counts(filled: Collection) -> None:
     """A dry run gives the counts of the real one and sends nothing, for undo as well."""
 
     def never(_: nd.Progress) -> None:
@@ -184,7 +184,7 @@ def test_a_dry_run_only_counts(filled: Solr) -> None:
     assert len(marks(filled)) == 6
 
 
-def test_a_second_run_sends_nothing(filled: Solr) -> None:
+def test_a_second_run_sends_nothing(filled: Collection) -> None:
     """The same clusters again change no document, not even its version."""
     mark(filled, BOTH)
     versions = select(filled, fl="id,_version_")["response"]["docs"]
@@ -194,7 +194,7 @@ def test_a_second_run_sends_nothing(filled: Solr) -> None:
     assert select(filled, fl="id,_version_")["response"]["docs"] == versions
 
 
-def test_other_clusters_replace_the_marks(filled: Solr) -> None:
+def test_other_clusters_replace_the_marks(filled: Collection) -> None:
     """Marks that no longer hold are cleared, others change, and the rest is left alone."""
     mark(filled, BOTH)
     hostile = "a,b {!x} ${y} é"
@@ -214,7 +214,7 @@ def test_other_clusters_replace_the_marks(filled: Solr) -> None:
 @pytest.mark.parametrize("finish", ["mark", "undo"])
 @pytest.mark.parametrize("interrupted", ["mark", "undo"])
 def test_an_interrupted_run_can_be_finished_or_undone(
-    filled: Solr, monkeypatch: pytest.MonkeyPatch, interrupted: str, finish: str
+    filled: Collection, monkeypatch: pytest.MonkeyPatch, interrupted: str, finish: str
 ) -> None:
     """Marking or undoing, stopped halfway over older marks, can be finished and can be undone."""
     verbs: dict[str, Callable[..., Marks]] = {"mark": partial(mark, clusters=BOTH), "undo": unmark}
@@ -228,7 +228,7 @@ def test_an_interrupted_run_can_be_finished_or_undone(
     assert unmarked(documents(filled)) == before
 
 
-def test_an_interruption_leaves_a_part(filled: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_leaves_a_part(filled: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is stopped after two documents has marked these two, seen after the next commit."""
     monkeypatch.setattr(marking, "BATCH", 2)
     with pytest.raises(KeyboardInterrupt):
@@ -239,7 +239,9 @@ def test_an_interruption_leaves_a_part(filled: Solr, monkeypatch: pytest.MonkeyP
     assert mark(filled, BOTH) == counts(clusters=2, marked=3, unchanged=2)
 
 
-def test_undo_finds_what_no_search_sees_yet(filled: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_undo_finds_what_no_search_sees_yet(
+    filled: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Marks of an interrupted run are undone although they have not been committed."""
     monkeypatch.setattr(marking, "BATCH", 2)
     with pytest.raises(KeyboardInterrupt):
@@ -249,7 +251,7 @@ def test_undo_finds_what_no_search_sees_yet(filled: Solr, monkeypatch: pytest.Mo
     assert marks(filled) == {}
 
 
-def test_documents_deleted_before_are_not_created_again(filled: Solr) -> None:
+def test_documents_deleted_before_are_not_created_again(filled: Collection) -> None:
     """A member that is not in the collection is counted as vanished and stays away."""
     nd.delete(filled, ids=["9", "y"])
     assert mark(filled, BOTH) == counts(clusters=2, marked=3, vanished=2)
@@ -258,7 +260,7 @@ def test_documents_deleted_before_are_not_created_again(filled: Solr) -> None:
 
 @pytest.mark.parametrize("undo", [False, True], ids=["mark", "undo"])
 def test_documents_deleted_meanwhile_are_not_created_again(
-    filled: Solr, monkeypatch: pytest.MonkeyPatch, undo: bool
+    filled: Collection, monkeypatch: pytest.MonkeyPatch, undo: bool
 ) -> None:
     """Solr refuses marks of a document that was deleted after it was read; the rest goes on."""
     if undo:
@@ -276,7 +278,7 @@ def test_documents_deleted_meanwhile_are_not_created_again(
 
 
 def test_documents_indexed_meanwhile_are_marked_again(
-    filled: Solr, monkeypatch: pytest.MonkeyPatch
+    filled: Collection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A document that was indexed again during the run has its marks at the end."""
     monkeypatch.setattr(marking, "BATCH", 4)
@@ -290,7 +292,7 @@ def test_documents_indexed_meanwhile_are_marked_again(
     assert marks(filled) == MARKS
 
 
-def test_a_collection_that_never_settles_is_an_error(filled: Solr) -> None:
+def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None:
     """Where others overwrite marks pass after pass, the run says so and ends."""
     again = [document for document in DOCUMENTS if document.id == "10"]
     passes: list[int | None] = []
@@ -304,7 +306,7 @@ def test_a_collection_that_never_settles_is_an_error(filled: Solr) -> None:
     assert passes == [5, 1, 1]
 
 
-def test_marks_survive_the_updates_of_others(filled: Solr) -> None:
+def test_marks_survive_the_updates_of_others(filled: Collection) -> None:
     """Atomic updates and reband keep marks; a document that is indexed again loses them."""
     mark(filled, BOTH)
     filled.add([{"id": "9", "city": {"set": "Paris"}}])
@@ -314,7 +316,7 @@ def test_marks_survive_the_updates_of_others(filled: Solr) -> None:
     assert marks(filled) == {id: values for id, values in MARKS.items() if id != "9"}
 
 
-def test_overlapping_clusters_are_refused(filled: Solr) -> None:
+def test_overlapping_clusters_are_refused(filled: Collection) -> None:
     """A document in two clusters is refused before anything is sent."""
     with pytest.raises(nd.SettingsError, match="'9' is in two clusters; mark the clusters of one"):
         mark(filled, [FOXES, cluster("lone", "lone", "9")])
@@ -362,7 +364,7 @@ def seen(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("number", range(len(expected_of_docs())))
-def test_queries_of_the_documentation(filled: Solr, number: int) -> None:
+def test_queries_of_the_documentation(filled: Collection, number: int) -> None:
     """Each query of docs/collapse.md gives what the text above it promises."""
     assert len(BLOCKS) == len(expected_of_docs())
     mark(filled, BOTH)
@@ -370,7 +372,9 @@ def test_queries_of_the_documentation(filled: Solr, number: int) -> None:
     assert seen(select(filled, fl="id", **params)) == expected_of_docs()[number]
 
 
-def test_collapsing_and_filtering_differ_where_the_canonical_does_not_match(filled: Solr) -> None:
+def test_collapsing_and_filtering_differ_where_the_canonical_does_not_match(
+    filled: Collection,
+) -> None:
     """A cluster of which only another member matches is kept by collapse, and lost by the flag."""
     mark(filled, BOTH)
     query = {"q": 'content_ng:"the lazy cat"'}
@@ -387,14 +391,14 @@ def test_collapsing_and_filtering_differ_where_the_canonical_does_not_match(fill
         ("min=neardup_rank", ["10"]),
     ],
 )
-def test_who_represents_a_cluster(filled: Solr, options: str, found: list[str]) -> None:
+def test_who_represents_a_cluster(filled: Collection, options: str, found: list[str]) -> None:
     """By rank the one to keep, else the best match; without nullPolicy others disappear."""
     mark(filled, BOTH)
     query = 'content_ng:"in the garden"^=1 content_ng:"the lazy cat"^=1 first_word:nothing^=1'
     assert ids(filled, q=query, fq=f"{{!collapse field=neardup_cluster {options}}}") == found
 
 
-def test_searching_without_near_duplicates(filled: Solr) -> None:
+def test_searching_without_near_duplicates(filled: Collection) -> None:
     """The filter of the documentation works as --fq of a search."""
     mark(filled, BOTH)
     criteria = nd.Criteria(by="shingles", filters=("-neardup_canonical:0",))
@@ -426,7 +430,7 @@ def collections(cloud: str, **params: str) -> None:
 
 def test_marks_on_two_shards(cloud: str) -> None:
     """In SolrCloud marks are set, cleared and undone across shards; the flag works everywhere."""
-    solr = collection.connect(cloud, "sharded")
+    solr = collection.open_collection(cloud, "sharded")
     nd.init(solr, shards=2)
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     before = documents(solr)
@@ -459,7 +463,7 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
     upload(cloud, "old", without_marks)
     new = {"action": "CREATE", "name": "old", "collection.configName": "old", "numShards": "1"}
     collections(cloud, **new)
-    solr = collection.connect(cloud, "old")
+    solr = collection.open_collection(cloud, "old")
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     before = lucene(solr)
     reason = "the collection 'old' is older than marks, its schema lacks neardup_cluster, "
@@ -469,7 +473,7 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
         ):
             verb(solr)
     with pytest.raises(nd.SettingsError, match="neardup solr stop, then run this again"):
-        mark(collection.connect(cloud, "old", embedded=True), BOTH)
+        mark(collection.open_collection(cloud, "old", embedded=True), BOTH)
     upload(cloud, "old", str)
     collections(cloud, action="RELOAD", name="old")
     assert mark(solr, BOTH) == counts(clusters=2, marked=5)

@@ -6,7 +6,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.records import Pair
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs import report
 from neardup_solr.verbs.batch import Finder
 from neardup_solr.verbs.search import comparer_for, searchable
@@ -26,14 +26,14 @@ CRITERIA = [
 
 @pytest.mark.parametrize("criteria", CRITERIA, ids=lambda c: f"{c.measure} {c.rows} {c.filters}")
 @pytest.mark.parametrize("later_only", [False, True])
-def test_together_as_one_by_one(solr: Solr, criteria: nd.Criteria, later_only: bool) -> None:
+def test_together_as_one_by_one(solr: Collection, criteria: nd.Criteria, later_only: bool) -> None:
     """Pairs, their order, their numbers and what was cut are those of one search a document."""
     documents = families(150, 5, copied=0.7, wordless=("", ""))
     nd.index(documents, solr)
     together = nd.report(solr, chosen=nd.Chosen(later_only=later_only), criteria=criteria)
     settings, settled = searchable(solr, criteria)
     work = report._Neighbours(
-        solr=solr,
+        collection=solr,
         criteria=settled,
         finder=Finder(
             comparer=comparer_for(solr, settings, settled.measure, settled.limits),
@@ -56,7 +56,7 @@ def test_together_as_one_by_one(solr: Solr, criteria: nd.Criteria, later_only: b
     assert len(together.pairs) > 30
 
 
-def test_a_document_with_too_many_candidates(solr: Solr) -> None:
+def test_a_document_with_too_many_candidates(solr: Collection) -> None:
     """Where more share a band than are fetched at a time, a document is searched for alone."""
     fox = "the quick brown fox jumps over the lazy dog in the park"
     nd.index([nd.Document(id=str(n), text=f"{fox} {n}") for n in range(5_050)], solr)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.text import normalize
 from tests.unit.measures.test_words import slow_distance
@@ -30,7 +30,7 @@ def guides(shared_data: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def listings(guides: Path, solr_url: str) -> Iterator[Solr]:
+def listings(guides: Path, solr_url: str) -> Iterator[Collection]:
     """A core that holds the listings."""
     with fresh_core(solr_url) as core:
         summary = nd.index(guides / "addresses_verbatim.txt", core)
@@ -52,7 +52,7 @@ def exhaustive(guides: Path) -> dict[tuple[str, str], int]:
     }
 
 
-def reported(listings: Solr, by: str) -> dict[tuple[str, str], int | None]:
+def reported(listings: Collection, by: str) -> dict[tuple[str, str], int | None]:
     """The example's report: same first word, at most two word edits, later ids only."""
     criteria = nd.Criteria(by=by, same=("first_word",), limits=nd.Limits(max_distance=2))
     made = nd.report(listings, chosen=CHOSEN, criteria=criteria)
@@ -61,7 +61,7 @@ def reported(listings: Solr, by: str) -> dict[tuple[str, str], int | None]:
 
 
 def test_shingles_find_just_what_an_exhaustive_comparison_finds(
-    listings: Solr, exhaustive: dict[tuple[str, str], int], guides: Path
+    listings: Collection, exhaustive: dict[tuple[str, str], int], guides: Path
 ) -> None:
     """66 pairs, each with its distance, 62 of the 112 true ones."""
     found = reported(listings, "shingles")
@@ -75,20 +75,20 @@ def test_shingles_find_just_what_an_exhaustive_comparison_finds(
 
 @pytest.mark.parametrize(("by", "right"), [("signatures", 62), ("bands", 57)])
 def test_signatures_and_bands_find_what_the_readme_says(
-    listings: Solr, guides: Path, by: str, right: int
+    listings: Collection, guides: Path, by: str, right: int
 ) -> None:
     """The figures of the README, to the pair: signatures are deterministic."""
     truth = set(nd.read_pairs(guides / "gold_pairs.tsv"))
     assert len(truth & set(reported(listings, by))) == right
 
 
-def test_published_pairs_have_the_published_distances(listings: Solr) -> None:
+def test_published_pairs_have_the_published_distances(listings: Collection) -> None:
     """The example pairs of the founding article come out as published."""
     found = reported(listings, "shingles")
     assert {pair: found[pair] for pair in PUBLISHED} == PUBLISHED
 
 
-def test_report_of_a_range_is_a_part_of_the_whole(listings: Solr) -> None:
+def test_report_of_a_range_is_a_part_of_the_whole(listings: Collection) -> None:
     """Ids 1 to 100 give those pairs whose earlier id lies in that range, in natural order."""
     criteria = nd.Criteria(same=("first_word",), limits=nd.Limits(max_distance=2))
     part = nd.report(

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.search import _by_bands
 from tests.solr.families import families
 
@@ -28,7 +28,7 @@ CRITERIA = [
 
 
 @pytest.mark.parametrize("criteria", CRITERIA, ids=lambda c: f"{c.measure} {c.rows} {c.filters}")
-def test_an_open_collection_answers_the_same(solr: Solr, criteria: nd.Criteria) -> None:
+def test_an_open_collection_answers_the_same(solr: Collection, criteria: nd.Criteria) -> None:
     """A search by one request gives what the first search of a fresh connection gives."""
     documents = families(80, 11, copied=0.8, wordless=("", "…"))
     nd.index(documents, solr)
@@ -44,7 +44,7 @@ def test_an_open_collection_answers_the_same(solr: Solr, criteria: nd.Criteria) 
     assert found > 0
 
 
-def test_one_request_does(solr: Solr) -> None:
+def test_one_request_does(solr: Collection) -> None:
     """Once the settings were met, a search by bands needs no other request; before, it does."""
     document = nd.Document(id="x", text=f"{FOX} now")
     criteria = nd.Criteria(by="bands")
@@ -63,7 +63,7 @@ def test_one_request_does(solr: Solr) -> None:
     assert at_once() is None
 
 
-def test_other_settings_are_noticed(solr: Solr) -> None:
+def test_other_settings_are_noticed(solr: Collection) -> None:
     """Whatever others do to a collection, a search goes by the settings that it has now."""
     criteria = nd.Criteria(by="bands")
     nd.index([nd.Document(id="1", text=FOX)], solr)
@@ -85,7 +85,7 @@ def test_other_settings_are_noticed(solr: Solr) -> None:
     assert [match.id for match in nd.search(solr, text=FOX, criteria=criteria)] == ["2"]
 
 
-def test_the_usual_way_of_a_collection_is_taken(solr: Solr) -> None:
+def test_the_usual_way_of_a_collection_is_taken(solr: Collection) -> None:
     """Where a collection has no shingles, bands are its way, in one request as in several."""
     fields = frozenset({"content", "content_bands", "signature"})
     nd.index([nd.Document(id="1", text=FOX)], solr, settings=nd.Settings(fields=fields))

@@ -10,7 +10,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import bands, entries
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
-from neardup_solr.solr.collection import Solr
+from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.reband import BATCH, reband
 from neardup_solr.verbs.tune import Sampling, tune
 
@@ -25,7 +25,7 @@ def listings(count: int) -> list[Document]:
     return [Document(id=f"d,{at}", text=text, kept=KEPT) for at, text in enumerate([*texts, ""])]
 
 
-def stored(solr: Solr) -> dict[str, dict[str, Any]]:
+def stored(solr: Collection) -> dict[str, dict[str, Any]]:
     """All fields of all documents but those that rebanding changes."""
     fields = ["*", *OPTIONAL_FIELDS, "seen_dt", "price_i"]
     changed = ("_version_", "content_bands", "signature_settings")
@@ -33,7 +33,7 @@ def stored(solr: Solr) -> dict[str, dict[str, Any]]:
     return {id: {k: v for k, v in each.items() if k not in changed} for id, each in found.items()}
 
 
-def test_a_collection_is_tuned_as_its_file_is(solr: Solr) -> None:
+def test_a_collection_is_tuned_as_its_file_is(solr: Collection) -> None:
     """Stored signatures tell what the texts tell, and the present bands are judged as well."""
     documents = listings(60)
     nd.index(documents, solr)
@@ -45,7 +45,7 @@ def test_a_collection_is_tuned_as_its_file_is(solr: Solr) -> None:
     assert by_solr.absent == 1
 
 
-def test_a_sample_of_a_collection(solr: Solr) -> None:
+def test_a_sample_of_a_collection(solr: Collection) -> None:
     """Some documents stand for all; those of known pairs are read whether drawn or not."""
     nd.index(listings(60), solr)
     found = tune(solr, sampling=Sampling(size=10), known=[("d,0", "d,1"), ("d,58", "d,57")])
@@ -53,7 +53,7 @@ def test_a_sample_of_a_collection(solr: Solr) -> None:
     assert sum(found.known) == 2
 
 
-def test_collections_that_cannot_be_tuned(solr: Solr) -> None:
+def test_collections_that_cannot_be_tuned(solr: Collection) -> None:
     """No documents, no signatures, or more hashes than are stored: each is told."""
     with pytest.raises(SettingsError, match="has no documents"):
         tune(solr)
@@ -64,7 +64,7 @@ def test_collections_that_cannot_be_tuned(solr: Solr) -> None:
         reband(solr, replace(Settings(fields=frozenset({"content", "content_bands"})), bands=7))
 
 
-def test_more_hashes_than_stored_are_refused(solr: Solr) -> None:
+def test_more_hashes_than_stored_are_refused(solr: Collection) -> None:
     """Fewer are fine: their bands can be made of what is stored."""
     nd.index(listings(20), solr)
     with pytest.raises(SettingsError, match="stores 128 hashes, and 256"):
@@ -72,7 +72,7 @@ def test_more_hashes_than_stored_are_refused(solr: Solr) -> None:
     assert tune(solr, hashes=110).choice.plan.hashes == 105
 
 
-def test_reband_changes_bands_and_nothing_else(solr: Solr) -> None:
+def test_reband_changes_bands_and_nothing_else(solr: Collection) -> None:
     """Bands and fingerprint are those of indexing anew; kept columns, texts and terms stay."""
     documents = listings(25)
     all_fields = Settings(fields=frozenset(OPTIONAL_FIELDS))
@@ -89,7 +89,7 @@ def test_reband_changes_bands_and_nothing_else(solr: Solr) -> None:
     assert reband(solr, target) == 0
 
 
-def test_reband_goes_on_where_it_stopped(solr: Solr) -> None:
+def test_reband_goes_on_where_it_stopped(solr: Collection) -> None:
     """A collection of which a part has the new bands gets them for the rest only."""
     documents = listings(20)
     target = replace(Settings(), bands=10, rows=4)
@@ -100,7 +100,7 @@ def test_reband_goes_on_where_it_stopped(solr: Solr) -> None:
     assert set(solr.values("signature_settings")) == {target.fingerprint}
 
 
-def test_reband_of_more_than_a_batch(solr: Solr) -> None:
+def test_reband_of_more_than_a_batch(solr: Collection) -> None:
     """Pages of ids and batches of updates leave none out."""
     count = BATCH + 5
     nd.index([Document(id=str(at), text=f"a b c {at}") for at in range(count)], solr)
@@ -109,7 +109,9 @@ def test_reband_of_more_than_a_batch(solr: Solr) -> None:
     assert solr.values("signature_settings") == {target.fingerprint: count}
 
 
-def test_reband_leaves_what_changes_meanwhile(solr: Solr, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reband_leaves_what_changes_meanwhile(
+    solr: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A document that another writer replaces between reading and update gets its own bands."""
     documents = listings(6)
     nd.index(documents, solr)
@@ -130,7 +132,7 @@ def test_reband_leaves_what_changes_meanwhile(solr: Solr, monkeypatch: pytest.Mo
     assert tuple(found["content_bands"]) == entries.entry(newer, target).bands
 
 
-def test_reband_to_other_settings_is_refused(solr: Solr) -> None:
+def test_reband_to_other_settings_is_refused(solr: Collection) -> None:
     """Signatures of other shingles cannot be made of stored ones; nothing is changed."""
     nd.index(listings(5), solr)
     with pytest.raises(SettingsError, match="differs in more than bands"):

@@ -61,9 +61,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     def note(name: str, /, *args: object, **kwargs: object) -> None:
         calls.append(re.sub(r" at 0x[0-9a-f]+", "", repr((name, args, kwargs))))
 
-    def connect(address: str | None, *, core: str, **kwargs: object) -> nd.Solr:
+    def connect(address: str | None, *, core: str, **kwargs: object) -> nd.Collection:
         note("connect", address, core, **kwargs)
-        return collection.connect(address or "http://127.0.0.1:1/solr", core)
+        return collection.open_collection(address or "http://127.0.0.1:1/solr", core)
 
     def read(*args: object, **kwargs: object) -> Iterator[nd.Document]:
         note("read", *args, **kwargs)
@@ -83,7 +83,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     monkeypatch.setattr(sources, "read", read)
     monkeypatch.setattr(admin, "exists", lambda solr: True)
     monkeypatch.setattr(schema, "described", lambda solr: Schema(key="id", types={}, fields={}))
-    monkeypatch.setattr(nd.Solr, "kept_names", lambda solr: solr.names)
+    monkeypatch.setattr(nd.Collection, "kept_names", lambda solr: solr.names)
     monkeypatch.setattr(show, "compile_kernel", lambda: None)
     monkeypatch.chdir(tmp_path)
     for file in ("a.txt", "b.txt", "known.tsv"):

@@ -19,7 +19,7 @@ def test_a_missing_ca_file_of_the_environment(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere.pem")
     with pytest.raises(nd.SettingsError, match=r"/nowhere.pem of \$SSL_CERT_FILE cannot be read"):
         nd.connect("https://127.0.0.1:1/solr")
-    collection.connect("http://127.0.0.1:1/solr", "x")
+    collection.open_collection("http://127.0.0.1:1/solr", "x")
 
 
 @pytest.mark.parametrize("line", ["X-Api-Key", ": s3cret", "X Api: s3cret"])
@@ -34,7 +34,9 @@ def test_a_variable_that_holds_no_headers(line: str, monkeypatch: pytest.MonkeyP
 def test_a_proxy_that_is_named_counts_for_this_machine_too() -> None:
     """Unlike those of the environment: whoever names one wants it."""
     with answering(Answer()) as (proxy, used):
-        solr = collection.connect("http://127.0.0.1:1/solr/x", "x", access=Access(proxy=proxy))
+        solr = collection.open_collection(
+            "http://127.0.0.1:1/solr/x", "x", access=Access(proxy=proxy)
+        )
         solr.commit()
     assert used == ["http://127.0.0.1:1/solr/x/update?expandMacros=false"]
 
@@ -69,7 +71,7 @@ def test_answers_to_a_session_of_the_user_are_checked() -> None:
     ]
     for fake in fakes:
         with answering(fake) as (address, asked), pytest.raises(nd.SolrAnswerError):
-            collection.connect(pysolr.Solr(f"{address}/x"), "x").commit()
+            collection.open_collection(pysolr.Solr(f"{address}/x"), "x").commit()
         assert len(asked) == 1
 
 
@@ -86,4 +88,4 @@ def test_a_hook_that_raises_for_errors() -> None:
         answering(Answer(status=400, body=body)) as (address, _),
         pytest.raises(nd.SolrAnswerError, match="Solr says: undefined field x; check the query"),
     ):
-        collection.connect(pysolr.Solr(f"{address}/x", session=session), "x").count()
+        collection.open_collection(pysolr.Solr(f"{address}/x", session=session), "x").count()
