@@ -14,6 +14,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from neardup_solr.errors import (
+        ArgumentError,
         CoreMissing,
         DocumentNotFound,
         NeardupError,
@@ -81,6 +82,7 @@ _PLACES = {
     "minhash.bands": ("probability",),
     "settings": ("Settings",),
     "errors": (
+        "ArgumentError",
         "CoreMissing",
         "DocumentNotFound",
         "NeardupError",
@@ -166,6 +168,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "probability",
     "Access",
     "AnnotateSummary",
+    "ArgumentError",
     "Chosen",
     "Cluster",
     "CoreMissing",

@@ -4,6 +4,7 @@
     ├── SourceError            a source cannot be read as a whole
     ├── RecordError            one record of a source is not usable; the rest is
     ├── SettingsError          settings that cannot be, or that differ from the collection's
+    │   └── ArgumentError      an argument of a wrong type, out of range, or against another
     ├── SolrError              Solr answered, but not with what was asked for
     │   ├── SolrUnreachable    no answer at all
     │   ├── SolrUnauthorized   401 or 403
@@ -57,6 +58,14 @@ class SettingsError(NeardupError):
 
     def __str__(self) -> str:
         return f"{self.reason}; {self.next_step}"
+
+
+class ArgumentError(SettingsError, ValueError):
+    """An argument that cannot be: of a wrong type, out of range, or against another one.
+
+    In the message arguments stand in backticks, by the library's words; the command `neardup`
+    shows its own options instead, and leaves with exit code 2.
+    """
 
 
 class SolrError(NeardupError):

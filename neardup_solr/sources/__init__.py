@@ -16,21 +16,21 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeAlias
 
 from neardup_solr.errors import RecordError
 from neardup_solr.records import Document
 from neardup_solr.sources.formats import read_csv, read_jsonl, read_lines, read_tsv
 from neardup_solr.sources.lines import DECOMPRESSORS
-from neardup_solr.sources.record import Reading, Record, Source, Unusable, check_keep
+from neardup_solr.sources.record import Opened, Reading, Record, Unusable, check_keep
 from neardup_solr.sources.whole_files import contents, read_folder, read_parquet, size, walk
 
-__all__ = ["FORMATS", "Reading", "read", "read_text", "size_hint"]
+__all__ = ["FORMATS", "Reading", "Source", "documents", "read", "read_text", "size_hint"]
 
-READERS: Final[dict[str, Callable[[Source, Reading], Iterator[Record]]]] = {
+READERS: Final[dict[str, Callable[[Opened, Reading], Iterator[Record]]]] = {
     "lines": read_lines,
     "csv": read_csv,
     "tsv": read_tsv,
@@ -52,6 +52,23 @@ SUFFIXES: Final = {
 # What is read before anything is given, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
 FIRST_CHARACTERS: Final = 2**24
+
+
+# A file or folder ("-" is standard input), or documents.
+Source: TypeAlias = str | Path | Iterable[Document]
+
+
+def documents(
+    source: Source,
+    *,
+    reading: Reading = Reading(),  # noqa: B008 - frozen
+    on_error: Callable[[RecordError], None] | None = None,
+    on_progress: Callable[[int], None] | None = None,
+) -> Iterable[Document]:
+    """The documents of anything that is a source; see `read` for files."""
+    if isinstance(source, str | Path):
+        return read(source, reading=reading, on_error=on_error, on_progress=on_progress)
+    return source
 
 
 def read(
@@ -103,9 +120,9 @@ def size_hint(source: str | Path) -> int | None:
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
-def _source(source: str | Path, on_progress: Callable[[int], None] | None = None) -> Source:
+def _source(source: str | Path, on_progress: Callable[[int], None] | None = None) -> Opened:
     is_stdin = str(source) == "-"
-    return Source(
+    return Opened(
         given=str(source),
         name="standard input" if is_stdin else Path(os.path.abspath(source)).name,
         path=None if is_stdin else Path(source),
@@ -113,7 +130,7 @@ def _source(source: str | Path, on_progress: Callable[[int], None] | None = None
     )
 
 
-def _format(source: Source, reading: Reading) -> str:
+def _format(source: Opened, reading: Reading) -> str:
     """The format asked for, or by suffix; raises SourceError where that cannot be."""
     known = f"give --format with one of: {', '.join(FORMATS)}"
     if reading.format not in (None, *FORMATS):
@@ -137,7 +154,7 @@ def _format(source: Source, reading: Reading) -> str:
     return found
 
 
-def _is_folder(source: Source, path: Path) -> bool:
+def _is_folder(source: Opened, path: Path) -> bool:
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError as error:
@@ -154,7 +171,7 @@ def _to_the_end(records: Iterator[Record]) -> Iterator[Record]:
         yield error
 
 
-def _judged(source: Source, records: Iterator[Record]) -> Iterator[Record]:
+def _judged(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
     """The records, unless most of the first ones are bad: then it is not of that format."""
     first: list[Record] = []
     characters = 0

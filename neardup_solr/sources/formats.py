@@ -14,9 +14,9 @@ from neardup_solr.errors import RecordError
 from neardup_solr.records import NOTHING
 from neardup_solr.sources.lines import lines
 from neardup_solr.sources.record import (
+    Opened,
     Reading,
     Record,
-    Source,
     Unusable,
     check_columns,
     decoded,
@@ -31,7 +31,7 @@ MAX_QUOTED_BYTES: Final = 2**25
 Numbered = tuple[int, bytes | None]
 
 
-def read_lines(source: Source, reading: Reading) -> Iterator[Record]:
+def read_lines(source: Opened, reading: Reading) -> Iterator[Record]:
     """Lines `id text`: the id goes up to the first white space; blank lines are passed over."""
     limit, where = reading.max_doc_bytes, f"{source.name}, line "
     # Room for the id before a text that is just within the limit.
@@ -46,7 +46,7 @@ def read_lines(source: Source, reading: Reading) -> Iterator[Record]:
             yield record(f"{where}{number}", parts[0], text, reading=reading)
 
 
-def read_jsonl(source: Source, reading: Reading) -> Iterator[Record]:
+def read_jsonl(source: Opened, reading: Reading) -> Iterator[Record]:
     """One JSON object a line; blank lines are passed over."""
     limit, where = reading.max_doc_bytes, f"{source.name}, line "
     # Twice the limit leaves room for the other fields and for escapes.
@@ -96,17 +96,17 @@ def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading)
         return RecordError(position, f"malformed JSON ({error})")
 
 
-def read_csv(source: Source, reading: Reading) -> Iterator[Record]:
+def read_csv(source: Opened, reading: Reading) -> Iterator[Record]:
     """Comma-separated values with a header; a quoted field may hold commas and newlines."""
     return _table(source, reading, ",")
 
 
-def read_tsv(source: Source, reading: Reading) -> Iterator[Record]:
+def read_tsv(source: Opened, reading: Reading) -> Iterator[Record]:
     """Tab-separated values with a header, quoted as spreadsheets do, or not at all."""
     return _table(source, reading, "\t")
 
 
-def _table(source: Source, reading: Reading, delimiter: str) -> Iterator[Record]:
+def _table(source: Opened, reading: Reading, delimiter: str) -> Iterator[Record]:
     # The limit is one for the whole process: only ever raised, so that no other reader fails.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
     rows = _rows(source, reading, delimiter)
@@ -130,7 +130,7 @@ def _table(source: Source, reading: Reading, delimiter: str) -> Iterator[Record]
 Row = list[str] | Unusable
 
 
-def _rows(source: Source, reading: Reading, delimiter: str) -> Iterator[tuple[int, Row]]:
+def _rows(source: Opened, reading: Reading, delimiter: str) -> Iterator[tuple[int, Row]]:
     """Rows with the line where each starts; in place of one that cannot be read, the reason."""
     feed = _Feed(lines(source, reading.max_doc_bytes + 64 * 1024))
     for number, raw in feed:

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import BinaryIO, Final
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.record import Source
+from neardup_solr.sources.record import Opened
 
 BLOCK: Final = 2**18
 
@@ -26,7 +26,7 @@ NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def lines(source: Source, limit: int) -> Iterator[bytes | None]:
+def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
     """The lines of a source in UTF-8, without their newline.
 
     None stands for a line of more than `limit` bytes, which is passed over without being held.
@@ -60,7 +60,7 @@ def _taken(held: bytearray) -> bytes:
     return line
 
 
-def _not_empty(source: Source) -> Iterator[bytes]:
+def _not_empty(source: Opened) -> Iterator[bytes]:
     stream = blocks(source)
     first = next(stream, None)
     if first is None:
@@ -68,7 +68,7 @@ def _not_empty(source: Source) -> Iterator[bytes]:
     return chain([first], stream)
 
 
-def blocks(source: Source) -> Iterator[bytes]:
+def blocks(source: Opened) -> Iterator[bytes]:
     """The contents in blocks: decompressed (.gz, .zst), UTF-16 with a mark brought to UTF-8.
 
     Raises SourceError where the source cannot be opened or is not compressed as its name says,
@@ -79,7 +79,7 @@ def blocks(source: Source) -> Iterator[bytes]:
 
 
 @contextmanager
-def _opened(source: Source) -> Iterator[BinaryIO]:
+def _opened(source: Opened) -> Iterator[BinaryIO]:
     if source.path is None and sys.stdin is None:
         raise source.error("standard input is closed", "give a file, or pipe something into it")
     try:
@@ -91,7 +91,7 @@ def _opened(source: Source) -> Iterator[BinaryIO]:
         ) from error
 
 
-def _plain(source: Source, file: BinaryIO) -> Iterator[bytes]:
+def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
     """Decompressed blocks; tells how many bytes of the file are behind us after each."""
     suffix = source.path.suffix.lower() if source.path else ""
     _, decompress = DECOMPRESSORS.get(suffix, ("", _as_it_is))
@@ -105,7 +105,7 @@ def _plain(source: Source, file: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
-def _next_block(source: Source, stream: Iterator[bytes], started: bool) -> bytes:
+def _next_block(source: Opened, stream: Iterator[bytes], started: bool) -> bytes:
     """The next block, b"" at the end; the one place where decompressors' errors are translated."""
     try:
         return next(filter(None, stream), b"")
@@ -129,20 +129,20 @@ class _Damaged(Exception):
     """Zstandard's error under a name that does not need the library."""
 
 
-def _as_it_is(source: Source, file: BinaryIO) -> Iterator[bytes]:
+def _as_it_is(source: Opened, file: BinaryIO) -> Iterator[bytes]:
     # read1 gives what a pipe has, rather than waiting for a full block.
     read: Callable[[int], bytes] = getattr(file, "read1", file.read)
     while block := read(BLOCK):
         yield block
 
 
-def _gunzipped(source: Source, file: BinaryIO) -> Iterator[bytes]:
+def _gunzipped(source: Opened, file: BinaryIO) -> Iterator[bytes]:
     with gzip.GzipFile(fileobj=file) as stream:
         while block := stream.read1(BLOCK):
             yield block
 
 
-def _unzstd(source: Source, file: BinaryIO) -> Iterator[bytes]:
+def _unzstd(source: Opened, file: BinaryIO) -> Iterator[bytes]:
     try:
         import zstandard
     except ImportError as error:
@@ -161,13 +161,13 @@ def _unzstd(source: Source, file: BinaryIO) -> Iterator[bytes]:
         raise EOFError
 
 
-DECOMPRESSORS: Final[dict[str, tuple[str, Callable[[Source, BinaryIO], Iterator[bytes]]]]] = {
+DECOMPRESSORS: Final[dict[str, tuple[str, Callable[[Opened, BinaryIO], Iterator[bytes]]]]] = {
     ".gz": ("gzip", _gunzipped),
     ".zst": ("zstd", _unzstd),
 }
 
 
-def _recoded(source: Source, stream: Iterator[bytes]) -> Iterator[bytes]:
+def _recoded(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     """Take off a UTF-8 byte order mark; turn UTF-16 that has one into UTF-8."""
     head = b""
     for block in stream:
@@ -181,7 +181,7 @@ def _recoded(source: Source, stream: Iterator[bytes]) -> Iterator[bytes]:
     return chain([head.removeprefix(codecs.BOM_UTF8)], stream)
 
 
-def _from_utf16(source: Source, stream: Iterable[bytes]) -> Iterator[bytes]:
+def _from_utf16(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
     # A lone surrogate passes through as bytes that are not UTF-8: an error of its record only.
     decoder = codecs.getincrementaldecoder("utf-16")("surrogatepass")
     for block in stream:

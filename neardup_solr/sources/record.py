@@ -41,8 +41,8 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
-    """An opened question: what the user named, where it is, and whom to tell how far we are."""
+class Opened:
+    """A source that is read: what the user named, where it is, and whom to tell how far we are."""
 
     given: str  # as the user wrote it, for errors on the whole
     name: str  # short, for the positions of records
@@ -159,7 +159,7 @@ def decoded(raw: bytes | None, reading: Reading) -> str:
         ) from error
 
 
-def check_keep(source: Source, reading: Reading) -> None:
+def check_keep(source: Opened, reading: Reading) -> None:
     """Raise SourceError where a column to keep has the name of a field of ours or of Solr's."""
     for name in reading.keep:
         if name in ALL_FIELDS:
@@ -174,7 +174,7 @@ def check_keep(source: Source, reading: Reading) -> None:
         )
 
 
-def check_columns(source: Source, columns: Sequence[str], reading: Reading) -> None:
+def check_columns(source: Opened, columns: Sequence[str], reading: Reading) -> None:
     """Raise SourceError unless each column that is asked for is there exactly once."""
     for name in (reading.id_field, reading.text_field, *reading.keep):
         if columns.count(name) == 1:

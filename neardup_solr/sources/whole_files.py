@@ -13,9 +13,9 @@ from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import NOTHING
 from neardup_solr.sources.lines import NEEDS_FORMATS, blocks
 from neardup_solr.sources.record import (
+    Opened,
     Reading,
     Record,
-    Source,
     Unusable,
     check_columns,
     decoded,
@@ -52,7 +52,7 @@ def size(path: Path) -> int:
         return 0
 
 
-def read_folder(source: Source, reading: Reading) -> Iterator[Record]:
+def read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
     """The text files of a folder and its folders: the id is the path within it, with "/"."""
     if source.path is None:
         raise source.error("is not a folder", "name the folder")
@@ -68,7 +68,7 @@ def read_folder(source: Source, reading: Reading) -> Iterator[Record]:
         raise source.error("holds no files", "name the folder that the text files are in")
 
 
-def _file(path: Path, source: Source, reading: Reading) -> Record | None:
+def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
     """The document in one file; None for a link to a folder that is read where it is."""
     assert source.path is not None
     id = path.relative_to(source.path).as_posix()
@@ -82,7 +82,7 @@ def _file(path: Path, source: Source, reading: Reading) -> Record | None:
             return None if path.is_symlink() else unreadable
         if not stat.S_ISREG(mode):  # reading a pipe or a device might never end
             return RecordError(position, "not a regular file", id)
-        text = contents(Source(given=str(path), name=position, path=path), reading)
+        text = contents(Opened(given=str(path), name=position, path=path), reading)
     except Unusable as problem:
         return RecordError(position, str(problem), id)
     except OSError as error:
@@ -96,7 +96,7 @@ def _is_within(path: Path, root: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 
-def contents(source: Source, reading: Reading) -> str:
+def contents(source: Opened, reading: Reading) -> str:
     """The whole text of a file; raises Unusable, and what `blocks` raises."""
     parts, taken = [], 0
     for block in blocks(source):
@@ -107,7 +107,7 @@ def contents(source: Source, reading: Reading) -> str:
     return decoded(b"".join(parts), reading)
 
 
-def read_parquet(source: Source, reading: Reading) -> Iterator[Record]:
+def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
     """The rows of a Parquet file, streamed."""
     if source.path is None:
         raise source.error("Parquet cannot be read from standard input", "give the file's name")
@@ -139,7 +139,7 @@ def _first_line(error: Exception) -> str:
     return str(error).partition("\n")[0]
 
 
-def _parquet_rows(file: Any, source: Source, reading: Reading) -> Iterator[tuple[Any, ...]]:
+def _parquet_rows(file: Any, source: Opened, reading: Reading) -> Iterator[tuple[Any, ...]]:
     """Tuples of id, text and kept values, batch by batch."""
     names = [reading.id_field, reading.text_field, *reading.keep]
     done = 0

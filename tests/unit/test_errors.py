@@ -10,6 +10,7 @@ EXAMPLES = [
     e.SourceError("x.csv", "is empty", "name another"),
     e.RecordError("x.csv, line 2", "the id is empty", ""),
     e.SettingsError("rows must be 1 or more", "choose others"),
+    e.ArgumentError("`rows` cannot be 0", "give 1 or more"),
     e.SolrError("http://h/solr", "refuses", "look into its log"),
     e.SolrUnreachable("http://h/solr", "connection refused"),
     e.SolrUnreachable("http://h/solr", "connection refused", "see that it runs"),
