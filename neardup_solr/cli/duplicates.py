@@ -102,6 +102,7 @@ def duplicates(
         ),
     ] = None,
     format: options.FormatOption = None,
+    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
     limit: Annotated[
@@ -165,7 +166,10 @@ def duplicates(
             verifying=verifying,
             grouping=grouping,
             reading=nd.Reading(
-                id_field=id_field, text_field=text_field, keep=_kept(rule(canonical).needs)
+                id=id_field,
+                text=(text_field,),
+                source_format=source_format,
+                keep=_kept(rule(canonical).needs),
             ),
             working=working,
         )

@@ -32,7 +32,7 @@ def explain(
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
     format: Annotated[str, typer.Option(help="Print as table or json.")] = "table",
-    source_format: options.ReadFormatOption = None,
+    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
     kind: options.KindOption = None,
@@ -65,7 +65,7 @@ def explain(
     if source is not None:
         show.say_if_typed(source, "documents")
     place = options.connect(solr, core) if source is None else source
-    reading = Reading(format=source_format, id_field=id_field, text_field=text_field)
+    reading = Reading(source_format=source_format, id=id_field, text=(text_field,))
     found = nd.explain(place, id, other_id, limits=limits, settings=settings, reading=reading)
     commands = _commands(found, place, solr is not None)
     if format == "json":

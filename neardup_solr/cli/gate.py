@@ -56,7 +56,7 @@ def gate(
     batch: Annotated[int, typer.Option(help="Documents that are asked about by one query.")] = 50,
     output: options.OutputOption = None,
     format: options.FormatOption = None,
-    source_format: options.ReadFormatOption = None,
+    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
     keep: options.KeepOption = None,
@@ -88,7 +88,7 @@ def gate(
         rows.check_output(output)
     check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
     reading = nd.Reading(
-        format=source_format, id_field=id_field, text_field=text_field,
+        source_format=source_format, id=id_field, text=(text_field,),
         keep=tuple(keep or ()), lossy=lossy,
     )  # fmt: skip
     target = options.connect(solr, core, create=index)

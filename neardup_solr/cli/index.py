@@ -14,7 +14,7 @@ def index(
     source: options.SourceArgument,
     solr: options.SolrOption = None,
     core: options.CoreOption = "neardup",
-    format: options.SourceFormatOption = None,
+    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
     keep: options.KeepOption = None,
@@ -40,9 +40,9 @@ def index(
     """Index a file, a folder or standard input into Solr."""
 
     reading = nd.Reading(
-        format=format,
-        id_field=id_field,
-        text_field=text_field,
+        source_format=source_format,
+        id=id_field,
+        text=(text_field,),
         keep=tuple(keep or ()),
         lossy=lossy,
     )

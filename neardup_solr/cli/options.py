@@ -23,12 +23,6 @@ SourceArgument = Annotated[
 SourceFormatOption = Annotated[
     str | None,
     typer.Option(
-        "--format", help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix)."
-    ),
-]
-ReadFormatOption = Annotated[
-    str | None,
-    typer.Option(
         "--source-format",
         help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix).",
     ),

@@ -16,7 +16,7 @@ def signatures(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The .parquet file to write.")
     ],
-    format: options.SourceFormatOption = None,
+    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
     lossy: options.LossyOption = False,
@@ -43,7 +43,7 @@ def signatures(
         rows=band_rows,
     )
     settings = nd.Settings(**asked)
-    reading = nd.Reading(format=format, id_field=id_field, text_field=text_field, lossy=lossy)
+    reading = nd.Reading(source_format=source_format, id=id_field, text=(text_field,), lossy=lossy)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     with progress.watching() as watching:

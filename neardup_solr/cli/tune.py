@@ -39,7 +39,7 @@ def tune(
         Path | None, typer.Option(metavar="FILE", help="Draw to a .png or .svg file.")
     ] = None,
     format: Annotated[str, typer.Option(help="Print as table or json.")] = "table",
-    source_format: options.ReadFormatOption = None,
+    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
     text_field: options.TextFieldOption = "text",
     kind: options.KindOption = None,
@@ -69,7 +69,7 @@ def tune(
     if plot is not None:
         plots.check_plot(plot)
     failures: list[Exception] = []
-    reading = Reading(format=source_format, id_field=id_field, text_field=text_field)
+    reading = Reading(source_format=source_format, id=id_field, text=(text_field,))
     found = nd.tune(
         _source(source) if source is not None else options.connect(solr, core),
         demand=demand,

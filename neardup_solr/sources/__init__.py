@@ -90,7 +90,7 @@ def read(
     format = _format(opened, reading)
     check_keep(opened, reading)
     if reading.keep and format in ("lines", "folder"):
-        raise opened.error(f"the format {format} has no columns to keep", "leave --keep out")
+        raise opened.error(f"the format {format} has no columns to keep", "leave `keep` out")
     return _delivered(_judged(opened, _to_the_end(READERS[format](opened, reading))), on_error)
 
 
@@ -132,19 +132,21 @@ def _source(source: str | Path, on_progress: Callable[[int], None] | None = None
 
 def _format(source: Opened, reading: Reading) -> str:
     """The format asked for, or by suffix; raises SourceError where that cannot be."""
-    known = f"give --format with one of: {', '.join(FORMATS)}"
-    if reading.format not in (None, *FORMATS):
-        raise source.error(f"there is no format {reading.format!r}", known)
+    known = f"give `source_format` as one of: {', '.join(FORMATS)}"
+    if reading.source_format not in (None, *FORMATS):
+        raise source.error(f"there is no format {reading.source_format!r}", known)
     if source.path is None:
-        return reading.format or "lines"
+        return reading.source_format or "lines"
     is_folder = _is_folder(source, source.path)
-    if is_folder != (reading.format == "folder") and (is_folder or reading.format == "folder"):
-        if reading.format is None:
+    if is_folder != (reading.source_format == "folder") and (
+        is_folder or reading.source_format == "folder"
+    ):
+        if reading.source_format is None:
             return "folder"
         what = "a folder, not a file" if is_folder else "a file, not a folder"
-        raise source.error(f"is {what}", "leave --format out, or name the other")
-    if reading.format:
-        return reading.format
+        raise source.error(f"is {what}", "leave `source_format` out, or name the other")
+    if reading.source_format:
+        return reading.source_format
     name = source.path.name.lower()
     for suffix in DECOMPRESSORS:
         name = name.removesuffix(suffix)
@@ -185,7 +187,7 @@ def _judged(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
         raise source.error(
             f"{len(bad)} of the first {len(first)} records cannot be used, the first being "
             f"{bad[0]}",
-            "check the format, --id-field and --text-field",
+            "check `source_format`, `id` and `text`",
         )
     yield from chain(first, records)
 

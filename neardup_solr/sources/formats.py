@@ -66,21 +66,21 @@ def read_jsonl(source: Opened, reading: Reading) -> Iterator[Record]:
 def _from_object(position: str, found: object, raw: bytes | str, reading: Reading) -> Record:
     if type(found) is not dict:
         return RecordError(position, "not a JSON object")
-    id = found.get(reading.id_field)
+    id = found.get(reading.id)
     if type(id) is float:
-        id = _whole_number(raw, reading.id_field)
+        id = _whole_number(raw, reading.id)
     kept = _present(found, reading.keep) if reading.keep else NOTHING
-    return record(position, id, found.get(reading.text_field), reading=reading, kept=kept)
+    return record(position, id, found.get(reading.text[0]), reading=reading, kept=kept)
 
 
 def _present(found: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
     return {name: found[name] for name in keep if found.get(name) is not None}
 
 
-def _whole_number(raw: bytes | str, id_field: str) -> object:
+def _whole_number(raw: bytes | str, name: str) -> object:
     """An id as it is written: orjson turns whole numbers over 64 bits into floats."""
     try:
-        return json.loads(raw, parse_int=str)[id_field]
+        return json.loads(raw, parse_int=str)[name]
     except RecursionError:
         return float("nan")
 
@@ -114,7 +114,7 @@ def _table(source: Opened, reading: Reading, delimiter: str) -> Iterator[Record]
     if not isinstance(header, list):
         raise source.error(f"its header cannot be read: {header}", "check the format")
     check_columns(source, header, reading)
-    id_at, text_at = header.index(reading.id_field), header.index(reading.text_field)
+    id_at, text_at = header.index(reading.id), header.index(reading.text[0])
     kept_at = [(name, header.index(name)) for name in reading.keep]
     width, where = len(header), f"{source.name}, line "
     for number, row in rows:

@@ -22,15 +22,16 @@ Record: TypeAlias = Document | RecordError
 class Reading:
     """How to read a source.
 
-    `format` is one of `FORMATS`, or None to go by the suffix; `id_field`, `text_field` and `keep`
-    name columns (CSV, TSV, JSONL, Parquet); `lossy` replaces invalid UTF-8 by U+FFFD instead of
-    refusing the record; a record with more text than `max_doc_bytes` of UTF-8 is refused.
+    `id`, `text` (one column, for now) and `keep` name columns (CSV, TSV, JSONL, Parquet);
+    `source_format` is one of `FORMATS`, or None to go by the suffix; `lossy` replaces invalid
+    UTF-8 by U+FFFD instead of refusing the record; a record with more text than `max_doc_bytes`
+    of UTF-8 is refused.
     """
 
-    format: str | None = None
-    id_field: str = "id"
-    text_field: str = "text"
+    id: str = "id"
+    text: tuple[str, ...] = ("text",)
     keep: tuple[str, ...] = ()
+    source_format: str | None = None
     lossy: bool = False
     max_doc_bytes: int = 100 * 2**20
 
@@ -83,9 +84,9 @@ def _as_id(value: object, reading: Reading) -> str:
         value = str(value)
     if not isinstance(value, str):
         raise Unusable(
-            f"no id: {reading.id_field!r} is missing or null"
+            f"no id: {reading.id!r} is missing or null"
             if value is None
-            else f"the id in {reading.id_field!r} is {_kind(value)}, not text or a whole number"
+            else f"the id in {reading.id!r} is {_kind(value)}, not text or a whole number"
         )
     reason = records.id_problem(value)
     if reason is not None:
@@ -98,9 +99,9 @@ def _as_text(value: object, reading: Reading) -> str:
         value = "\n".join(value)
     if not isinstance(value, str):
         raise Unusable(
-            f"no text: {reading.text_field!r} is missing or null"
+            f"no text: {reading.text[0]!r} is missing or null"
             if value is None
-            else f"the text in {reading.text_field!r} is {_kind(value)}, not text"
+            else f"the text in {reading.text[0]!r} is {_kind(value)}, not text"
         )
     # A character takes at most four bytes: short texts need not be measured, nor copied.
     if len(value) * 4 > reading.max_doc_bytes and _utf8_bytes(value) > reading.max_doc_bytes:
@@ -170,18 +171,18 @@ def check_keep(source: Opened, reading: Reading) -> None:
             continue
         raise source.error(
             f"the column {name!r} cannot be kept: {why}",
-            "rename the column in the source, or leave it out of --keep",
+            "rename the column in the source, or leave it out of `keep`",
         )
 
 
 def check_columns(source: Opened, columns: Sequence[str], reading: Reading) -> None:
     """Raise SourceError unless each column that is asked for is there exactly once."""
-    for name in (reading.id_field, reading.text_field, *reading.keep):
+    for name in (reading.id, *reading.text, *reading.keep):
         if columns.count(name) == 1:
             continue
         problem = "appears twice" if name in columns else "is missing"
         shown = ", ".join(repr(column) for column in columns[:20]) or "none"
         raise source.error(
             f"the column {name!r} {problem}; those there are: {shown}",
-            "name the right ones with --id-field, --text-field and --keep",
+            "name the right ones with `id`, `text` and `keep`",
         )

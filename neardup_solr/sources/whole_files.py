@@ -121,7 +121,8 @@ def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
         file = pyarrow.parquet.ParquetFile(source.path, buffer_size=2**20, pre_buffer=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise source.error(
-            f"is not a whole Parquet file ({_first_line(error)})", "check it, or give --format"
+            f"is not a whole Parquet file ({_first_line(error)})",
+            "check it, or give `source_format`",
         ) from error
     number = 0
     with file:
@@ -141,7 +142,7 @@ def _first_line(error: Exception) -> str:
 
 def _parquet_rows(file: Any, source: Opened, reading: Reading) -> Iterator[tuple[Any, ...]]:
     """Tuples of id, text and kept values, batch by batch."""
-    names = [reading.id_field, reading.text_field, *reading.keep]
+    names = [reading.id, reading.text[0], *reading.keep]
     done = 0
     batches = file.iter_batches(batch_size=ROWS_AT_ONCE, columns=list(dict.fromkeys(names)))
     for batch in batches:

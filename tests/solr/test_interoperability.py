@@ -87,7 +87,7 @@ def test_the_environment_says_what_access_would(
 def test_the_command_reads_the_environment(secured: str, certified: Certified) -> None:
     """`neardup` needs nothing else."""
     ran = subprocess.run(
-        [sys.executable, "-m", "neardup_solr", "index", "-", "--format", "lines"],
+        [sys.executable, "-m", "neardup_solr", "index", "-", "--source-format", "lines"],
         input="one two three\n",
         env=os.environ
         | {

@@ -14,7 +14,7 @@ from neardup_solr.verbs.evaluate import evaluate_pairs
 KEEPING = Reading(keep=("city", "kind"))
 DOCUMENTS = {found.id: found for found in read(demo.listings(), reading=KEEPING)}
 PAIRS = [
-    (found.id, found.text) for found in read(demo.pairs(), reading=Reading(text_field="other_id"))
+    (found.id, found.text) for found in read(demo.pairs(), reading=Reading(text=("other_id",)))
 ]
 
 

@@ -113,8 +113,8 @@ def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: 
     ("words", "line"),
     [
         (["index", "missing.csv"], "missing.csv: there is no such file or folder"),
-        (["index", "{folder}/listings.csv", "--format", "jsonl"], "records cannot be used"),
-        (["index", "-", "--format", "xml"], "there is no format 'xml'"),
+        (["index", "{folder}/listings.csv", "--source-format", "jsonl"], "records cannot be used"),
+        (["index", "-", "--source-format", "xml"], "there is no format 'xml'"),
         (["search", "--text", "x", "--format", "xml"], "there is no format 'xml'"),
         (["report", "--format", "xml"], "there is no format 'xml'"),
         (["report", "-o", "{folder}/x.tsv"], "is a folder, not a file"),

@@ -106,8 +106,7 @@ def run(asked: list[str], words: list[str]) -> list[str]:
         for name, command in COMMANDS.items()
         if name in WORDS
         for option in command.params
-        if option.param_type_name == "option"
-        and (option.opts[0] not in FACES or (name, option.opts[0]) == ("index", "--format"))
+        if option.param_type_name == "option" and option.opts[0] not in FACES
     ],
     ids=lambda v: v if type(v) is str else v.opts[0],
 )

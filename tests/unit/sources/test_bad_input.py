@@ -194,12 +194,17 @@ WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     "empty_gz": ("a.csv.gz", gzip.compress(b""), Reading(), "is empty"),
     "empty_parquet": ("a.parquet", b"", Reading(), "is not a whole Parquet file"),
     "unknown_suffix": ("a.docx", b"x", Reading(), ", ".join(FORMATS)),
-    "no_suffix": ("a", b"x", Reading(), "give --format"),
-    "unknown_format": ("a.txt", b"x", Reading(format="xml"), "there is no format 'xml'"),
+    "no_suffix": ("a", b"x", Reading(), "give `source_format`"),
+    "unknown_format": ("a.txt", b"x", Reading(source_format="xml"), "there is no format 'xml'"),
     "not_gzip": ("a.txt.gz", b"1 a\n", Reading(), "is not gzip, though its name says so"),
     "not_zstd": ("a.txt.zst", b"1 a\n", Reading(), "is not zstd, though its name says so"),
     "not_parquet": ("a.parquet", b"id,text\n1,a\n", Reading(), "is not a whole Parquet file"),
-    "file_as_folder": ("a.txt", b"1 a\n", Reading(format="folder"), "is a file, not a folder"),
+    "file_as_folder": (
+        "a.txt",
+        b"1 a\n",
+        Reading(source_format="folder"),
+        "is a file, not a folder",
+    ),
     "csv_no_text": ("a.csv", b"id,title\n1,a\n", Reading(), "'text' is missing; those there are"),
     "csv_semicolons": ("a.csv", b"id;text\n1;a\n", Reading(), "'id;text'"),
     "csv_blank": ("a.csv", b"\n\n", Reading(), "'id' is missing; those there are: none"),
@@ -208,7 +213,7 @@ WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     "csv_latin1_header": ("a.csv", b"id,text,\xe9\n1,a\n", Reading(), "its header cannot be read"),
     "csv_as_jsonl": ("a.jsonl", b"id,text\n1,a\n", Reading(), "2 of the first 2 records"),
     "json_document": ("a.jsonl", b'[\n{"id":1,\n"text":"a"}]\n', Reading(), "3 of the first 3"),
-    "json_other_fields": ("a.jsonl", b'{"key":1,"text":"a"}\n', Reading(), "--id-field"),
+    "json_other_fields": ("a.jsonl", b'{"key":1,"text":"a"}\n', Reading(), "`id` and `text`"),
     "utf16_without_mark": ("a.txt", "1 a\n2 b\n".encode("utf-16-le"), Reading(), "UTF-16 without"),
     "binary": ("a.txt", bytes(range(256)) * 9, Reading(), "records cannot be used"),
     "own_field": ("a.csv", b"id,text\n", Reading(keep=("content",)), "rename the column"),
@@ -259,7 +264,7 @@ def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match=r"no such file or folder; check the path"):
         read(tmp_path / "no.txt")
     with pytest.raises(SourceError, match="is a folder, not a file"):
-        read(tmp_path, reading=Reading(format="csv"))
+        read(tmp_path, reading=Reading(source_format="csv"))
     with pytest.raises(SourceError, match="cannot be read"):
         read("a\0b.txt")
     with pytest.raises(SourceError, match="cannot be read"):
@@ -282,7 +287,7 @@ def test_standard_input_may_be_empty_closed_or_unfit(monkeypatch: pytest.MonkeyP
         next(read("-"))
     for format in ("parquet", "folder"):
         with pytest.raises(SourceError, match=r"standard input|not a folder"):
-            next(read("-", reading=Reading(format=format)))
+            next(read("-", reading=Reading(source_format=format)))
 
 
 @pytest.mark.parametrize(

@@ -89,16 +89,16 @@ def test_windows_line_ends_are_no_part_of_the_text(tmp_path: Path, name: str) ->
 
 
 def test_a_format_that_is_named_overrules_the_suffix(tmp_path: Path) -> None:
-    """`format` decides where the suffix says something else, or nothing."""
+    """`source_format` decides where the suffix says something else, or nothing."""
     path = write(tmp_path / "listing.dat.gz", gzip.compress(GOOD["a.tsv"].encode()))
-    assert pairs(path, Reading(format="tsv")) == EXPECTED
+    assert pairs(path, Reading(source_format="tsv")) == EXPECTED
 
 
 def test_parquet_gives_its_rows(tmp_path: Path) -> None:
     """Parquet columns of text, numbers and bytes become documents with row positions."""
     table = pa.table({"n": [1, 2, 3], "body": [text.encode() for _, text in EXPECTED]})
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=2)
-    found = list(read(tmp_path / "a.parquet", reading=Reading(id_field="n", text_field="body")))
+    found = list(read(tmp_path / "a.parquet", reading=Reading(id="n", text=("body",))))
     assert [(one.id, one.text) for one in found] == EXPECTED
     assert found[2].position == "a.parquet, row 3"
 
@@ -130,7 +130,7 @@ def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [(one.id, one.text) for one in found] == EXPECTED
     assert found[1].position == "standard input, line 4"
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD["a.csv"].encode())))
-    assert pairs("-", Reading(format="csv")) == EXPECTED
+    assert pairs("-", Reading(source_format="csv")) == EXPECTED
 
 
 def test_positions_are_the_lines_where_records_start(tmp_path: Path) -> None:
