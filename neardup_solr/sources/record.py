@@ -32,6 +32,8 @@ class Reading:
     text: tuple[str, ...] = ("text",)
     keep: tuple[str, ...] = ()
     source_format: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
     lossy: bool = False
     max_doc_bytes: int = 100 * 2**20
 
