@@ -1,4 +1,4 @@
-"""Documentation that can fail the build: examples run, commands and options are described."""
+"""Documentation that can fail the build: the README's examples run, help and links are right."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import tomllib
 from pathlib import Path
 
 import pytest
-import typer.main
 from typer.testing import CliRunner
 
 import neardup_solr as nd
@@ -21,54 +20,27 @@ from neardup_solr.cli.main import parser
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
+from website.commands import commands, usage_of
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
-COMMANDS = (ROOT / "docs" / "commands.md").read_text()
 
 
-def commands() -> list[tuple[str, object]]:
-    """Every command with its words, sub-commands included."""
-    top = typer.main.get_command(parser())
-    found: list[tuple[str, object]] = []
-    for name, command in top.commands.items():  # type: ignore[attr-defined]  # a group
-        inner = getattr(command, "commands", None)
-        found += [(f"{name} {n}", c) for n, c in inner.items()] if inner else [(name, command)]
-    return found
-
-
-@pytest.mark.parametrize(
-    ("words", "command"), commands(), ids=lambda v: v if type(v) is str else ""
-)
-def test_every_command_and_option_is_documented(words: str, command: object) -> None:
-    """docs/commands.md has a section for each command, and names each of its options there."""
-    sections = re.split(r"^## ", COMMANDS, flags=re.MULTILINE)
-    section = next((s for s in sections if s.startswith(f"neardup {words}\n")), "")
-    options = [o for p in command.params for o in p.opts]  # type: ignore[attr-defined]
-    missing = [o for o in options if o.startswith("--") and o != "--help" and o not in section]
-    assert section
-    assert missing == []
-    rows = re.findall(r"^\| `(--[a-z-]+)`", section, flags=re.MULTILINE)
-    assert [name for name in rows if name not in options] == []
-
-
-@pytest.mark.parametrize(
-    ("words", "command"), commands(), ids=lambda v: v if type(v) is str else ""
-)
-def test_every_command_explains_itself(words: str, command: object) -> None:
+@pytest.mark.parametrize("words", commands())
+def test_every_command_explains_itself(words: str) -> None:
     """--help begins with how it is used, and says what it does."""
     shown = CliRunner().invoke(parser(), [*words.split(), "--help"], prog_name="neardup")
     said = " ".join(shown.stdout.split())
-    what = command.help.splitlines()[0]  # type: ignore[attr-defined]
+    what = commands()[words].help.splitlines()[0]
     assert shown.exit_code == 0
-    assert said.startswith(f"Usage: neardup {words} ")
+    assert said.startswith(f"Usage: {usage_of(words, commands()[words])}")
     assert what.endswith(".")
     assert what in said
 
 
 def test_every_command_in_the_readme_exists() -> None:
     """The README names no command that is not there."""
-    known = {words.split()[0] for words, _ in commands()}
+    known = {words.split()[0] for words in commands()}
     named = set(re.findall(r"(?:^\$ |`)neardup ([a-z]+)", README, flags=re.MULTILINE))
     assert named <= known
     assert len(named) >= 5
@@ -146,7 +118,7 @@ def anchors(page: Path) -> set[str]:
 def test_links_lead_somewhere() -> None:
     """Every relative link of the documentation has a file at its end, and in it the heading."""
     readmes = (ROOT / folder / "README.md" for folder in ("", "solr_config", "benchmarks"))
-    for page in (*readmes, *(ROOT / "docs").glob("*.md")):
+    for page in (*readmes, *(ROOT / "docs").rglob("*.md")):
         for target, heading in re.findall(r"\]\(([^)#\s]*)(?:#([^)]+))?\)", page.read_text()):
             if "://" not in target:
                 end = page.parent / target if target else page

@@ -1,0 +1,101 @@
+"""The site: built without a warning, with everything of the commands and of the library in it."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from tests import ROOT
+from website import commands, library, sources
+from website.__main__ import build, html
+
+COMMANDS = commands.commands()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built as `scripts/docs` builds it."""
+    folder = tmp_path_factory.mktemp("docs")
+    assert build(folder / "pages", folder / "site") == 0
+    return folder / "site"
+
+
+def coded(page: Path) -> set[str]:
+    """What a page shows as code in its text."""
+    return set(re.findall(r'<code class="docutils literal notranslate">(.*?)</code>', read(page)))
+
+
+def read(page: Path) -> str:
+    """A page's HTML without the marks around words of code."""
+    return unescape(re.sub(r'<span class="pre">(.*?)</span>', r"\1", page.read_text("utf-8")))
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_has_a_page_with_all_its_options(site: Path, words: str) -> None:
+    """Its arguments, and each spelling of its options, stand there as code."""
+    parameters = [p for p in COMMANDS[words].params if "--help" not in p.opts]
+    options = {o for p in parameters if p.param_type_name == "option" for o in p.opts}
+    arguments = {p.human_readable_name for p in parameters if p.param_type_name == "argument"}
+    assert options | arguments <= coded(site / "commands" / f"{commands.page_name(words)}.html")
+
+
+@pytest.mark.parametrize("words", COMMANDS)
+def test_every_command_has_a_page_by_hand_with_an_example(words: str) -> None:
+    """docs/commands has a file for it, which begins with its name and shows it in use."""
+    page = ROOT / "docs" / "commands" / f"{commands.page_name(words)}.md"
+    text = page.read_text("utf-8") if page.is_file() else ""
+    assert text.startswith(f"# neardup {words}\n")
+    assert f"$ neardup {words}" in text
+
+
+def test_every_page_of_a_command_is_that_of_one() -> None:
+    """docs/commands has no file that tells of a command which is gone."""
+    pages = {path.stem for path in (ROOT / "docs" / "commands").glob("*.md")}
+    assert pages == {commands.page_name(words) for words in COMMANDS}
+
+
+@pytest.mark.parametrize("name", nd.__all__)
+def test_every_public_name_is_in_the_reference(site: Path, name: str) -> None:
+    """With all its parameters, in its signature and in the table below it."""
+    page = read(site / "library" / f"{library.group_of(name)}.html")
+    (told,) = re.findall(
+        rf'<dt class="sig sig-object py" id="neardup_solr\.{name}">(.*?)</section>',
+        page,
+        flags=re.DOTALL,
+    )
+    signature = told.partition("</dt>")[0]
+    parameters = [p.name for p in library.parameters_of(getattr(nd, name))]
+    for parameter in parameters:
+        assert f'<span class="n">{parameter}</span>' in signature
+        assert f'<code class="docutils literal notranslate">{parameter}</code>' in told
+
+
+def test_parameters_of_functions_are_all_of_them() -> None:
+    """What the reference calls the parameters of a function is what Python calls them."""
+    for name in nd.__all__:
+        what = getattr(nd, name)
+        if inspect.isfunction(what):
+            theirs = [n for n in inspect.signature(what).parameters if not n.startswith("_")]
+            assert [p.name for p in library.parameters_of(what)] == theirs
+
+
+@pytest.mark.parametrize(
+    "broken", ["[a](gone.md)", "[a](#gone)", "[a](index.md#gone)", "![a](b.png)"]
+)
+def test_a_broken_link_fails_the_build(tmp_path: Path, broken: str) -> None:
+    """A page, a heading or a picture that is not there is an error."""
+    (tmp_path / "pages").mkdir()
+    (tmp_path / "pages" / "index.md").write_text(f"# Here\n\n{broken}\n", "utf-8")
+    assert html(tmp_path / "pages", tmp_path / "site") != 0
+
+
+def test_what_is_written_by_hand_is_on_the_site(site: Path) -> None:
+    """Each Markdown file of docs/ and of benchmarks/ became a page."""
+    for folder in ("docs", "benchmarks"):
+        for path in (ROOT / folder).rglob("*.md"):
+            assert (site / sources.place(path)).with_suffix(".html").is_file(), path
