@@ -11,6 +11,8 @@ from pathlib import Path
 
 from neardup_solr.errors import ServerError, SourceError
 
+SITE = ""  # the address of the documentation, once it is published
+
 
 def solr_config() -> Path:
     """The folder `solr_config`: `conf` is the configset, `server` the embedded Solr's own files.
@@ -25,6 +27,20 @@ def solr_config() -> Path:
         f"the folder solr_config is missing beside {package}",
         "install neardup-solr again: pip install --force-reinstall neardup-solr",
     )
+
+
+def page(name: str) -> str:
+    """Where to read a page of the documentation, such as "tuning": an address, or a file.
+
+    The address is $NEARDUP_DOCS, or that of the site; if there is none, it is the page that came
+    with the package.
+    """
+    address = os.environ.get("NEARDUP_DOCS") or SITE
+    if address:
+        return f"{address.rstrip('/')}/{name}.html"
+    package = Path(str(files("neardup_solr")))
+    places = [folder / "docs" / f"{name}.md" for folder in (package, package.parent)]
+    return str(next((place for place in places if place.is_file()), f"docs/{name}.md"))
 
 
 def check_place(path: Path) -> None:

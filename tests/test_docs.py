@@ -138,6 +138,14 @@ def test_the_wheel_carries_the_configset(tmp_path: Path, monkeypatch: pytest.Mon
         assert (found / needed).is_file()
 
 
+def test_pages_that_messages_name_are_there() -> None:
+    """Messages name pages by `files.page`, and each of these pages exists."""
+    sources = [path.read_text() for path in (ROOT / "neardup_solr").rglob("*.py")]
+    named = {name for text in sources for name in re.findall(r"\bpage\([\"'](.+?)[\"']\)", text)}
+    assert "tuning" in named
+    assert [name for name in named if not (ROOT / "docs" / f"{name}.md").is_file()] == []
+
+
 def test_the_configset_has_the_name_that_is_documented() -> None:
     """A Solr of one's own gets the configset by the lines of solr_config/README.md."""
     page = (ROOT / "solr_config" / "README.md").read_text()

@@ -12,6 +12,7 @@ import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
+from neardup_solr.files import page
 
 if TYPE_CHECKING:
     from neardup_solr.minhash.plans import Choice, Tuning
@@ -203,4 +204,4 @@ def _advice(found: Tuning, is_stored: bool) -> Iterator[str]:
     yield f"Fewest bands that miss at most {miss} and pass at most {load}:"
     yield f"  --bands {plan.bands} --band-rows {plan.rows}{more}"
     if is_stored and found.current and found.current.plan != plan:
-        yield "The collection can have them without its texts: see docs/tuning.md."
+        yield f"The collection can have them without its texts: see {page('tuning')}."
