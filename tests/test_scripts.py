@@ -62,7 +62,7 @@ def test_else_the_python_of_pyenv_is_taken(folder: Path) -> None:
         (("--python",), 2, "--python takes a version such as 3.12"),
     ],
 )
-@pytest.mark.parametrize("script", ["demo", "test", "check"])
+@pytest.mark.parametrize("script", ["demo", "test", "check", "build"])
 def test_a_python_that_is_not_there(
     folder: Path, script: str, words: tuple[str, ...], code: int, said: str
 ) -> None:

@@ -1,0 +1,198 @@
+"""What is published: the wheel and the sdist, and the wheel installed without the checkout.
+
+They are those in the folder $NEARDUP_DIST, as `scripts/build` has built them, or built here.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.metadata import Metadata
+
+import neardup_solr
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+TYPING = ROOT / "tests" / "typing"
+VERSION = neardup_solr.__version__
+NAME = f"neardup_solr-{VERSION}"
+
+LISTINGS = """\
+{"id": "1", "text": "Ember and Barley, 39 Weaver Boulevard, open every evening until late"}
+{"id": "2", "text": "Ember and Barley, 39 Weaver Boulevard, open every evening until eleven"}
+{"id": "3", "text": "The Amber Larder, a small restaurant in the old harbour of Tarrow"}
+"""
+
+
+def run(*words: str | Path, folder: Path) -> str:
+    """What a command prints that is run in a folder, without the environment of this run."""
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PYTHON", "NEARDUP_", "VIRTUAL_ENV"))
+    }
+    ended = subprocess.run(
+        words, cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended.stdout
+
+
+def build(*targets: str, checkout: Path, folder: Path) -> None:
+    """Build the wheel or the sdist of a checkout into a folder."""
+    chosen = [word for target in targets for word in ("--target", target)]
+    run(sys.executable, "-m", "hatchling", "build", *chosen, "-d", folder, folder=checkout)
+
+
+def files(folder: Path) -> Iterator[str]:
+    """The files of a folder that belong to the project, by their paths in it."""
+    for path in folder.rglob("*"):
+        if path.is_file() and "__pycache__" not in path.parts:
+            yield path.relative_to(folder).as_posix()
+
+
+@pytest.fixture(scope="module")
+def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the wheel and the sdist."""
+    if built := os.environ.get("NEARDUP_DIST"):
+        return ROOT / built
+    folder = tmp_path_factory.mktemp("dist")
+    build("sdist", "wheel", checkout=ROOT, folder=folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(dist: Path) -> Path:
+    """The wheel: one for every system."""
+    return dist / f"{NAME}-py3-none-any.whl"
+
+
+@pytest.fixture(scope="module")
+def sdist(dist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sdist, unpacked."""
+    folder = tmp_path_factory.mktemp("sdist")
+    with tarfile.open(dist / f"{NAME}.tar.gz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder / NAME
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the commands of a new environment that holds the wheel and what it needs."""
+    folder = tmp_path_factory.mktemp("installed")
+    run(sys.executable, "-m", "venv", folder / "venv", folder=folder)
+    commands = folder / "venv" / ("Scripts" if sys.platform == "win32" else "bin")
+    quiet = ("--quiet", "--disable-pip-version-check", "--no-compile")
+    run(commands / "python", "-m", "pip", "install", *quiet, wheel, folder=folder)
+    return commands
+
+
+def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
+    """Its files are those of the package, and the folders that it takes along."""
+    expected = {f"neardup_solr/{name}" for name in files(ROOT / "neardup_solr")}
+    taken = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+    for source, target in taken.items():
+        expected |= {f"{target}/{name}" for name in files(ROOT / source)}
+    with zipfile.ZipFile(wheel) as archive:
+        found = {name for name in archive.namelist() if not name.startswith(f"{NAME}.dist-info/")}
+        assert f"{NAME}.dist-info/licenses/LICENSE" in archive.namelist()
+    assert found == expected
+    assert found >= {
+        "neardup_solr/py.typed",
+        "neardup_solr/text/unicode14.bin",
+        "neardup_solr/demo/listings.tsv",
+        "neardup_solr/reports/html/report.js",
+        "neardup_solr/solr_config/conf/managed-schema.xml",
+        "neardup_solr/solr_config/server/jars.lock",
+    }
+
+
+def test_the_sdist_holds_what_tests_and_documentation_need(sdist: Path) -> None:
+    """Every folder of the project, whole, beside the files at its top."""
+    for name in ("neardup_solr", "solr_config", "tests", "scripts", "docs", "benchmarks"):
+        assert set(files(sdist / name)) == set(files(ROOT / name))
+    top = {path.name for path in sdist.iterdir() if path.is_file()}
+    assert top >= {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml"}
+
+
+def test_the_sdist_builds_the_same_wheel(sdist: Path, wheel: Path, tmp_path: Path) -> None:
+    """Byte for byte."""
+    build("wheel", checkout=sdist, folder=tmp_path)
+    assert (tmp_path / wheel.name).read_bytes() == wheel.read_bytes()
+
+
+def test_the_metadata_is_valid(wheel: Path) -> None:
+    """The index can read them, and the page there has the licence and the README."""
+    with zipfile.ZipFile(wheel) as archive:
+        found = Metadata.from_email(archive.read(f"{NAME}.dist-info/METADATA"), validate=True)
+    assert found.name == "neardup-solr"
+    assert str(found.version) == VERSION
+    assert found.license_expression == "MIT"
+    assert found.license_files == ["LICENSE"]
+    assert found.description_content_type == "text/markdown"
+    assert (found.description or "").startswith((ROOT / "README.md").read_text().strip()[:1000])
+
+
+def test_the_command_starts(installed: Path, tmp_path: Path) -> None:
+    """It is the installed one, of this version, and finds the files that came along."""
+    assert run(installed / "neardup", "--version", folder=tmp_path) == f"{VERSION}\n"
+    assert "duplicates" in run(installed / "neardup", "--help", folder=tmp_path)
+    where = "from neardup_solr.files import solr_config; print(solr_config())"
+    found = run(installed / "python", "-c", where, folder=tmp_path).strip()
+    assert Path(found).is_relative_to(installed.parent)
+    assert sorted(files(Path(found))) == sorted(files(ROOT / "solr_config"))
+
+
+def test_near_duplicates_of_a_file_are_found(installed: Path, tmp_path: Path) -> None:
+    """`neardup duplicates` works with what the wheel brings and asks for, page included."""
+    (tmp_path / "listings.jsonl").write_text(LISTINGS)
+    words = ("duplicates", "listings.jsonl", "--max-distance", "1", "-o")
+    run(installed / "neardup", *words, "pairs.tsv", folder=tmp_path)
+    header, *rows = (tmp_path / "pairs.tsv").read_text().splitlines()
+    assert header.startswith("id\tother_id\t")
+    assert [row.split("\t")[:2] for row in rows] == [["1", "2"]]
+    run(installed / "neardup", *words, "page.html", folder=tmp_path)
+    assert "Ember and Barley" in (tmp_path / "page.html").read_text()
+
+
+def checked(installed: Path, folder: Path, program: str) -> list[tuple[int, str]]:
+    """The lines of a user's program that mypy --strict refuses, with the codes of the errors."""
+    (folder / "program.py").write_text(program)
+    (folder / "mypy.ini").write_text("[mypy]\nstrict = true\n")
+    mypy = (sys.executable, "-m", "mypy", "--no-pretty", "--show-error-codes", "program.py")
+    ended = subprocess.run(
+        (*mypy, "--python-executable", installed / "python"),
+        cwd=folder, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert ended.stderr == ""
+    found = re.findall(r"^program\.py:(\d+): error: .*\[([a-z-]+)\]$", ended.stdout, re.MULTILINE)
+    assert len(found) == ended.stdout.count(" error: "), ended.stdout
+    return [(int(line), code) for line, code in found]
+
+
+def test_a_typed_program_is_accepted(installed: Path, tmp_path: Path) -> None:
+    """Its type checker finds the types of the installed package."""
+    assert checked(installed, tmp_path, (TYPING / "program.py").read_text()) == []
+
+
+def test_mistakes_are_found_by_a_type_checker(installed: Path, tmp_path: Path) -> None:
+    """Each line with a mistake is refused, for the reason that stands there, and no other line."""
+    text = (TYPING / "mistakes.py").read_text()
+    mark = re.compile(r"  # type: ignore\[([a-z-]+)\]$", re.MULTILINE)
+    expected = [
+        (number, found[1])
+        for number, line in enumerate(io.StringIO(text), 1)
+        if (found := mark.search(line))
+    ]
+    assert len(expected) > 5
+    assert checked(installed, tmp_path, mark.sub("", text)) == expected
