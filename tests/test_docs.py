@@ -63,29 +63,6 @@ def test_readme_python_runs(solr: Collection, tmp_path: Path) -> None:
     assert (tmp_path / "pairs.tsv").read_text().count("\n") > 40
 
 
-def test_readme_commands_run(solr: Collection, tmp_path: Path) -> None:
-    """The commands of the README run one after the other as they stand."""
-    (tmp_path / "listings.csv").write_text(
-        "id,text,city\n12,one two three four,Paris\n13,one two three five,Paris\n"
-    )
-    (tmp_path / "known.tsv").write_text("12\t13\n")
-    block = re.search(r"```console\n(.*?)```", README, flags=re.DOTALL)
-    assert block is not None
-    for line in block[1].splitlines():
-        words = line.removeprefix("$ neardup ").split()
-        if words[:1] == ["solr"]:
-            continue  # speaks of the embedded server, whichever one the tests use
-        ran = subprocess.run(
-            [sys.executable, "-m", "neardup_solr", *words],
-            cwd=tmp_path,
-            env=os.environ | {"NEARDUP_SOLR_URL": solr.url},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert ran.returncode == 0, ran.stderr
-
-
 def test_all_is_what_is_public() -> None:
     """`__all__` and the lazy imports name the same things, and each has a docstring."""
     assert set(nd.__all__) == set(nd._PLACE_OF)

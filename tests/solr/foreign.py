@@ -65,10 +65,10 @@ KEY = "<uniqueKey>sku</uniqueKey>"
 @contextmanager
 def collection(
     *, schema: str = SCHEMA, more: str = "", key: str = KEY,
-    factory: str = MANAGED.format("true"), log: str = LOG, select: str = "",
+    factory: str = MANAGED.format("true"), log: str = LOG, select: str = "", name: str = "",
 ) -> Iterator[Collection]:  # fmt: skip
     """A fresh core of the embedded Solr with that schema and configuration."""
-    name = f"foreign_{uuid.uuid4().hex[:12]}"
+    name = name or f"foreign_{uuid.uuid4().hex[:12]}"
     configset = layout().solr_home / "configsets" / name
     url = lifecycle.start().url
     (configset / "conf").mkdir(parents=True)

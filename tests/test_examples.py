@@ -1,0 +1,232 @@
+"""Every example of README.md and of docs/ runs as it stands, page by page.
+
+The blocks of a page run in their order, in a folder with the files of tests/examples and of the
+demo, on the embedded Solr: `console` in a shell, `python` in one namespace. Output that a page
+shows is what comes out, but for "..." where it may differ. A block after `<!-- file: NAME -->`
+becomes that file; one that cannot run here says why, by `<!-- not run: REASON -->` before it.
+"""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Iterator
+from contextlib import ExitStack, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from neardup_solr import demo
+from neardup_solr.embedded import cores, lifecycle
+from neardup_solr.solr import admin
+from neardup_solr.solr.collection import open_collection
+from tests import ROOT
+from tests.solr import foreign
+
+FILES = ROOT / "tests" / "examples"
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+FENCE = re.compile(
+    r"^(?P<indent> *)(?:<!-- (?P<mark>not run|file): (?P<note>.+?) -->\n *)?"
+    r"```(?P<language>\w*)\n(?P<text>.*?)^ *```$",
+    flags=re.MULTILINE | re.DOTALL,
+)
+# What `json`, `solr` and `sql` blocks say is tried by tests of their own, see OTHER_TESTS.
+LANGUAGES = {"console", "python", "text", "json", "solr", "sql"}
+OTHER_TESTS = {
+    "json": "tests/solr/test_interoperability_docs.py",
+    "solr": "tests/solr/verbs/test_mark.py",
+    "sql": "tests/unit/verbs/test_signatures.py",
+}
+ADDRESS = "http://localhost:8983/solr"
+# Collections that somebody else made: a page that names one finds it there, with three documents.
+OF_OTHERS = {"books"}
+FIELDS = '<field name="published" type="string" indexed="true" stored="true"/>'
+DOCUMENTS = [
+    {
+        "sku": "1",
+        "title": "The night ferry",
+        "body": ["It leaves the old pier at nine, with a band"],
+    },
+    {
+        "sku": "2",
+        "title": "The night ferry",
+        "body": ["It leaves the old pier at ten, with a band"],
+    },
+    {"sku": "3", "title": "Bread", "body": ["How to bake it with little yeast and much time"]},
+]
+
+# Examples of what is being renamed: page and number of the block.
+RENAMED = {
+    ("docs/annotate.md", 1),
+    ("docs/annotate.md", 2),
+    ("docs/clusters.md", 1),
+    ("docs/collapse.md", 1),
+    ("docs/commands/annotate.md", 1),
+    ("docs/commands/doctor.md", 1),
+    ("docs/commands/init.md", 1),
+    ("docs/commands/lint.md", 1),
+    ("docs/commands/strip.md", 1),
+    ("docs/existing.md", 1),
+    ("docs/existing.md", 2),
+    ("docs/explain.md", 1),
+    ("docs/explain.md", 2),
+    ("docs/gate.md", 3),
+    *(("docs/interoperability.md", number) for number in (2, 3, 4, 5, 6)),
+    ("docs/measures.md", 2),
+    ("docs/native.md", 1),
+    ("docs/tuning.md", 3),
+    ("docs/tuning.md", 4),
+    ("docs/tuning.md", 5),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """A fenced block: the `number`-th of its page, with what the comment before it says."""
+
+    page: str
+    number: int
+    language: str
+    text: str
+    mark: str
+    note: str
+
+
+def blocks(path: Path) -> list[Block]:
+    """The fenced blocks of a page."""
+    page = path.relative_to(ROOT).as_posix()
+    return [
+        Block(
+            page=page,
+            number=number,
+            language=found["language"],
+            text=textwrap.dedent(found["text"]),
+            mark=found["mark"] or "",
+            note=found["note"] or "",
+        )
+        for number, found in enumerate(FENCE.finditer(path.read_text("utf-8")), start=1)
+    ]
+
+
+def to_run(path: Path) -> list[Block]:
+    """What runs of a page: its examples, and the files and outputs that belong to them."""
+    return [
+        block
+        for block in blocks(path)
+        if (block.language in ("console", "python", "text") or block.mark == "file")
+        and block.mark != "not run"
+        and (block.page, block.number) not in RENAMED
+    ]
+
+
+EXAMPLES = [path for path in PAGES if {b.language for b in to_run(path)} & {"console", "python"}]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_every_block_says_what_it_is(path: Path) -> None:
+    """A fence names its language, and no example hides in an indented block."""
+    text = path.read_text("utf-8")
+    assert {block.language for block in blocks(path)} <= LANGUAGES
+    assert text.count("```") == 2 * len(blocks(path))
+    outside = FENCE.sub("", text)
+    assert (
+        re.findall(r"^ {4,}(?:\$|neardup|python|nd\.|import|scripts/).*", outside, re.MULTILINE)
+        == []
+    )
+
+
+def test_blocks_that_run_elsewhere_are_named_there() -> None:
+    """The tests that are said to try the other languages read the pages of docs/."""
+    for language, test in OTHER_TESTS.items():
+        assert f"```{language}" in (ROOT / test).read_text("utf-8")
+
+
+@pytest.fixture
+def address(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The embedded Solr, which is asked where no other is named; its collections go afterwards."""
+    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
+    monkeypatch.setenv("NEARDUP_HOME", str(home))
+    server = lifecycle.start()
+    there = set(cores(server) or ())
+    yield server.url
+    for name in set(cores(server) or ()) - there:
+        admin.drop(open_collection(server.url, name))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_examples_run(
+    path: Path, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The examples of a page, one after the other, as a reader would type them."""
+    shutil.copytree(FILES, tmp_path, dirs_exist_ok=True)
+    for file in (demo.listings(), demo.pairs()):
+        shutil.copy(file, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    commands = Path(sys.executable).parent
+    monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
+    with ExitStack() as stack:
+        for name in sorted(OF_OTHERS & set(re.findall(r"\w+", path.read_text("utf-8")))):
+            made = stack.enter_context(foreign.collection(name=name, more=FIELDS))
+            made.add([document | {"published": "true"} for document in DOCUMENTS])
+            made.commit()
+        run_page(to_run(path), address)
+
+
+def run_page(page: list[Block], address: str) -> None:
+    """Run blocks of a page; a `text` block right behind a Python one is what that one prints."""
+    names: dict[str, Any] = {"__name__": "__main__"}
+    printed, before = "", 0
+    for block in page:
+        where = f"{block.page}, block {block.number}"
+        text = block.text.replace(ADDRESS, address)
+        if block.mark == "file":
+            Path(block.note).write_text(text, encoding="utf-8")
+        elif block.language == "console":
+            run_console(text, where)
+        elif block.language == "python":
+            printed, before = run_python(text, names, where), block.number
+        elif block.number == before + 1:
+            require_output(block.text, printed, where)
+
+
+def run_python(text: str, names: dict[str, Any], where: str) -> str:
+    """What a block prints, as if it were typed into the page's own interpreter."""
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(compile(ast.parse(text), where, "exec"), names)
+    return printed.getvalue()
+
+
+def run_console(text: str, where: str) -> None:
+    """Run the lines behind "$ "; those that follow one are what it prints.
+
+    A command has to succeed, unless the page shows its error.
+    """
+    for command, shown in re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", text, flags=re.MULTILINE):
+        ran = subprocess.run(
+            ["bash", "-c", command],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"COLUMNS": "80"},
+            text=True,
+            timeout=300,
+        )
+        is_error = shown.startswith("neardup: ")
+        assert (ran.returncode != 0) == is_error, f"{where}: {command}\n{ran.stdout}"
+        if shown.strip():
+            require_output(shown, ran.stdout, f"{where}: {command}")
+
+
+def require_output(shown: str, printed: str, where: str) -> None:
+    """What a page shows is what came out; "..." stands for anything."""
+    rules = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+    is_same = doctest.OutputChecker().check_output(shown, printed, rules)
+    assert is_same, f"{where}\nthe page shows:\n{shown}\nbut it prints:\n{printed}"
