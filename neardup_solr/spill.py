@@ -66,6 +66,7 @@ class Spill:
         Raises SourceError where the disk is full.
         """
         try:
+            file.seek(0, os.SEEK_END)
             file.write(content)
             file.flush()
         except OSError as error:
@@ -127,7 +128,7 @@ class Strings(Sequence[str]):
             return self._held[row]
         ends = self._joined_ends()
         first, last = int(ends[row]), int(ends[row + 1])
-        return os.pread(self._file.fileno(), last - first, first).decode("utf-8", "surrogatepass")
+        return _read(self._file, last - first, first).decode("utf-8", "surrogatepass")
 
     def extend(self, strings: Sequence[str]) -> None:
         """Add strings."""
@@ -154,7 +155,18 @@ class Strings(Sequence[str]):
 
 def _machine() -> int:
     """The bytes of memory of this machine."""
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):  # not everywhere
+    if not hasattr(os, "sysconf"):  # Windows
         return _UNKNOWN
+    try:
+        return int(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    except (ValueError, OSError):  # not everywhere
+        return _UNKNOWN
+
+
+def _read(file: IO[bytes], size: int, start: int) -> bytes:
+    """Some bytes of a file."""
+    if hasattr(os, "pread"):
+        found: bytes = os.pread(file.fileno(), size, start)
+        return found
+    file.seek(start)  # Windows
+    return file.read(size)

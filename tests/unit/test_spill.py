@@ -1,5 +1,6 @@
 """Columns that outgrow their share of the memory, against plain lists."""
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,19 @@ def test_strings_are_a_list(batches: list[list[str]], memory: int) -> None:
         expected = [text for batch in batches for text in batch]
         assert len(strings) == len(expected)
         assert [strings[row] for row in range(len(strings))] == expected
+
+
+def test_strings_are_a_list_on_windows_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Strings that are read in between do not move the place where the next ones are written."""
+    monkeypatch.delattr(os, "pread")
+    monkeypatch.delattr(os, "sysconf")
+    with Spill() as unlimited, Spill(memory=4) as spill:
+        assert unlimited.memory > 0
+        strings = spill.strings()
+        strings.extend(["first", "second"])
+        assert strings[0] == "first"
+        strings.extend(["third"])
+        assert [strings[row] for row in range(3)] == ["first", "second", "third"]
 
 
 @given(st.lists(st.integers(0, 4), max_size=6), st.integers(1, 200))
