@@ -22,10 +22,12 @@ from packaging.metadata import Metadata
 import neardup_solr
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
 TYPING = ROOT / "tests" / "typing"
 VERSION = neardup_solr.__version__
 NAME = f"neardup_solr-{VERSION}"
+FOLDERS = ("neardup_solr", "solr_config", "tests", "scripts", "docs", "website", "benchmarks",
+           ".github")  # fmt: skip
 
 LISTINGS = """\
 {"id": "1", "text": "Ember and Barley, 39 Weaver Boulevard, open every evening until late"}
@@ -119,7 +121,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 
 def test_the_sdist_holds_what_tests_and_documentation_need(sdist: Path) -> None:
     """Every folder of the project, whole, beside the files at its top."""
-    for name in ("neardup_solr", "solr_config", "tests", "scripts", "docs", "benchmarks"):
+    for name in FOLDERS:
         assert set(files(sdist / name)) == set(files(ROOT / name))
     top = {path.name for path in sdist.iterdir() if path.is_file()}
     assert top >= {"README.md", "CHANGELOG.md", "LICENSE", "pyproject.toml"}
@@ -140,7 +142,9 @@ def test_the_metadata_is_valid(wheel: Path) -> None:
     assert found.license_expression == "MIT"
     assert found.license_files == ["LICENSE"]
     assert found.description_content_type == "text/markdown"
-    assert (found.description or "").startswith((ROOT / "README.md").read_text().strip()[:1000])
+    assert (found.description or "").startswith(
+        (ROOT / "README.md").read_text("utf-8").strip()[:1000]
+    )
 
 
 def test_the_command_starts(installed: Path, tmp_path: Path) -> None:
@@ -155,20 +159,32 @@ def test_the_command_starts(installed: Path, tmp_path: Path) -> None:
 
 def test_near_duplicates_of_a_file_are_found(installed: Path, tmp_path: Path) -> None:
     """`neardup duplicates` works with what the wheel brings and asks for, page included."""
-    (tmp_path / "listings.jsonl").write_text(LISTINGS)
+    (tmp_path / "listings.jsonl").write_text(LISTINGS, "utf-8")
     words = ("duplicates", "listings.jsonl", "--max-distance", "1", "-o")
     run(installed / "neardup", *words, "pairs.tsv", folder=tmp_path)
-    header, *rows = (tmp_path / "pairs.tsv").read_text().splitlines()
+    header, *rows = (tmp_path / "pairs.tsv").read_text("utf-8").splitlines()
     assert header.startswith("id\tother_id\t")
     assert [row.split("\t")[:2] for row in rows] == [["1", "2"]]
     run(installed / "neardup", *words, "page.html", folder=tmp_path)
-    assert "Ember and Barley" in (tmp_path / "page.html").read_text()
+    assert "Ember and Barley" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_the_hosted_checks_run_each_python_that_is_named() -> None:
+    """The Pythons of the workflows are those of the metadata, and their scripts are there."""
+    texts = [path.read_text("utf-8") for path in (ROOT / ".github" / "workflows").iterdir()]
+    matrices = re.findall(r"python: \[(.*)\]", "".join(texts))
+    named = re.findall(r"Python :: (3\.\d+)", "".join(PROJECT["project"]["classifiers"]))
+    assert matrices
+    assert {matrix.replace('"', "") for matrix in matrices} == {", ".join(named)}
+    scripts = {name for text in texts for name in re.findall(r"- run: (scripts/\w+)", text)}
+    assert scripts == {"scripts/build", "scripts/check", "scripts/test"}
+    assert all((ROOT / name).is_file() for name in scripts)
 
 
 def checked(installed: Path, folder: Path, program: str) -> list[tuple[int, str]]:
     """The lines of a user's program that mypy --strict refuses, with the codes of the errors."""
-    (folder / "program.py").write_text(program)
-    (folder / "mypy.ini").write_text("[mypy]\nstrict = true\n")
+    (folder / "program.py").write_text(program, "utf-8")
+    (folder / "mypy.ini").write_text("[mypy]\nstrict = true\n", "utf-8")
     mypy = (sys.executable, "-m", "mypy", "--no-pretty", "--show-error-codes", "program.py")
     ended = subprocess.run(
         (*mypy, "--python-executable", installed / "python"),
@@ -182,12 +198,12 @@ def checked(installed: Path, folder: Path, program: str) -> list[tuple[int, str]
 
 def test_a_typed_program_is_accepted(installed: Path, tmp_path: Path) -> None:
     """Its type checker finds the types of the installed package."""
-    assert checked(installed, tmp_path, (TYPING / "program.py").read_text()) == []
+    assert checked(installed, tmp_path, (TYPING / "program.py").read_text("utf-8")) == []
 
 
 def test_mistakes_are_found_by_a_type_checker(installed: Path, tmp_path: Path) -> None:
     """Each line with a mistake is refused, for the reason that stands there, and no other line."""
-    text = (TYPING / "mistakes.py").read_text()
+    text = (TYPING / "mistakes.py").read_text("utf-8")
     mark = re.compile(r"  # type: ignore\[([a-z-]+)\]$", re.MULTILINE)
     expected = [
         (number, found[1])
