@@ -1,32 +1,43 @@
-"""Sources: documents from files, folders and standard input, one at a time, in bounded memory.
+"""Sources: documents from files, streams and what is in memory, one at a time, in bounded memory.
 
 | format | what | suffixes |
 |---|---|---|
 | lines | `id text`, the id up to the first white space | .txt |
 | csv, tsv | a header, then rows; quoted fields may hold newlines | .csv, .tsv |
-| jsonl | one JSON object a line | .jsonl, .ndjson |
+| jsonl, json | one JSON object a line, or an array of objects | .jsonl, .ndjson, .json |
 | parquet | columns | .parquet |
+| xlsx | the first sheet: a header, then rows | .xlsx, .xlsm |
 | folder | one text a file, the id is its path within the folder | a folder |
 
-Formats made of lines may be compressed (.gz, .zst). Text is UTF-8, or UTF-16 with a byte order
-mark. A bad record is a RecordError that says where it stands; the rest is read.
+Formats made of text may be compressed (.gz, .zst). Text is UTF-8, or UTF-16 with a byte order
+mark, if no other encoding is named. In memory there may be DataFrames, tables of Arrow, mappings
+of columns, and iterables of dicts, pairs or Documents. A bad record is a RecordError that says
+where it stands; the rest is read.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import stat
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from neardup_solr.errors import RecordError
 from neardup_solr.records import Document
-from neardup_solr.sources.formats import read_csv, read_jsonl, read_lines, read_tsv
-from neardup_solr.sources.lines import DECOMPRESSORS
-from neardup_solr.sources.record import Opened, Reading, Record, Unusable, check_keep
-from neardup_solr.sources.whole_files import contents, read_folder, read_parquet, size, walk
+from neardup_solr.sources import first_lines
+from neardup_solr.sources.arrow import read_parquet
+from neardup_solr.sources.columns import check_keep
+from neardup_solr.sources.formats import read_csv, read_lines, read_tsv
+from neardup_solr.sources.lines import DECOMPRESSORS, begun
+from neardup_solr.sources.memory import is_there, named, read_memory
+from neardup_solr.sources.objects import read_json
+from neardup_solr.sources.record import Opened, Reading, Record, Unusable
+from neardup_solr.sources.sheets import read_xlsx
+from neardup_solr.sources.whole_files import contents, read_folder, size, walk
 
 __all__ = ["FORMATS", "Reading", "Source", "documents", "read", "read_text", "size_hint"]
 
@@ -34,8 +45,10 @@ READERS: Final[dict[str, Callable[[Opened, Reading], Iterator[Record]]]] = {
     "lines": read_lines,
     "csv": read_csv,
     "tsv": read_tsv,
-    "jsonl": read_jsonl,
+    "jsonl": read_json,
+    "json": read_json,
     "parquet": read_parquet,
+    "xlsx": read_xlsx,
     "folder": read_folder,
 }
 FORMATS: Final = tuple(READERS)
@@ -46,7 +59,10 @@ SUFFIXES: Final = {
     ".tsv": "tsv",
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
+    ".json": "json",
     ".parquet": "parquet",
+    ".xlsx": "xlsx",
+    ".xlsm": "xlsx",
 }
 
 # What is read before anything is given, to see whether the source is of that format at all.
@@ -54,8 +70,29 @@ FIRST_RECORDS: Final = 1_000
 FIRST_CHARACTERS: Final = 2**24
 
 
-# A file or folder ("-" is standard input), or documents.
-Source: TypeAlias = str | Path | Iterable[Document]
+# A file or folder ("-" is standard input), or what `memory` knows: a DataFrame of pandas or polars,
+# a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or of Documents.
+if TYPE_CHECKING:
+
+    class _Table(Protocol):
+        def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+
+    class _Lazy(Protocol):
+        def collect_schema(self) -> object: ...
+
+    Source: TypeAlias = str | os.PathLike[str] | Iterable[Any] | _Table | _Lazy
+else:
+    Source = Any
+
+WITH_DELIMITER: Final = ("csv", "tsv")
+WITHOUT_COLUMNS: Final = ("lines", "folder")
+BINARY: Final = ("parquet", "xlsx")
+
+LOG: Final = logging.getLogger("neardup_solr")
+
+
+def _log(line: str) -> None:
+    LOG.warning("%s", line)
 
 
 def documents(
@@ -64,11 +101,24 @@ def documents(
     reading: Reading = Reading(),  # noqa: B008 - frozen
     on_error: Callable[[RecordError], None] | None = None,
     on_progress: Callable[[int], None] | None = None,
-) -> Iterable[Document]:
-    """The documents of anything that is a source; see `read` for files."""
-    if isinstance(source, str | Path):
-        return read(source, reading=reading, on_error=on_error, on_progress=on_progress)
-    return source
+    on_notice: Callable[[str], None] = _log,
+) -> Iterator[Document]:
+    """The documents of anything that is a source; see `read` for files.
+
+    What an iterator gives is handed on at once; of all else the first records are read before any
+    is given. Raises ArgumentError if it is no source, SourceError if it lacks the columns: before
+    the first document.
+    """
+    if isinstance(source, str | os.PathLike):
+        path = source if isinstance(source, str | Path) else Path(source)
+        return read(
+            path, reading=reading, on_error=on_error, on_progress=on_progress, on_notice=on_notice
+        )
+    name = named(source)
+    opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=on_notice)
+    check_keep(opened, reading)
+    records = read_memory(source, opened)
+    return _delivered(_judged(opened, records) if is_there(source) else records, on_error)
 
 
 def read(
@@ -77,21 +127,26 @@ def read(
     reading: Reading = Reading(),  # noqa: B008 - frozen
     on_error: Callable[[RecordError], None] | None = None,
     on_progress: Callable[[int], None] | None = None,
+    on_notice: Callable[[str], None] = _log,
 ) -> Iterator[Document]:
     """Read the documents of a source; "-" is standard input.
 
     `on_error` is called with each bad record, and reading goes on; without it the first one is
     raised. `on_progress` is called now and then with the bytes of the source that are behind us
-    (compressed ones where it is compressed; see `size_hint` for the total), not for pipes.
-    Raises SourceError where the source cannot be read as a whole: before the first document, but
-    for a file that becomes unreadable later.
+    (compressed ones if it is compressed; see `size_hint` for the total), not for pipes.
+    `on_notice` is called with a line about the source as a whole, such as that it holds no record;
+    without it, it is logged. Raises SourceError if the source cannot be read as a whole: before the
+    first document, but for a file that becomes unreadable later.
     """
-    opened = _source(source, on_progress)
+    opened = _source(source, reading, on_progress, on_notice)
     format = _format(opened, reading)
     check_keep(opened, reading)
-    if reading.keep and format in ("lines", "folder"):
-        raise opened.error(f"the format {format} has no columns to keep", "leave `keep` out")
-    return _delivered(_judged(opened, _to_the_end(READERS[format](opened, reading))), on_error)
+    if format is None:
+        records = _recognized(opened, reading)
+    else:
+        _check_format(opened, reading, format)
+        records = READERS[format](opened, reading)
+    return _delivered(_told_if_none(opened, _judged(opened, _to_the_end(records))), on_error)
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
@@ -99,7 +154,7 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
 
     Raises SourceError where it cannot be read, is not UTF-8 or is too large.
     """
-    opened = _source(source)
+    opened = _source(source, reading)
     try:
         return contents(opened, reading)
     except Unusable as problem:
@@ -120,27 +175,40 @@ def size_hint(source: str | Path) -> int | None:
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
-def _source(source: str | Path, on_progress: Callable[[int], None] | None = None) -> Opened:
+def _source(
+    source: str | Path,
+    reading: Reading,
+    on_progress: Callable[[int], None] | None = None,
+    on_notice: Callable[[str], None] = _log,
+) -> Opened:
     is_stdin = str(source) == "-"
+    given = str(source)
     return Opened(
-        given=str(source),
+        given=given if len(given) <= LONGEST_SHOWN else f"{given[:LONGEST_SHOWN]}…",
         name="standard input" if is_stdin else Path(os.path.abspath(source)).name,
         path=None if is_stdin else Path(source),
+        reading=reading,
         on_progress=on_progress,
+        on_notice=on_notice,
     )
 
 
-def _format(source: Opened, reading: Reading) -> str:
-    """The format asked for, or by suffix; raises SourceError where that cannot be."""
+LONGEST_SHOWN: Final = 1_000  # characters: who gives a text for a path should not get it all back
+
+
+def _format(source: Opened, reading: Reading) -> str | None:
+    """The format asked for, or by suffix; None if standard input has to tell it.
+
+    Raises SourceError if that cannot be.
+    """
     known = f"give `source_format` as one of: {', '.join(FORMATS)}"
     if reading.source_format not in (None, *FORMATS):
         raise source.error(f"there is no format {reading.source_format!r}", known)
     if source.path is None:
-        return reading.source_format or "lines"
+        return reading.source_format
     is_folder = _is_folder(source, source.path)
-    if is_folder != (reading.source_format == "folder") and (
-        is_folder or reading.source_format == "folder"
-    ):
+    wants_folder = reading.source_format == "folder"
+    if is_folder != wants_folder and (is_folder or wants_folder):
         if reading.source_format is None:
             return "folder"
         what = "a folder, not a file" if is_folder else "a file, not a folder"
@@ -151,18 +219,57 @@ def _format(source: Opened, reading: Reading) -> str:
     for suffix in DECOMPRESSORS:
         name = name.removesuffix(suffix)
     found = SUFFIXES.get(Path(name).suffix)
+    if reading.delimiter and found in (None, "lines"):
+        return "csv"
     if found is None:
         raise source.error("its suffix does not tell its format", known)
     return found
+
+
+def _check_format(source: Opened, reading: Reading, format: str) -> None:
+    """Raise SourceError if something is asked for that this format does not have."""
+    if reading.keep and format in WITHOUT_COLUMNS:
+        raise source.error(f"the format {format} has no columns to keep", "leave `keep` out")
+    if reading.delimiter and format not in WITH_DELIMITER:
+        raise source.error(f"the format {format} has no delimiter", "leave `delimiter` out")
+    if reading.encoding and format in BINARY:
+        raise source.error(f"the format {format} has its own encoding", "leave `encoding` out")
+
+
+def _recognized(source: Opened, reading: Reading) -> Iterator[Record]:
+    """The records of standard input, of the format that its first lines tell."""
+    head, source = begun(source, first_lines.are_enough)
+    format, reading = first_lines.recognized(source, head, reading)
+    _check_format(source, reading, format)
+    if format != "lines":
+        name = {"csv": "CSV", "tsv": "TSV", "json": "JSON"}[format]
+        source.on_notice(f"{source.name} looks like {name}, and is read so")
+    yield from READERS[format](replace(source, reading=reading), reading)
+
+
+def _told_if_none(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
+    """The records; a line tells if there are none at all."""
+    is_empty = True
+    for found in records:
+        is_empty = False
+        yield found
+    if is_empty:
+        source.on_notice(f"{source.name} holds no records: nothing is below its header, if any")
 
 
 def _is_folder(source: Opened, path: Path) -> bool:
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError as error:
-        raise source.error("there is no such file or folder", "check the path") from error
+        raise source.error("there is no such file or folder", _check_path(source)) from error
     except (OSError, ValueError) as error:
-        raise source.error(f"cannot be read ({error})", "check the path") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise source.error(f"cannot be read ({reason})", _check_path(source)) from error
+
+
+def _check_path(source: Opened) -> str:
+    is_text = any(blank in source.given for blank in " \n")
+    return "check the path" + ("; a text itself is given as [(id, text)]" if is_text else "")
 
 
 def _to_the_end(records: Iterator[Record]) -> Iterator[Record]:
@@ -187,7 +294,7 @@ def _judged(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
         raise source.error(
             f"{len(bad)} of the first {len(first)} records cannot be used, the first being "
             f"{bad[0]}",
-            "check `source_format`, `id` and `text`",
+            "check `source_format`, `encoding`, `id` and `text`",
         )
     yield from chain(first, records)
 

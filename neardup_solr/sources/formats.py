@@ -1,24 +1,21 @@
-"""Readers of the formats that are made of lines: lines, CSV and TSV, JSONL."""
+"""Readers of the formats that are made of lines: lines, CSV and TSV."""
 
 from __future__ import annotations
 
 import csv
-import json
 from collections import deque
-from collections.abc import Iterable, Iterator
-from typing import Any, Final
-
-import orjson
+from collections.abc import Iterator
+from typing import Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.records import NOTHING
+from neardup_solr.sources.columns import are_there, columns
 from neardup_solr.sources.lines import lines
 from neardup_solr.sources.record import (
     Opened,
     Reading,
     Record,
     Unusable,
-    check_columns,
     decoded,
     record,
     too_large,
@@ -27,6 +24,8 @@ from neardup_solr.sources.record import (
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
 # makes one of the rest of the file. Longer texts than this fit into JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25
+
+DELIMITERS: Final = (",", ";", "\t", "|")  # that are known without being named
 
 Numbered = tuple[int, bytes | None]
 
@@ -46,56 +45,6 @@ def read_lines(source: Opened, reading: Reading) -> Iterator[Record]:
             yield record(f"{where}{number}", parts[0], text, reading=reading)
 
 
-def read_jsonl(source: Opened, reading: Reading) -> Iterator[Record]:
-    """One JSON object a line; blank lines are passed over."""
-    limit, where = reading.max_doc_bytes, f"{source.name}, line "
-    # Twice the limit leaves room for the other fields and for escapes.
-    for number, raw in enumerate(lines(source, 2 * limit + 64 * 1024), 1):
-        if raw is None:
-            yield RecordError(f"{where}{number}", too_large(limit))
-            continue
-        try:
-            found = orjson.loads(raw)
-        except ValueError as error:
-            if raw.strip():
-                yield _second_look(f"{where}{number}", raw, error, reading)
-            continue
-        yield _from_object(f"{where}{number}", found, raw, reading)
-
-
-def _from_object(position: str, found: object, raw: bytes | str, reading: Reading) -> Record:
-    if type(found) is not dict:
-        return RecordError(position, "not a JSON object")
-    id = found.get(reading.id)
-    if type(id) is float:
-        id = _whole_number(raw, reading.id)
-    kept = _present(found, reading.keep) if reading.keep else NOTHING
-    return record(position, id, found.get(reading.text[0]), reading=reading, kept=kept)
-
-
-def _present(found: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
-    return {name: found[name] for name in keep if found.get(name) is not None}
-
-
-def _whole_number(raw: bytes | str, name: str) -> object:
-    """An id as it is written: orjson turns whole numbers over 64 bits into floats."""
-    try:
-        return json.loads(raw, parse_int=str)[name]
-    except RecursionError:
-        return float("nan")
-
-
-def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading) -> Record:
-    """Tell invalid UTF-8 from malformed JSON; where lossy, read it all the same."""
-    try:
-        text = decoded(raw, reading)
-        return _from_object(position, orjson.loads(text), text, reading)
-    except Unusable as problem:
-        return RecordError(position, str(problem))
-    except ValueError:
-        return RecordError(position, f"malformed JSON ({error})")
-
-
 def read_csv(source: Opened, reading: Reading) -> Iterator[Record]:
     """Comma-separated values with a header; a quoted field may hold commas and newlines."""
     return _table(source, reading, ",")
@@ -106,33 +55,58 @@ def read_tsv(source: Opened, reading: Reading) -> Iterator[Record]:
     return _table(source, reading, "\t")
 
 
-def _table(source: Opened, reading: Reading, delimiter: str) -> Iterator[Record]:
+def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
     # The limit is one for the whole process: only ever raised, so that no other reader fails.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
-    rows = _rows(source, reading, delimiter)
+    feed = _Feed(lines(source, reading.max_doc_bytes + 64 * 1024))
+    delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
+    rows = _rows(feed, reading, delimiter)
     header = next(rows, (0, []))[1]
     if not isinstance(header, list):
         raise source.error(f"its header cannot be read: {header}", "check the format")
-    check_columns(source, header, reading)
-    id_at, text_at = header.index(reading.id), header.index(reading.text[0])
-    kept_at = [(name, header.index(name)) for name in reading.keep]
+    asked = columns(source, header, reading)
     width, where = len(header), f"{source.name}, line "
+    id_at, text_at = asked.id, asked.text[0]
     for number, row in rows:
         if not isinstance(row, list):
             yield RecordError(f"{where}{number}", str(row))
         elif len(row) != width:
             yield RecordError(f"{where}{number}", f"{len(row)} fields where the header has {width}")
         else:
-            kept = {name: row[at] for name, at in kept_at if row[at]} if kept_at else NOTHING
-            yield record(f"{where}{number}", row[id_at], row[text_at], reading=reading, kept=kept)
+            several = len(asked.text) > 1
+            text = tuple(row[at] for at in asked.text) if several else row[text_at]
+            kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
+            yield record(f"{where}{number}", row[id_at], text, reading=reading, kept=kept)
+
+
+def _delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
+    """What separates the columns: the usual one, unless only another one makes them fit."""
+    header = (first or b"").decode("utf-8", "replace").rstrip("\r")
+    names = fields(header, usual)
+    others = [each for each in DELIMITERS if each != usual and len(fields(header, each)) > 1]
+    fitting = [each for each in others if are_there(fields(header, each), reading)]
+    if are_there(names, reading) or len(fitting or others) != 1:
+        return usual
+    if fitting:
+        line = f"{source.name}: its columns are separated by {fitting[0]!r}, and it is read so"
+        source.on_notice(line)
+        return fitting[0]
+    return others[0] if len(names) == 1 else usual  # the error then shows what the columns are
+
+
+def fields(line: str, delimiter: str) -> list[str]:
+    """The fields of one line of a table."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return line.split(delimiter)
 
 
 Row = list[str] | Unusable
 
 
-def _rows(source: Opened, reading: Reading, delimiter: str) -> Iterator[tuple[int, Row]]:
+def _rows(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[tuple[int, Row]]:
     """Rows with the line where each starts; in place of one that cannot be read, the reason."""
-    feed = _Feed(lines(source, reading.max_doc_bytes + 64 * 1024))
     for number, raw in feed:
         if raw in (b"", b"\r"):
             continue
@@ -200,6 +174,17 @@ class _Feed:
 
     def __next__(self) -> Numbered:
         return self._returned.popleft() if self._returned else next(self._lines)
+
+    def peek(self) -> bytes | None:
+        """The first line that is not blank, which is still to be read."""
+        passed: list[Numbered] = []
+        found: bytes | None = None
+        for number, found in self:
+            passed.append((number, found))
+            if found not in (b"", b"\r"):
+                break
+        self.give_back(passed)
+        return found
 
     def give_back(self, taken: list[Numbered]) -> None:
         self._returned.extendleft(reversed(taken))

@@ -8,6 +8,7 @@ import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from itertools import chain
 from pathlib import PurePath
 from typing import BinaryIO, Final
@@ -24,6 +25,15 @@ ZSTD_PIECE: Final = 2**10
 NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+# What cannot be decoded becomes this: in UTF-8 it is invalid, so it is an error of its record only.
+UNDECODABLE: Final = "\udcff"
+codecs.register_error("neardup_undecodable", lambda error: (UNDECODABLE, _end(error)))
+
+
+def _end(error: UnicodeError) -> int:
+    assert isinstance(error, UnicodeDecodeError)
+    return error.end
 
 
 def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
@@ -68,12 +78,29 @@ def _not_empty(source: Opened) -> Iterator[bytes]:
     return chain([first], stream)
 
 
-def blocks(source: Opened) -> Iterator[bytes]:
-    """The contents in blocks: decompressed (.gz, .zst), UTF-16 with a mark brought to UTF-8.
+def begun(source: Opened, is_enough: Callable[[bytes], bool]) -> tuple[bytes, Opened]:
+    """What a source begins with, as much of it as is enough, and the source to be read as a whole.
 
-    Raises SourceError where the source cannot be opened or is not compressed as its name says,
-    RecordError where it ends too early or is damaged further on.
+    Raises SourceError if it is empty, and what `blocks` raises.
     """
+    stream = _not_empty(source)
+    head = b""
+    for block in stream:
+        head += block
+        if is_enough(head):
+            break
+    return head, replace(source, begun=chain([head], stream))
+
+
+def blocks(source: Opened) -> Iterator[bytes]:
+    """The contents in blocks of UTF-8: decompressed (.gz, .zst) and brought to that encoding.
+
+    Raises SourceError if the source cannot be opened or is not compressed as its name says,
+    RecordError if it ends too early or is damaged further on.
+    """
+    if source.begun is not None:
+        yield from source.begun
+        return
     with _opened(source) as file:
         yield from _recoded(source, _plain(source, file))
 
@@ -168,7 +195,9 @@ DECOMPRESSORS: Final[dict[str, tuple[str, Callable[[Opened, BinaryIO], Iterator[
 
 
 def _recoded(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """Take off a UTF-8 byte order mark; turn UTF-16 that has one into UTF-8."""
+    """UTF-8 of the encoding that was named, or that a byte order mark tells; without the mark."""
+    if source.reading.encoding is not None:
+        return _from_encoding(source, source.reading.encoding, stream)
     head = b""
     for block in stream:
         head += block
@@ -177,17 +206,26 @@ def _recoded(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
     if not head:
         return iter(())
     if head.startswith(UTF16_MARKS):
-        return _from_utf16(source, chain([head], stream))
+        return _from_encoding(source, "utf-16", chain([head], stream))
     return chain([head.removeprefix(codecs.BOM_UTF8)], stream)
 
 
-def _from_utf16(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
-    # A lone surrogate passes through as bytes that are not UTF-8: an error of its record only.
-    decoder = codecs.getincrementaldecoder("utf-16")("surrogatepass")
+def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> Iterator[bytes]:
+    # A lone surrogate of UTF-16 passes through as bytes that are not UTF-8, too.
+    lenient = "replace" if source.reading.lossy else "neardup_undecodable"
+    on_invalid = "surrogatepass" if encoding.startswith("utf-16") else lenient
+    decoder = codecs.getincrementaldecoder(encoding)(on_invalid)
+    is_first = True
     for block in stream:
-        yield decoder.decode(block).encode("utf-8", "surrogatepass")
+        text = decoder.decode(block)
+        if text:
+            yield (text.removeprefix("\ufeff") if is_first else text).encode(
+                "utf-8", "surrogatepass"
+            )
+            is_first = False
     try:
-        decoder.decode(b"", final=True)
+        if text := decoder.decode(b"", final=True):
+            yield text.encode("utf-8", "surrogatepass")
     except UnicodeDecodeError as error:
         raise RecordError(
             f"{source.name}, at its end", "the file ends too early (half a UTF-16 character)"

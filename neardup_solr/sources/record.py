@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import codecs
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -10,9 +11,9 @@ from typing import Any, TypeAlias
 import orjson
 
 from neardup_solr import records
-from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING, Document
-from neardup_solr.settings import ALL_FIELDS
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
@@ -22,10 +23,14 @@ Record: TypeAlias = Document | RecordError
 class Reading:
     """How to read a source.
 
-    `id`, `text` (one column, for now) and `keep` name columns (CSV, TSV, JSONL, Parquet);
-    `source_format` is one of `FORMATS`, or None to go by the suffix; `lossy` replaces invalid
-    UTF-8 by U+FFFD instead of refusing the record; a record with more text than `max_doc_bytes`
-    of UTF-8 is refused.
+    `id`, `text` and `keep` name columns; the text of a document is that of its `text` columns
+    joined by line breaks, but for those that a record lacks. `source_format` is one of `FORMATS`,
+    or None to go by the suffix; `delimiter` is the character between the columns of CSV and TSV;
+    `encoding` is that of text, None for UTF-8 or what a byte order mark says; `lossy` replaces
+    bytes that cannot be decoded by U+FFFD instead of refusing the record; a record with more text
+    than `max_doc_bytes` of UTF-8 is refused.
+
+    Raises ArgumentError if a delimiter, an encoding or names of columns cannot be.
     """
 
     id: str = "id"
@@ -37,6 +42,14 @@ class Reading:
     lossy: bool = False
     max_doc_bytes: int = 100 * 2**20
 
+    def __post_init__(self) -> None:
+        if not self.text or len(set(self.text)) < len(self.text):
+            raise ArgumentError("`text` has to name columns, each once", 'give text="title"')
+        if self.delimiter is not None:
+            object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
+        if self.encoding is not None:
+            object.__setattr__(self, "encoding", _encoding(self.encoding))
+
     @property
     def on_invalid(self) -> str:
         """The name that Python's decoders have for what `lossy` asks for."""
@@ -45,15 +58,38 @@ class Reading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A source that is read: what the user named, where it is, and whom to tell how far we are."""
+    """A source that is read: what the user named, where it is, and whom to tell what."""
 
     given: str  # as the user wrote it, for errors on the whole
     name: str  # short, for the positions of records
     path: Path | None  # None: standard input
+    reading: Reading
     on_progress: Callable[[int], None] | None = None
+    on_notice: Callable[[str], None] = unheard
+    begun: Iterator[bytes] | None = None  # its blocks, if somebody looked at the first already
 
     def error(self, reason: str, next_step: str) -> SourceError:
         return SourceError(self.given, reason, next_step)
+
+
+def _delimiter(given: str) -> str:
+    """The character between columns; raises ArgumentError unless it is one."""
+    found = "\t" if given == "\\t" else given  # a tab is hard to type in a shell
+    if len(found) != 1 or found in '"\r\n\0\ufeff':
+        step = "give one character, such as ; or a tab"
+        raise ArgumentError(f"`delimiter` cannot be {given!r}", step)
+    return found
+
+
+def _encoding(given: str) -> str | None:
+    """The encoding under Python's name for it, None for UTF-8; raises ArgumentError."""
+    step = "give one that Python knows, such as latin-1, cp1252 or shift_jis"
+    try:
+        name = codecs.lookup(given).name
+        " ".encode(name)  # refuses what is no encoding of text, such as zlib
+    except (LookupError, ValueError) as error:
+        raise ArgumentError(f"there is no encoding {given!r} of text", step) from error
+    return None if name in ("utf-8", "utf-8-sig") else name
 
 
 class Unusable(ValueError):
@@ -68,7 +104,10 @@ def record(
     reading: Reading,
     kept: Mapping[str, Any] = NOTHING,
 ) -> Record:
-    """Check an id, a text and kept values: the document, or the error that says what is wrong."""
+    """Check an id, a text and kept values: the document, or the error that says what is wrong.
+
+    The text of several columns is a tuple of theirs.
+    """
     try:
         good_id = _as_id(id, reading)
     except Unusable as problem:
@@ -85,11 +124,12 @@ def _as_id(value: object, reading: Reading) -> str:
     if type(value) is int:
         value = str(value)
     if not isinstance(value, str):
-        raise Unusable(
-            f"no id: {reading.id!r} is missing or null"
-            if value is None
-            else f"the id in {reading.id!r} is {_kind(value)}, not text or a whole number"
-        )
+        if value is None:
+            raise Unusable(f"no id: {reading.id!r} is missing or null")
+        whole = isinstance(value, float) and value.is_integer()
+        step = '; make whole numbers of the column, in pandas by .astype("Int64")' if whole else ""
+        kind = _kind(value)
+        raise Unusable(f"the id in {reading.id!r} is {kind}, not text or a whole number{step}")
     reason = records.id_problem(value)
     if reason is not None:
         raise Unusable(reason)
@@ -97,17 +137,34 @@ def _as_id(value: object, reading: Reading) -> str:
 
 
 def _as_text(value: object, reading: Reading) -> str:
-    if isinstance(value, list) and all(isinstance(part, str) for part in value):
-        value = "\n".join(value)
-    if not isinstance(value, str):
-        raise Unusable(
-            f"no text: {reading.text[0]!r} is missing or null"
-            if value is None
-            else f"the text in {reading.text[0]!r} is {_kind(value)}, not text"
-        )
+    if type(value) is tuple:
+        value = _joined(value, reading)
+    elif type(value) is not str:
+        value = _one_text(value, reading.text[0])
     # A character takes at most four bytes: short texts need not be measured, nor copied.
     if len(value) * 4 > reading.max_doc_bytes and _utf8_bytes(value) > reading.max_doc_bytes:
         raise Unusable(too_large(reading.max_doc_bytes))
+    return value
+
+
+def _joined(values: tuple[object, ...], reading: Reading) -> str:
+    pairs = zip(values, reading.text, strict=True)
+    texts = [_one_text(value, name) for value, name in pairs if value is not None]
+    if not texts:
+        names = " and ".join(map(repr, reading.text))
+        raise Unusable(f"no text: {names} are missing or null")
+    return "\n".join(texts)
+
+
+def _one_text(value: object, name: str) -> str:
+    if isinstance(value, list) and all(isinstance(part, str) for part in value):
+        return "\n".join(value)
+    if not isinstance(value, str):
+        raise Unusable(
+            f"no text: {name!r} is missing or null"
+            if value is None
+            else f"the text in {name!r} is {_kind(value)}, not text"
+        )
     return value
 
 
@@ -136,8 +193,11 @@ def _utf8_bytes(text: str) -> int:
 
 
 def _kind(value: object) -> str:
-    names = {bool: "true or false", float: f"the number {value!r}", dict: "an object"}
-    return names.get(type(value), f"a {type(value).__name__}")
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return f"the number {value!r}"
+    names = {bool: "true or false", dict: "an object"}
+    name = type(value).__name__
+    return names.get(type(value)) or f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"
 
 
 def too_large(limit: int) -> str:
@@ -157,34 +217,8 @@ def decoded(raw: bytes | None, reading: Reading) -> str:
     try:
         return raw.decode("utf-8", reading.on_invalid)
     except UnicodeDecodeError as error:
+        if reading.encoding:  # the bytes are ours then; `lines` marks what could not be decoded
+            raise Unusable(f"invalid {reading.encoding}: bytes that stand for nothing") from error
         raise Unusable(
             f"invalid UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
         ) from error
-
-
-def check_keep(source: Opened, reading: Reading) -> None:
-    """Raise SourceError where a column to keep has the name of a field of ours or of Solr's."""
-    for name in reading.keep:
-        if name in ALL_FIELDS:
-            why = "the collection has a field of that name"
-        elif name.startswith("_"):
-            why = 'names that start with "_" belong to Solr'
-        else:
-            continue
-        raise source.error(
-            f"the column {name!r} cannot be kept: {why}",
-            "rename the column in the source, or leave it out of `keep`",
-        )
-
-
-def check_columns(source: Opened, columns: Sequence[str], reading: Reading) -> None:
-    """Raise SourceError unless each column that is asked for is there exactly once."""
-    for name in (reading.id, *reading.text, *reading.keep):
-        if columns.count(name) == 1:
-            continue
-        problem = "appears twice" if name in columns else "is missing"
-        shown = ", ".join(repr(column) for column in columns[:20]) or "none"
-        raise source.error(
-            f"the column {name!r} {problem}; those there are: {shown}",
-            "name the right ones with `id`, `text` and `keep`",
-        )

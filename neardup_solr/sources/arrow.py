@@ -1,0 +1,101 @@
+"""Parquet files and tables of Arrow, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, Final
+
+from neardup_solr.errors import RecordError
+from neardup_solr.sources.columns import Columns, columns, from_row
+from neardup_solr.sources.lines import NEEDS_FORMATS
+from neardup_solr.sources.record import Opened, Reading, Record
+from neardup_solr.sources.whole_files import size
+
+ROWS_AT_ONCE: Final = 256
+
+
+def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
+    """The rows of a Parquet file, streamed."""
+    if source.path is None:
+        raise source.error("Parquet cannot be read from standard input", "give the file's name")
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise source.error("Parquet needs the library pyarrow", NEEDS_FORMATS) from error
+    try:
+        # Buffered: pages are read as they come, rather than row groups as a whole.
+        file = pyarrow.parquet.ParquetFile(source.path, buffer_size=2**20, pre_buffer=False)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise source.error(
+            f"is not a whole Parquet file ({first_line(error)})",
+            "check it, or give `source_format`",
+        ) from error
+    with file:
+        names = file.schema_arrow.names
+        places, asked = columns(source, names, reading).packed()
+        wanted = [names[place] for place in places]
+        batches = file.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted)
+        yield from _rows(source, _counted(source, file, batches), wanted, asked)
+
+
+def read_arrow(source: Opened, batches: Any) -> Iterator[Record]:
+    """The rows of a RecordBatchReader."""
+    names = batches.schema.names
+    places, asked = columns(source, names, source.reading).packed()
+    return _rows(source, _small(batches), places, asked)
+
+
+def first_line(error: Exception) -> str:
+    """What an error says first: those of Arrow go on with the place in its code."""
+    return str(error).partition("\n")[0]
+
+
+def _rows(
+    source: Opened, batches: Iterable[Any], wanted: Iterable[Any], asked: Columns
+) -> Iterator[Record]:
+    import pyarrow
+
+    number = 0
+    try:
+        for batch in batches:
+            for row in zip(*(_values(batch.column(each)) for each in wanted), strict=True):
+                number += 1
+                yield from_row(f"{source.name}, row {number}", row, asked, source.reading)
+    except (pyarrow.ArrowException, OSError) as error:
+        position = f"{source.name}, after row {number}"
+        what = "the file is" if source.path else "the data is"
+        yield RecordError(position, f"{what} damaged from here on ({first_line(error)})")
+
+
+def _counted(source: Opened, file: Any, batches: Iterable[Any]) -> Iterator[Any]:
+    """The batches of a file; tells how far it is read after each."""
+    done = 0
+    for batch in batches:
+        yield batch
+        done += batch.num_rows
+        if source.on_progress and source.path:
+            source.on_progress(size(source.path) * done // file.metadata.num_rows)
+
+
+def _small(batches: Iterable[Any]) -> Iterator[Any]:
+    """The same rows, few at once: their values are Python objects for a while."""
+    for batch in batches:
+        for first in range(0, batch.num_rows, ROWS_AT_ONCE):
+            yield batch.slice(first, ROWS_AT_ONCE)
+
+
+def _values(column: Any) -> list[Any]:
+    try:
+        return list(column.to_pylist())
+    except (UnicodeDecodeError, ValueError):  # only the bad ones stay what they are
+        return [_value(value) for value in column]
+
+
+def _value(value: Any) -> Any:
+    try:
+        return value.as_py()
+    except UnicodeDecodeError:
+        return value.as_buffer().to_pybytes()
+    except ValueError:  # a time that is no multiple of a microsecond, which Python has none of
+        return str(value)

@@ -1,0 +1,165 @@
+"""The columns of a source: which of its own names are meant by those that were asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+
+from neardup_solr.errors import RecordError
+from neardup_solr.records import NOTHING
+from neardup_solr.settings import ALL_FIELDS
+from neardup_solr.sources.record import Opened, Reading, Record, Unusable, decoded, record
+from neardup_solr.sources.values import plain, unboxed
+
+SHOWN = 20  # names in a message
+# What JSON does not have is refused, rather than written as an object.
+_STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Where the id, the text and what is kept stand in each row; kept ones by the asked name."""
+
+    id: int
+    text: tuple[int, ...]
+    keep: tuple[tuple[str, int], ...]
+
+    def packed(self) -> tuple[list[int], Columns]:
+        """The places of those that are needed, each once, and where each stands among them."""
+        places = sorted({self.id, *self.text, *(at for _, at in self.keep)})
+        at = {place: number for number, place in enumerate(places)}
+        text = tuple(at[place] for place in self.text)
+        keep = tuple((name, at[place]) for name, place in self.keep)
+        return places, Columns(id=at[self.id], text=text, keep=keep)
+
+
+def columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
+    """Where the columns stand that are asked for.
+
+    Raises SourceError unless each of them is there exactly once.
+    """
+
+    def at(name: str) -> int:
+        found = matches(name, names)
+        if len(found) == 1:
+            return found[0]
+        raise source.error(
+            f"{_problem(name, [names[place] for place in found])}; those there are: {shown(names)}",
+            "name the right ones with `id`, `text` and `keep`",
+        )
+
+    return Columns(
+        id=at(reading.id),
+        text=tuple(map(at, reading.text)),
+        keep=tuple((name, at(name)) for name in reading.keep),
+    )
+
+
+def from_row(position: str, row: Sequence[Any], asked: Columns, reading: Reading) -> Record:
+    """The document in a row of values as a library gives them."""
+    try:
+        id = value(row[asked.id], reading)
+        several = len(asked.text) > 1
+        text = (
+            tuple(value(row[at], reading) for at in asked.text)
+            if several
+            else value(row[asked.text[0]], reading)
+        )
+        found = ((name, kept_value(name, row[at], reading)) for name, at in asked.keep)
+        kept = {name: each for name, each in found if each is not None} if asked.keep else NOTHING
+    except Unusable as problem:
+        return RecordError(position, str(problem))
+    return record(position, id, text, reading=reading, kept=kept)
+
+
+def value(given: Any, reading: Reading) -> Any:
+    """An id or a text of a library as Python has it; raises Unusable if it cannot be decoded."""
+    found = unboxed(given)
+    if type(found) is bytes:
+        return decoded(found, reading)
+    if type(found) is list:
+        return [value(part, reading) for part in found]
+    if type(found) is str and not found.isascii():
+        try:
+            found.encode()
+        except UnicodeEncodeError as error:
+            reason = f"a lone surrogate (U+{ord(found[error.start]):04X}) is no character"
+            raise Unusable(f"invalid Unicode: {reason}") from error
+    return found
+
+
+def kept_value(name: str, given: Any, reading: Reading) -> Any:
+    """A value to keep as JSON has it; raises Unusable if it has no such form."""
+    found = plain(decoded(given, reading) if type(given) is bytes else given)
+    if found is None or type(found) is bool:
+        return found
+    try:
+        orjson.dumps(found, option=_STRICT)
+    except TypeError as error:  # orjson's own: an unknown type, a lone surrogate, over 64 bits
+        raise Unusable(f"the column {name!r} cannot be kept as JSON ({error})") from error
+    return found
+
+
+def are_there(names: Sequence[object], reading: Reading) -> bool:
+    """Whether the columns of the id and of the text are there."""
+    return all(len(matches(name, names)) == 1 for name in (reading.id, *reading.text))
+
+
+def matches(name: str, names: Iterable[object]) -> list[int]:
+    """Where the columns of that name stand; if there are none, those that differ in case only.
+
+    Blanks around a name and a byte order mark before it do not count then, either.
+    """
+    exactly = [place for place, column in enumerate(names) if column == name]
+    if exactly:
+        return exactly
+    plain = _plain(name)
+    return [
+        place
+        for place, column in enumerate(names)
+        if isinstance(column, str) and _plain(column) == plain
+    ]
+
+
+@lru_cache(maxsize=1_024)
+def key(name: str, names: tuple[object, ...]) -> object:
+    """The key of an object that is meant by a name; the name itself if none or several may be."""
+    found = matches(name, names)
+    return names[found[0]] if len(found) == 1 else name
+
+
+def shown(names: Sequence[object]) -> str:
+    """Names of columns for a message, the first of them if there are many."""
+    more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+    return (", ".join(repr(name) for name in names[:SHOWN]) or "none") + more
+
+
+def check_keep(source: Opened, reading: Reading) -> None:
+    """Raise SourceError if a column to keep has the name of a field of ours or of Solr's."""
+    for name in reading.keep:
+        if name in ALL_FIELDS:
+            why = "the collection has a field of that name"
+        elif name.startswith("_"):
+            why = 'names that start with "_" belong to Solr'
+        else:
+            continue
+        raise source.error(
+            f"the column {name!r} cannot be kept: {why}",
+            "rename the column in the source, or leave it out of `keep`",
+        )
+
+
+def _plain(name: str) -> str:
+    return name.strip().removeprefix("\ufeff").strip().casefold()
+
+
+def _problem(name: str, found: Sequence[object]) -> str:
+    if not found:
+        return f"the column {name!r} is missing"
+    if name in found:
+        return f"the column {name!r} appears twice"
+    return f"the column {name!r} may be any of {shown(found)}"

@@ -1,0 +1,322 @@
+"""What is in memory as records: DataFrames, tables of Arrow, mappings of columns, iterables.
+
+A DataFrame is known by its class, so neither pandas nor polars is loaded for it. It is read a few
+rows at a time: nothing is copied as a whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import chain
+from typing import Any, Final
+
+from neardup_solr.errors import ArgumentError, RecordError
+from neardup_solr.records import Document
+from neardup_solr.sources.arrow import first_line, read_arrow
+from neardup_solr.sources.columns import (
+    Columns,
+    columns,
+    from_row,
+    kept_value,
+    key,
+    matches,
+    shown,
+    value,
+)
+from neardup_solr.sources.lines import NEEDS_FORMATS
+from neardup_solr.sources.objects import Found, from_objects
+from neardup_solr.sources.record import Opened, Reading, Record, Unusable, record
+
+ROWS_AT_ONCE: Final = 1_024
+
+WHAT_MAY_BE: Final = (
+    "give the path of a file or folder, a DataFrame, a table of Arrow, or an iterable of "
+    "(id, text), of dicts or of nd.Document"
+)
+
+
+def read_memory(given: Any, source: Opened) -> Iterator[Record]:
+    """The records of what is in memory.
+
+    Raises ArgumentError if it is no source, SourceError if it lacks the columns.
+    """
+    if isinstance(given, type):
+        raise ArgumentError(f"the class {given.__name__} is no source", WHAT_MAY_BE)
+    frame = _frame(given, source)
+    if frame is not None:
+        return frame
+    if hasattr(given, "keys") and hasattr(given, "__getitem__"):
+        return _read_mapping(given, source)
+    is_iterable = hasattr(given, "__iter__") and not hasattr(given, "read")
+    if not is_iterable or isinstance(given, bytes | bytearray):
+        raise ArgumentError(f"{_article(given)} is no source", WHAT_MAY_BE)
+    return _read_iterable(given, source)
+
+
+def is_there(given: object) -> bool:
+    """Whether all of it is there already; what makes its records may take long for each."""
+    return hasattr(given, "__len__")
+
+
+def named(given: object) -> str:
+    """What something in memory is called in messages: the name of its class."""
+    return type(given).__name__
+
+
+def _frame(given: Any, source: Opened) -> Iterator[Record] | None:
+    """The records of a DataFrame or a table of another library; None if it is neither."""
+    library, kind = _origin(given)
+    if kind == "Series":
+        step = 'make a DataFrame of it: series.rename_axis("id").rename("text").reset_index()'
+        raise ArgumentError(
+            f"a {library}.Series has no columns",
+            step if library == "pandas" else 'give pl.DataFrame({"id": ids, "text": series})',
+        )
+    if (library, kind) == ("pandas", "DataFrame"):
+        return _read_pandas(given, source)
+    if kind == "LazyFrame":
+        return _read_lazy(given, source)
+    if kind == "DataFrame":
+        return _read_polars([given], given.columns, source)
+    doors = ("__arrow_c_stream__", "__arrow_c_array__", "__dataframe__", "to_batches")
+    if any(hasattr(given, door) for door in doors):
+        return read_arrow(source, _batches(given, source))
+    return None
+
+
+def _origin(given: object) -> tuple[str, str]:
+    """The library and the class of a DataFrame or of its like; subclasses are of its kind, too."""
+    for kind in type(given).__mro__:
+        library = kind.__module__.partition(".")[0]
+        if library in ("pandas", "polars") and kind.__name__ in (
+            "DataFrame",
+            "LazyFrame",
+            "Series",
+        ):
+            return library, kind.__name__
+    return "", ""
+
+
+def _read_pandas(frame: Any, source: Opened) -> Iterator[Record]:
+    """The rows of a pandas DataFrame; an index of the id's name is a column, too."""
+    names: list[Any] = list(frame.columns)
+    inner = [name for name in frame.index.names if name is not None]
+    if not matches(source.reading.id, names) and matches(source.reading.id, inner):
+        names += inner
+    elif not matches(source.reading.id, names):
+        raise source.error(
+            f"the column {source.reading.id!r} is missing; those there are: {shown(names)}",
+            "name the right one with `id`, or make the index the id: "
+            f"df.rename_axis({source.reading.id!r})",
+        )
+    places, asked = columns(source, names, source.reading).packed()
+    width = len(frame.columns)
+
+    def part(place: int, first: int, last: int) -> list[Any]:
+        if place < width:
+            return list(frame.iloc[first:last, place].tolist())
+        return list(frame.index[first:last].get_level_values(names[place]).tolist())
+
+    return _parts(source, len(frame), places, asked, part)
+
+
+def _parts(
+    source: Opened, rows: int, places: list[int], asked: Columns, part: Any
+) -> Iterator[Record]:
+    for first in range(0, rows, ROWS_AT_ONCE):
+        parts = [part(place, first, first + ROWS_AT_ONCE) for place in places]
+        for number, row in enumerate(zip(*parts, strict=True), first + 1):
+            yield from_row(f"{source.name}, row {number}", row, asked, source.reading)
+
+
+def _read_lazy(frame: Any, source: Opened) -> Iterator[Record]:
+    """The rows of a LazyFrame: only the columns that are needed are computed, in batches."""
+    names = frame.collect_schema().names()
+    places, _ = columns(source, names, source.reading).packed()
+    wanted = [names[place] for place in places]
+    chosen = frame.select(wanted)
+    if hasattr(chosen, "collect_batches"):
+        return _read_polars(chosen.collect_batches(maintain_order=True), wanted, source)
+    return _read_polars([chosen.collect()], wanted, source)
+
+
+def _read_polars(frames: Iterable[Any], names: list[str], source: Opened) -> Iterator[Record]:
+    places, asked = columns(source, names, source.reading).packed()
+    return _of_polars(frames, [names[place] for place in places], asked, source)
+
+
+def _of_polars(
+    frames: Iterable[Any], wanted: list[str], asked: Columns, source: Opened
+) -> Iterator[Record]:
+    number = 0
+    for frame in frames:
+        for first in range(0, frame.height, ROWS_AT_ONCE):
+            few = frame.slice(first, ROWS_AT_ONCE)
+            for row in zip(*(few.get_column(name).to_list() for name in wanted), strict=True):
+                number += 1
+                yield from_row(f"{source.name}, row {number}", row, asked, source.reading)
+
+
+def _batches(given: Any, source: Opened) -> Any:
+    """The batches of a table of Arrow, or of what can be made one."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise source.error("Arrow needs the library pyarrow", NEEDS_FORMATS) from error
+    try:
+        if hasattr(given, "__arrow_c_stream__"):
+            return pyarrow.RecordBatchReader.from_stream(given)
+        if hasattr(given, "__arrow_c_array__"):
+            batch = pyarrow.record_batch(given)
+            return pyarrow.RecordBatchReader.from_batches(batch.schema, [batch])
+        if hasattr(given, "to_batches"):  # a dataset, of which only some columns are read
+            return _of_dataset(given, source)
+        from pyarrow.interchange import from_dataframe
+
+        table = from_dataframe(given)
+        return table.to_reader()
+    except (pyarrow.ArrowException, TypeError, ValueError) as error:
+        what = f"{_article(given)} has no columns ({first_line(error)})"
+        raise ArgumentError(what, WHAT_MAY_BE) from error
+
+
+def _of_dataset(given: Any, source: Opened) -> Any:
+    names = given.schema.names
+    places, _ = columns(source, names, source.reading).packed()
+    return given.scanner(columns=[names[place] for place in places]).to_reader()
+
+
+def _read_mapping(given: Any, source: Opened) -> Iterator[Record]:
+    """The rows of a mapping of columns to their values."""
+    names = list(given.keys())
+    places, asked = columns(source, names, source.reading).packed()
+    parts = [given[names[place]] for place in places]
+    for place, part in zip(places, parts, strict=True):
+        if isinstance(part, str | bytes | Mapping) or not hasattr(part, "__len__"):
+            raise source.error(
+                f"its column {names[place]!r} is {_article(part)}, not a list of values",
+                "give a list for each column; a single document is given as [(id, text)]",
+            )
+    lengths = {len(part) for part in parts}
+    if len(lengths) > 1:
+        told = ", ".join(
+            f"{names[place]!r} {len(part):,}" for place, part in zip(places, parts, strict=True)
+        )
+        raise source.error(
+            f"its columns differ in length: {told}", "give as many values for each of them"
+        )
+    return (
+        from_row(f"{source.name}, row {number}", row, asked, source.reading)
+        for number, row in enumerate(zip(*parts, strict=True), 1)
+    )
+
+
+def _read_iterable(given: Iterable[Any], source: Opened) -> Iterator[Record]:
+    """The records of an iterable: Documents, dicts, or pairs of id and text; all of one kind."""
+    numbered = enumerate(given, 1)
+    for number, found in numbered:
+        kind = _kind(found)
+        if kind:
+            rest = _of_one_kind(source, chain([(number, found)], numbered), kind)
+            yield from _READERS[kind](rest, source)
+            return
+        yield RecordError(f"{source.name}, record {number}", _misfit(found, kind))
+
+
+def _of_one_kind(
+    source: Opened, numbered: Iterable[tuple[int, Any]], kind: str
+) -> Iterator[tuple[str, Any]]:
+    """Records with their positions; an error in place of one of another kind."""
+    for number, found in numbered:
+        position = f"{source.name}, record {number}"
+        fits = _kind(found) == kind
+        yield position, found if fits else RecordError(position, _misfit(found, kind))
+
+
+DOCUMENT: Final = "a Document"
+MAPPING: Final = "a dict"
+PAIR: Final = "a pair"
+
+
+def _kind(found: object) -> str:
+    """Of what kind a record is; nothing if it is none."""
+    if isinstance(found, Document):
+        return DOCUMENT
+    if hasattr(found, "keys") or hasattr(found, "_fields"):  # the latter of a named tuple
+        return MAPPING
+    return PAIR if isinstance(found, tuple | list) else ""
+
+
+def _misfit(found: object, kind: str) -> str:
+    if kind and _kind(found):
+        return f"{_kind(found)}, but the first record is {kind}: give records of one kind"
+    return f"{_article(found)} is no record: give (id, text), a dict or an nd.Document"
+
+
+def _read_documents(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[Record]:
+    reading = source.reading
+    for position, found in records:
+        if isinstance(found, RecordError):
+            yield found
+            continue
+        where = found.position or position
+        try:
+            kept = {name: kept_value(name, each, reading) for name, each in found.kept.items()}
+            id, text = value(found.id, reading), value(found.text, reading)
+        except Unusable as problem:
+            yield RecordError(where, str(problem))
+            continue
+        yield record(where, id, text, reading=reading, kept=kept)
+
+
+def _read_pairs(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[Record]:
+    if source.reading.keep:
+        raise source.error("pairs of id and text have no columns to keep", "give dicts instead")
+    pair = Columns(id=0, text=(1,), keep=())
+    for position, found in records:
+        if isinstance(found, RecordError):
+            yield found
+        elif len(found) != 2:
+            values = "1 value" if len(found) == 1 else f"{len(found):,} values"
+            yield RecordError(position, f"a record of {values}: give (id, text), or a dict")
+        else:
+            yield from_row(position, found, pair, source.reading)
+
+
+def _read_mappings(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[Record]:
+    reading = source.reading
+    found = (_of_mapping(position, each, reading) for position, each in records)
+    return from_objects(source, found, reading)
+
+
+_READERS: Final = {DOCUMENT: _read_documents, PAIR: _read_pairs, MAPPING: _read_mappings}
+
+
+def _of_mapping(position: str, found: Any, reading: Reading) -> Found:
+    """A mapping with the values of the columns that are asked for, as Python has them."""
+    if isinstance(found, RecordError):
+        return position, found, b""
+    if hasattr(found, "_fields"):
+        found = dict(zip(found._fields, found, strict=True))
+    made: dict[str, Any] = {}
+    keys = tuple(found.keys())
+    try:
+        for name in reading.keep:
+            if (at := key(name, keys)) in keys:
+                made[name] = kept_value(name, found[at], reading)
+        for name in (reading.id, *reading.text):
+            if (at := key(name, keys)) in keys:
+                made[name] = value(found[at], reading)
+    except Unusable as problem:
+        return position, RecordError(position, str(problem)), b""
+    return position, made, b""
+
+
+def _article(given: object) -> str:
+    """What something is, for a message."""
+    if given is None:
+        return "None"
+    kind = type(given)
+    module = kind.__module__.partition(".")[0]
+    name = kind.__name__ if module == "builtins" else f"{module}.{kind.__name__}"
+    return f"{'an' if name[0] in 'aeiouAEIOU' else 'a'} {name}"

@@ -1,0 +1,173 @@
+"""Objects, which name their own columns, as records: JSON, an object a line or in an array."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from neardup_solr.errors import RecordError
+from neardup_solr.records import NOTHING
+from neardup_solr.sources.columns import key
+from neardup_solr.sources.lines import begun, blocks, lines
+from neardup_solr.sources.record import (
+    Opened,
+    Reading,
+    Record,
+    Unusable,
+    decoded,
+    record,
+    too_large,
+)
+
+# Where it stands, the object or what is wrong with it, and how it is written if that is known.
+Found: TypeAlias = tuple[str, object, bytes | str]
+
+
+def read_json(source: Opened, reading: Reading) -> Iterator[Record]:
+    """One JSON object a line, or one array of objects; blank lines are passed over."""
+    head, source = begun(source, lambda head: bool(head.strip()))
+    is_array = head.lstrip().startswith(b"[")
+    found = _of_array(source, reading) if is_array else _of_lines(source, reading)
+    return from_objects(source, found, reading)
+
+
+def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> Iterator[Record]:
+    """The documents of objects; a column that none of them has is told at the end."""
+    several = len(reading.text) > 1
+    id_name, text_name = reading.id, reading.text[0]
+    unseen = {*reading.text, *reading.keep} if several or reading.keep else set()
+    for position, found, raw in objects:
+        if type(found) is not dict:
+            bad = isinstance(found, RecordError)
+            yield found if bad else RecordError(position, "not a JSON object")  # type: ignore[misc]
+            continue
+        if unseen:
+            unseen = {name for name in unseen if _key(name, found) not in found}
+        id = found[id_name] if id_name in found else found.get(_key(id_name, found))
+        if type(id) is float and raw:
+            id = _whole_number(raw, _key(id_name, found))
+        text: object
+        if several:
+            text = tuple(found.get(_key(name, found)) for name in reading.text)
+        else:
+            text = found[text_name] if text_name in found else found.get(_key(text_name, found))
+        kept = _present(found, reading.keep) if reading.keep else NOTHING
+        yield record(position, id, text, reading=reading, kept=kept)
+    if unseen:
+        names = " nor ".join(map(repr, sorted(unseen)))
+        source.on_notice(f"{source.name}: no record has the column {names}")
+
+
+def _key(name: str, found: dict[str, Any]) -> str:
+    """The key that is meant by a name; it may differ in case."""
+    return name if name in found else str(key(name, tuple(found)))
+
+
+def _present(found: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
+    values = ((name, found.get(_key(name, found))) for name in keep)
+    return {name: value for name, value in values if value is not None}
+
+
+def _whole_number(raw: bytes | str, name: str) -> object:
+    """An id as it is written: orjson turns whole numbers over 64 bits into floats."""
+    try:
+        return json.loads(raw, parse_int=str)[name]
+    except RecursionError:
+        return float("nan")
+
+
+def _of_lines(source: Opened, reading: Reading) -> Iterator[Found]:
+    limit, where = reading.max_doc_bytes, f"{source.name}, line "
+    # Twice the limit leaves room for the other fields and for escapes.
+    for number, raw in enumerate(lines(source, 2 * limit + 64 * 1024), 1):
+        if raw is None:
+            yield "", RecordError(f"{where}{number}", too_large(limit)), b""
+            continue
+        try:
+            found = orjson.loads(raw)
+        except ValueError as error:
+            if raw.strip():
+                yield _second_look(f"{where}{number}", raw, error, reading)
+            continue
+        yield f"{where}{number}", found, raw
+
+
+def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading) -> Found:
+    """Tell invalid UTF-8 from malformed JSON; if lossy, read it all the same."""
+    try:
+        text = decoded(raw, reading)
+        return position, orjson.loads(text), text
+    except Unusable as problem:
+        return position, RecordError(position, str(problem)), b""
+    except ValueError:
+        return position, RecordError(position, f"malformed JSON ({error})"), b""
+
+
+def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
+    where = f"{source.name}, record "
+    for number, raw in enumerate(_elements(source, 2 * reading.max_doc_bytes + 64 * 1024), 1):
+        try:
+            yield f"{where}{number}", orjson.loads(raw), raw
+        except ValueError as error:
+            yield _second_look(f"{where}{number}", raw, error, reading)
+
+
+# Strings are passed over as a whole; a quote alone begins one that ends in a later block.
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["\[\]{},]', re.DOTALL)
+
+
+def _elements(source: Opened, limit: int) -> Iterator[bytes]:
+    """The elements of a JSON array as they are written, in bounded memory.
+
+    Raises RecordError if the array does not end, or if an element takes more than the limit.
+    """
+    held, start, at, depth, number = b"", 0, 0, 0, 1
+    waiting = bytearray()
+    stream = blocks(source)
+    for block in chain(stream, (b"",)):
+        waiting += block
+        if block and len(waiting) < len(held) - at:
+            continue  # a long string is looked at anew: only when it may be twice as long
+        held, start, at = held[start:] + bytes(waiting), 0, at - start
+        waiting.clear()
+        for token in _TOKEN.finditer(held, at):
+            mark = held[token.start()]
+            if mark == _QUOTE and token.end() - token.start() == 1:
+                at = token.start()
+                break
+            if mark in b"[{":
+                depth += 1
+                start = token.end() if depth == 1 else start
+            elif mark in b"]}":
+                depth -= 1
+            if (depth == 1 and mark == _COMMA) or depth == 0:
+                element = held[start : token.start()]
+                start = token.end()
+                if mark == _COMMA or element.strip():
+                    yield element
+                    number += 1
+            if depth == 0:
+                _require_the_end(source, chain([held[start:]], stream))
+                return
+        else:
+            at = len(held)
+        if len(held) - start > limit:
+            reason = f"{too_large(limit // 2)}; what follows it is not read"
+            raise RecordError(f"{source.name}, record {number}", reason)
+    reason = "the file ends too early (the array is not closed)"
+    raise RecordError(f"{source.name}, at its end", reason)
+
+
+_QUOTE: Final = ord('"')
+_COMMA: Final = ord(",")
+
+
+def _require_the_end(source: Opened, rest: Iterator[bytes]) -> None:
+    if any(block.strip() for block in rest):
+        reason = "something follows the array, and is not read: give an object a line instead"
+        raise RecordError(f"{source.name}, at its end", reason)

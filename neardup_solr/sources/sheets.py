@@ -1,0 +1,71 @@
+"""The first sheet of an Excel file, row by row."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterator
+from typing import Any
+from zipfile import BadZipFile
+
+from neardup_solr.errors import RecordError
+from neardup_solr.sources.columns import columns, from_row
+from neardup_solr.sources.lines import NEEDS_FORMATS
+from neardup_solr.sources.record import Opened, Reading, Record
+
+# What a damaged file makes openpyxl raise: it is a ZIP archive of XML.
+DAMAGED = (
+    BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, SyntaxError, EOFError,
+    NotImplementedError, IndexError, RuntimeError,
+)  # fmt: skip
+
+
+def read_xlsx(source: Opened, reading: Reading) -> Iterator[Record]:
+    """The rows of the first sheet, below its header; blank ones are passed over."""
+    if source.path is None:
+        raise source.error("Excel cannot be read from standard input", "give the file's name")
+    try:
+        import openpyxl
+    except ImportError as error:
+        raise source.error("Excel needs the library openpyxl", NEEDS_FORMATS) from error
+    try:
+        book = openpyxl.load_workbook(source.path, read_only=True, data_only=True)
+    except (*DAMAGED, openpyxl.utils.exceptions.InvalidFileException) as error:
+        raise source.error(f"is not a whole Excel file ({error})", "save it as .xlsx") from error
+    except OSError as error:
+        raise source.error(f"cannot be read ({error})", "check its permissions") from error
+    try:
+        yield from _records(source, book, reading)
+    finally:
+        book.close()
+
+
+def _records(source: Opened, book: Any, reading: Reading) -> Iterator[Record]:
+    rows = _rows(source, book)
+    header = next(rows, (0, ()))[1]
+    if isinstance(header, RecordError):
+        raise source.error(header.reason, "save it anew")
+    asked = columns(source, header, reading)
+    width, where = len(header), f"{source.name}, row "
+    for number, row in rows:
+        if isinstance(row, RecordError):
+            yield row
+        else:
+            # Cells at the end of a row that were never filled are not there.
+            padded = (*row, *[None] * (width - len(row)))
+            yield from_row(f"{where}{number}", padded, asked, reading)
+
+
+def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
+    """The rows as far as they can be read; then the error that says so."""
+    if not book.worksheets:
+        raise source.error("has no sheet of cells", "check it")
+    sheet = book.worksheets[0]
+    sheet.reset_dimensions()  # what the file says of its size is often wrong
+    number = 0
+    try:
+        for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+            if any(value is not None for value in row):
+                yield number, row
+    except DAMAGED as error:
+        position = f"{source.name}, after row {number}"
+        yield number, RecordError(position, f"the file is damaged from here on ({error})")

@@ -1,0 +1,517 @@
+"""Files as people have them: delimiters, encodings, headers in any case, arrays, Excel, pipes."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import subprocess
+import sys
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.sources import Reading, read
+
+EXPECTED = [("1", "Café Übermut"), ("2", "日本, 本屋")]
+WESTERN = [("1", "Café Übermut"), ("2", "piñata, señor")]
+
+
+def told(
+    path: Path | str, reading: Reading | None = None
+) -> tuple[list[tuple[str, str]], list[str], list[str]]:
+    """The documents, the reasons of bad records, and what is noticed."""
+    errors: list[RecordError] = []
+    lines: list[str] = []
+    found = read(path, reading=reading or Reading(), on_error=errors.append, on_notice=lines.append)
+    return [(one.id, one.text) for one in found], [error.reason for error in errors], lines
+
+
+def write(path: Path, content: str | bytes) -> Path:
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+def piped(monkeypatch: pytest.MonkeyPatch, content: str | bytes) -> None:
+    raw = content if isinstance(content, bytes) else content.encode()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(raw)))
+
+
+# Delimiters
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|"])
+def test_another_delimiter_is_noticed_and_told(tmp_path: Path, delimiter: str) -> None:
+    """Excel in Europe writes semicolons into .csv files."""
+    table = 'id,text\n1,Café Übermut\n2,"日本, 本屋"\n'.replace(",", delimiter)
+    table = table.replace(f"日本{delimiter}", "日本,")
+    assert told(write(tmp_path / "a.csv", table)) == (
+        EXPECTED,
+        [],
+        [f"a.csv: its columns are separated by {delimiter!r}, and it is read so"],
+    )
+
+
+def test_the_usual_delimiter_is_not_told(tmp_path: Path) -> None:
+    """Also where a name or a text holds others."""
+    assert told(write(tmp_path / "a.csv", "id,text,a;b|c\n1,x;y,\n")) == ([("1", "x;y")], [], [])
+    assert told(write(tmp_path / "a.tsv", "id\ttext\ta,b\n1\tx,y\t\n")) == ([("1", "x,y")], [], [])
+
+
+@pytest.mark.parametrize("delimiter", ["~", "é", " ", "\\t", "\t", ";"])
+def test_a_delimiter_may_be_named(tmp_path: Path, delimiter: str) -> None:
+    """One character, of more than one byte too; a tab also as a backslash and a t."""
+    one = delimiter.replace("\\t", "\t")
+    table = f'id{one}text\n1{one}a,b\n2{one}"c{one}d"\n'
+    reading = Reading(delimiter=delimiter)
+    for name in ("a.csv", "a.tsv", "a.txt", "a.dat", "a"):
+        if one != "\t" or "tsv" not in name:
+            expected = [("1", "a,b"), ("2", f"c{one}d")]
+            assert told(write(tmp_path / name, table), reading) == (expected, [], [])
+
+
+@pytest.mark.parametrize("delimiter", ["", ";;", "\n", '"', "\0"])
+def test_a_delimiter_that_cannot_be(delimiter: str) -> None:
+    """It has to be one character that can stand between fields."""
+    with pytest.raises(ArgumentError, match="`delimiter` cannot be"):
+        Reading(delimiter=delimiter)
+
+
+def test_only_tables_have_a_delimiter(tmp_path: Path) -> None:
+    """What has none says so."""
+    with pytest.raises(SourceError, match="jsonl has no delimiter; leave `delimiter` out"):
+        read(write(tmp_path / "a.jsonl", "{}"), reading=Reading(delimiter=";"))
+
+
+# Encodings
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "mac-roman", "utf-16-le", "utf-32"])
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.txt", "a.jsonl", "a.json", "a.csv.gz"])
+def test_an_encoding_may_be_named(tmp_path: Path, name: str, encoding: str) -> None:
+    """Every encoding that Python knows serves for every format of text."""
+    lines = {
+        "csv": 'id,text\n1,Café Übermut\n2,"piñata, señor"\n',
+        "tsv": "id\ttext\n1\tCafé Übermut\n2\tpiñata, señor\n",
+        "txt": "1 Café Übermut\n2 piñata, señor\n",
+        "jsonl": "".join(json.dumps({"id": i, "text": t}) + "\n" for i, t in WESTERN),
+        "json": json.dumps([{"id": i, "text": t} for i, t in WESTERN], ensure_ascii=False),
+    }
+    content = lines[name.removesuffix(".gz").rpartition(".")[2]].encode(encoding)
+    path = write(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
+    assert told(path, Reading(encoding=encoding)) == (WESTERN, [], [])
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "gb18030", "big5", "euc_jp", "iso2022_jp"])
+def test_characters_may_lie_across_blocks(tmp_path: Path, encoding: str) -> None:
+    """Characters of several bytes, wherever a block ends."""
+    text = "日本" * 200_000
+    path = write(tmp_path / "a.txt", f"1 x{text}\n2 {text}\n".encode(encoding))
+    assert told(path, Reading(encoding=encoding))[0] == [("1", f"x{text}"), ("2", text)]
+
+
+def test_what_is_not_of_the_encoding_is_an_error_of_its_record(tmp_path: Path) -> None:
+    """It is named; the rest is read; `lossy` reads it all the same."""
+    path = write(tmp_path / "a.txt", b"1 a\n2 \x81 b\n3 c\n4 d\n")
+    reading = Reading(encoding="cp1252")
+    assert told(path, reading) == (
+        [("1", "a"), ("3", "c"), ("4", "d")],
+        ["invalid cp1252: bytes that stand for nothing"],
+        [],
+    )
+    lossy = Reading(encoding="cp1252", lossy=True)
+    assert told(path, lossy)[0][1] == ("2", "\ufffd b")
+    table = write(tmp_path / "a.csv", b'id,text\n1,a\n2,"\x81"\n3,c\n')
+    assert told(table, reading)[:2] == (
+        [("1", "a"), ("3", "c")],
+        ["invalid cp1252: bytes that stand for nothing"],
+    )
+
+
+def test_a_mark_of_utf8_is_passed_over_where_it_is_named(tmp_path: Path) -> None:
+    """`utf-8-sig` and UTF-8 are the same here."""
+    path = write(tmp_path / "a.csv", b"\xef\xbb\xbfid,text\n1,caf\xc3\xa9\n")
+    for encoding in ("utf-8", "utf-8-sig", "UTF8"):
+        assert told(path, Reading(encoding=encoding))[0] == [("1", "café")]
+
+
+@pytest.mark.parametrize("encoding", ["no-such", "zlib", "rot13", "", "a\0b"])
+def test_an_encoding_that_cannot_be(encoding: str) -> None:
+    """What Python does not know as an encoding of text is refused before anything is read."""
+    with pytest.raises(ArgumentError, match="there is no encoding"):
+        Reading(encoding=encoding)
+
+
+def test_binary_formats_have_their_own_encoding(tmp_path: Path) -> None:
+    """Parquet and Excel say so."""
+    with pytest.raises(SourceError, match="parquet has its own encoding; leave `encoding` out"):
+        read(write(tmp_path / "a.parquet", ""), reading=Reading(encoding="latin-1"))
+
+
+# Columns
+
+
+@pytest.mark.parametrize("header", ["ID,Text", " Id , TEXT ", "\ufeffId,tExT", '"ID","Text"'])
+def test_headers_are_read_in_any_case(tmp_path: Path, header: str) -> None:
+    """A mark or blanks around a name do not count, either."""
+    assert told(write(tmp_path / "a.csv", f"{header}\n1,a\n"))[0] == [("1", "a")]
+
+
+def test_an_exact_name_comes_first(tmp_path: Path) -> None:
+    """`ID` is not `id` if both are there; if neither is, and two are near, one has to be named."""
+    assert told(write(tmp_path / "a.csv", "ID,id,text\n1,2,a\n"))[0] == [("2", "a")]
+    path = write(tmp_path / "b.csv", "ID,Id,text\n1,2,a\n")
+    with pytest.raises(SourceError, match="'id' may be any of 'ID', 'Id'"):
+        told(path)
+    assert told(path, Reading(id="Id"))[0] == [("2", "a")]
+
+
+def test_objects_are_read_in_any_case(tmp_path: Path) -> None:
+    """Each object names its own columns; kept ones get the name that was asked for."""
+    path = write(tmp_path / "a.jsonl", '{"ID":1,"Text":"a","CITY":"x"}\n{"id":2,"text":"b"}\n')
+    found = list(read(path, reading=Reading(keep=("city",))))
+    assert [(one.id, one.text, dict(one.kept)) for one in found] == [
+        ("1", "a", {"city": "x"}),
+        ("2", "b", {}),
+    ]
+
+
+def test_parquet_is_read_in_any_case(tmp_path: Path) -> None:
+    """As other tables."""
+    pq.write_table(pa.table({"ID": [1], "Text": ["a"]}), tmp_path / "a.parquet")
+    assert told(tmp_path / "a.parquet")[0] == [("1", "a")]
+
+
+BOTH = Reading(text=("title", "body"))
+
+
+def test_several_columns_are_one_text(tmp_path: Path) -> None:
+    """The text of a document is that of all of them, in the order asked for."""
+    write(tmp_path / "a.csv", "id,body,title\n1,b,A\n2,,C\n")
+    assert told(tmp_path / "a.csv", BOTH)[0] == [("1", "A\nb"), ("2", "C\n")]
+    pq.write_table(
+        pa.table({"id": ["1", "2", "3", "4"], "title": ["A", None, None, "D"],
+                  "body": ["b", "c", None, None]}), tmp_path / "a.parquet"
+    )  # fmt: skip
+    objects = pq.read_table(tmp_path / "a.parquet").to_pylist()
+    write(tmp_path / "a.jsonl", "\n".join(map(json.dumps, objects)))
+    write(tmp_path / "a.json", json.dumps(objects))
+    for name in ("a.parquet", "a.jsonl", "a.json"):
+        found, errors, _ = told(tmp_path / name, BOTH)
+        assert found == [("1", "A\nb"), ("2", "c"), ("4", "D")]
+        assert errors == ["no text: 'title' and 'body' are missing or null"]
+
+
+def test_a_text_column_that_is_nowhere_does_not_go_unnoticed(tmp_path: Path) -> None:
+    """A header refuses it; of objects, each of which may lack some, it is told at the end."""
+    write(tmp_path / "a.csv", "id,title\n1,A\n")
+    with pytest.raises(SourceError, match="the column 'body' is missing"):
+        told(tmp_path / "a.csv", BOTH)
+    write(tmp_path / "a.jsonl", '{"id":1,"title":"A"}\n')
+    assert told(tmp_path / "a.jsonl", BOTH) == (
+        [("1", "A")], [], ["a.jsonl: no record has the column 'body'"],
+    )  # fmt: skip
+
+
+def test_a_bad_one_of_several_columns_is_named(tmp_path: Path) -> None:
+    """Its text is not left out in silence."""
+    lines = ['{"id":1,"title":"A","body":"b"}', '{"id":2,"title":"A","body":5}']
+    assert told(write(tmp_path / "a.jsonl", "\n".join(lines)), BOTH)[1] == [
+        "the text in 'body' is the number 5, not text"
+    ]
+
+
+@pytest.mark.parametrize("text", [(), ("a", "a")])
+def test_text_columns_that_cannot_be(text: tuple[str, ...]) -> None:
+    """There has to be one, and each of them once."""
+    with pytest.raises(ArgumentError, match="`text` has to name columns"):
+        Reading(text=text)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("a.csv", "id,text\n"), ("a.tsv", "id\ttext\n\n"), ("a.json", "[]"), ("a.txt", "\n\n"),
+     ("a.csv.gz", gzip.compress(b"id,text\n"))],
+)  # fmt: skip
+def test_a_header_alone_is_told(tmp_path: Path, name: str, content: str | bytes) -> None:
+    """No documents are no error, but no secret either."""
+    line = f"{name} holds no records: nothing is below its header, if any"
+    assert told(write(tmp_path / name, content)) == ([], [], [line])
+
+
+def test_notices_are_logged_if_nobody_asks(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Under the name of the package."""
+    assert list(read(write(tmp_path / "a.csv", "id;text\n1;a\n")))
+    assert [(each.name, each.levelname) for each in caplog.records] == [("neardup_solr", "WARNING")]
+
+
+# JSON
+
+
+@pytest.mark.parametrize("name", ["a.json", "a.jsonl", "a.ndjson", "a.json.gz"])
+@pytest.mark.parametrize("indent", [None, 0, 2])
+def test_an_array_of_objects_is_a_source(tmp_path: Path, name: str, indent: int | None) -> None:
+    """Written in one line or in many, whatever the suffix says."""
+    text = 'a "quote", {bracket], \\ and [\n'
+    objects = [{"id": 1, "text": text, "more": [{"a": []}]}, {"id": "2", "text": "é"}]
+    content = b"\xef\xbb\xbf " + json.dumps(objects, indent=indent, ensure_ascii=False).encode()
+    path = write(tmp_path / name, gzip.compress(content) if name.endswith("gz") else content)
+    assert told(path) == ([("1", text), ("2", "é")], [], [])
+
+
+def test_an_object_a_line_may_be_called_json(tmp_path: Path) -> None:
+    """The suffix .json says both."""
+    assert told(write(tmp_path / "a.json", '{"id":1,"text":"a"}\n'))[0] == [("1", "a")]
+
+
+def test_bad_elements_cost_themselves_only(tmp_path: Path) -> None:
+    """They are counted from 1; the rest of the array is read."""
+    good = ",".join(f'{{"id":{number},"text":"a"}}' for number in range(6))
+    content = f'[{good}, 5, {{"id":7}}, {{"id": x}}, , {{"id":"10","text":"b"}}]'.encode()
+    errors: list[RecordError] = []
+    found = list(read(write(tmp_path / "a.json", content), on_error=errors.append))
+    assert [one.id for one in found] == ["0", "1", "2", "3", "4", "5", "10"]
+    assert found[-1].position == "a.json, record 11"
+    assert [f"{error.position}: {error.reason.partition(' (')[0]}" for error in errors] == [
+        "a.json, record 7: not a JSON object",
+        "a.json, record 8: no text: 'text' is missing or null",
+        "a.json, record 9: malformed JSON",
+        "a.json, record 10: malformed JSON",
+    ]
+
+
+ELEMENTS = ",".join(f'{{"id":{number},"text":"a"}}' for number in range(6))
+ENDS: dict[str, tuple[str, str]] = {
+    "cut": (f"[{ELEMENTS},", "the file ends too early (the array is not closed)"),
+    "cut_within": (f'[{ELEMENTS},{{"id":"7', "the file ends too early (the array is not closed)"),
+    "followed": (f"[{ELEMENTS}]\n[1]", "something follows the array, and is not read: give an"),
+}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_an_array_that_does_not_end_as_it_should(tmp_path: Path, name: str) -> None:
+    """What is whole is read; then one error."""
+    content, words = ENDS[name]
+    found, errors, _ = told(write(tmp_path / "a.json", content))
+    assert len(found) == 6
+    assert len(errors) == 1
+    assert errors[0].startswith(words)
+
+
+def test_an_element_over_the_limit_ends_the_array(tmp_path: Path) -> None:
+    """It is not held, and what follows is not guessed at."""
+    reading = Reading(max_doc_bytes=1_000)
+    huge = "x" * 2_000_000
+    content = f'[{ELEMENTS},{{"id":"7","text":"{huge}"}},{{"id":"8","text":"a"}}]'
+    found, errors, _ = told(write(tmp_path / "a.json", content), reading)
+    assert len(found) == 6
+    assert errors[0].startswith("too_large")
+    assert errors[0].endswith("what follows it is not read")
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    rows=st.lists(st.tuples(st.text(min_size=1, max_size=20), st.text()), min_size=1, max_size=9),
+    indent=st.sampled_from([None, 1]),
+    ascii=st.booleans(),
+    block=st.integers(min_value=1, max_value=40),
+)
+def test_arrays_round_trip(
+    tmp_path: Path, rows: list[tuple[str, str]], indent: int | None, ascii: bool, block: int
+) -> None:
+    """Strings and brackets may lie across blocks of any size."""
+    from neardup_solr.sources import lines
+
+    content = json.dumps([{"id": i, "text": t} for i, t in rows], indent=indent, ensure_ascii=ascii)
+    if "\\ud" in content and ascii:
+        ascii = False
+    path = tmp_path / "a.json"
+    try:
+        path.write_bytes(content.encode())
+    except UnicodeEncodeError:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lines, "BLOCK", block)
+        assert told(path)[0] == rows
+
+
+# Excel
+
+
+def sheet(path: Path, rows: list[list[Any]]) -> Path:
+    book = openpyxl.Workbook()
+    for row in rows:
+        book.active.append(row)
+    book.create_sheet("other").append(["id", "text"])
+    book.save(path)
+    return path
+
+
+def test_the_first_sheet_of_excel_is_a_source(tmp_path: Path) -> None:
+    """Numbers, dates and true or false are kept as they are; blank rows are passed over."""
+    rows: list[list[Any]] = [
+        [],
+        ["ID", "Text", "stars", "day", "new"],
+        [1, "Café", 4.5, datetime(2024, 2, 29), True],
+        [],
+        ["2", "日本"],
+    ]
+    path = sheet(tmp_path / "a.xlsx", rows)
+    found = list(read(path, reading=Reading(keep=("stars", "day", "new"))))
+    assert [(one.id, one.text, dict(one.kept), one.position) for one in found] == [
+        ("1", "Café", {"stars": 4.5, "day": "2024-02-29T00:00:00", "new": True}, "a.xlsx, row 3"),
+        ("2", "日本", {}, "a.xlsx, row 5"),
+    ]
+
+
+def test_bad_rows_and_files_of_excel(tmp_path: Path) -> None:
+    """As those of other tables."""
+    rows: list[list[Any]] = [["id", "text"], *([number, "a"] for number in range(6))]
+    path = sheet(tmp_path / "a.xlsx", [*rows, [None, "b"], [8, None], [9, 5]])
+    assert told(path)[1] == [
+        "no id: 'id' is missing or null",
+        "no text: 'text' is missing or null",
+        "the text in 'text' is the number 5, not text",
+    ]
+    with pytest.raises(SourceError, match="the column 'id' is missing; those there are: 'key'"):
+        told(sheet(tmp_path / "b.xlsx", [["key"], ["a"]]))
+    with pytest.raises(SourceError, match="those there are: none"):
+        told(sheet(tmp_path / "c.xlsx", []))
+    for content in (b"", b"id,text\n1,a\n", (tmp_path / "a.xlsx").read_bytes()[:-500]):
+        with pytest.raises(SourceError, match="is not a whole Excel file"):
+            told(write(tmp_path / "d.xlsx", content))
+    damaged = bytearray((tmp_path / "a.xlsx").read_bytes())
+    for at in range(0, len(damaged), 40):
+        path = write(tmp_path / "e.xlsx", bytes([*damaged[:at], 255, *damaged[at + 1 :]]))
+        with suppress(SourceError):
+            assert len(told(path)[0]) <= 6
+
+
+def test_excel_without_its_library_says_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The extra [formats] has it."""
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(SourceError, match=r'openpyxl; .*pip install "neardup-solr\[formats\]"'):
+        told(write(tmp_path / "a.xlsx", b""))
+
+
+# Pipes
+
+PIPED: dict[str, tuple[str, str]] = {
+    "csv": ('id,text\n1,Café Übermut\n2,"日本, 本屋"\n', "CSV"),
+    "csv_semicolons": ("ID;Text\n1;Café Übermut\n2;日本, 本屋\n", "CSV"),
+    "tsv": ("id\ttext\n1\tCafé Übermut\n2\t日本, 本屋\n", "TSV"),
+    "jsonl": ('{"id":1,"text":"Café Übermut"}\n{"id": 2, "text":"日本, 本屋"}\n', "JSON"),
+    "json": ('\n[\n {"id":1,"text":"Café Übermut"},\n{"id":2,"text":"日本, 本屋"}]', "JSON"),
+}
+
+
+@pytest.mark.parametrize("name", PIPED)
+def test_a_pipe_tells_its_format(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Standard input is what its first lines say, and one line tells which."""
+    content, format = PIPED[name]
+    piped(monkeypatch, content)
+    line = f"standard input looks like {format}, and is read so"
+    assert told("-") == (EXPECTED, [], [line])
+
+
+PLAIN: dict[str, list[tuple[str, str]]] = {
+    "1 a, b\n2 c, d\n3 e, f\n": [("1", "a, b"), ("2", "c, d"), ("3", "e, f")],
+    "1\ta\n2\tb\n3\tc\n": [("1", "a"), ("2", "b"), ("3", "c")],
+    "a;b one two\nc;d three four\ne;f five\n": [("a;b", "one two"), ("c;d", "three four"),
+                                              ("e;f", "five")],
+    "[1] a\n[2] b\n": [("[1]", "a"), ("[2]", "b")],
+    "{x} a\n": [("{x}", "a")],
+    "a,b\n": [("a,b", "")],
+    "1\n": [("1", "")],
+    "id text\n": [("id", "text")],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("content", PLAIN)
+def test_lines_on_a_pipe_are_lines(monkeypatch: pytest.MonkeyPatch, content: str) -> None:
+    """What does not look like a table or JSON is lines of an id and a text, as ever."""
+    piped(monkeypatch, content)
+    assert told("-") == (PLAIN[content], [], [])
+    piped(monkeypatch, content)
+    assert told("-", Reading(source_format="lines")) == (PLAIN[content], [], [])
+
+
+AMBIGUOUS = {
+    "csv": "ad_id,title,body\n1,a,b c\n2,d,e f\n",
+    "semicolons": "ad_id;title\n1;a b\n2;d e\n",
+    "tsv": "ad_id\ttitle\tbody\n1\ta\tb\n2\td\te\n",
+}
+
+
+@pytest.mark.parametrize("name", AMBIGUOUS)
+def test_a_table_of_other_columns_on_a_pipe_is_refused(
+    monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """Read as lines, it would be made nonsense of; one line names the way out."""
+    piped(monkeypatch, AMBIGUOUS[name])
+    with pytest.raises(SourceError) as caught:
+        told("-")
+    assert "looks like a table with the columns 'ad_id', 'title'" in str(caught.value)
+    assert "`source_format`" in str(caught.value)
+    piped(monkeypatch, AMBIGUOUS[name])
+    assert told("-", Reading(id="ad_id", text=("title",)))[0][0][0] == "1"
+    piped(monkeypatch, AMBIGUOUS[name])
+    assert len(told("-", Reading(source_format="lines"))[0]) == 3
+
+
+def test_columns_of_a_pipe_are_kept_and_missed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`keep` and `delimiter` go with what was recognised."""
+    piped(monkeypatch, "id,text,city\n1,a,x\n")
+    assert [dict(one.kept) for one in read("-", reading=Reading(keep=("city",)))] == [{"city": "x"}]
+    piped(monkeypatch, "1 a\n")
+    with pytest.raises(SourceError, match="the format lines has no columns to keep"):
+        told("-", Reading(keep=("city",)))
+    piped(monkeypatch, "id~text\n1~a\n")
+    assert told("-", Reading(delimiter="~"))[0] == [("1", "a")]
+    piped(monkeypatch, "id,text\n1,caf\xe9\n".encode("latin-1"))
+    assert told("-", Reading(encoding="latin-1"))[0] == [("1", "café")]
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"\n", b" ", b"\xff\xfe", bytes(range(256)), b"a" * 99_999]
+)
+def test_whatever_is_on_a_pipe_is_read_or_refused(
+    monkeypatch: pytest.MonkeyPatch, content: bytes
+) -> None:
+    """Nothing, blanks, binary data and endless lines are no reason for an error from inside."""
+    piped(monkeypatch, content)
+    with suppress(SourceError):
+        found, errors, lines = told("-")
+        assert len(found) + len(errors) + len(lines) > 0
+
+
+def test_a_slow_pipe_is_read_as_it_comes() -> None:
+    """The first documents are given before the rest of the lines are there."""
+    code = (
+        "from neardup_solr.sources import read\n"
+        "for found in read('-'): print(found.id, flush=True)\n"
+    )
+    command = [sys.executable, "-c", code]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin
+        assert process.stdout
+        for _ in range(1_000):
+            process.stdin.write(b"1 some text\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == b"1\n"
+        process.stdin.close()
