@@ -14,6 +14,8 @@ import typer.main
 
 from neardup_solr.cli import main
 
+OTHER = "Options"  # those that stand in no group of their own
+
 Command = Any  # typer brings a parser of its own, whose classes are not public
 
 
@@ -82,13 +84,22 @@ def _plain(text: str) -> str:
 
 
 def _tables(words: str, command: Command) -> Iterator[str]:
+    """A table of the arguments, and one for each group of options as `--help` has them."""
     context = _context(words, command)
-    kinds = {"argument": "Arguments", "option": "Options"}
-    for kind, title in kinds.items():
-        of_kind = [p for p in command.params if p.param_type_name == kind and not _is_help(p)]
-        if of_kind:
-            rows = "\n".join(f"| {_spelled(p, context)} | {_told(p)} |" for p in of_kind)
-            yield f"## {title}\n\n| {kind} | meaning |\n|---|---|\n{rows}"
+    groups: dict[str, list[str]] = {"Arguments": [], OTHER: []}
+    for parameter in command.params:
+        if not _is_help(parameter):
+            row = f"| {_spelled(parameter, context)} | {_told(parameter)} |"
+            groups.setdefault(_heading(parameter), []).append(row)
+    for heading, rows in groups.items():
+        if rows:
+            yield "\n".join([f"## {heading}", "", "| | meaning |", "|---|---|", *rows])
+
+
+def _heading(parameter: Any) -> str:
+    if parameter.param_type_name == "argument":
+        return "Arguments"
+    return getattr(parameter, "rich_help_panel", None) or OTHER
 
 
 def _is_help(parameter: Any) -> bool:

@@ -16,6 +16,10 @@ from website import ROOT, commands, library
 
 # The parts of the navigation; commands and library list their own pages.
 NAVIGATION = {
+    "Guides": (
+        "guides/file", "guides/collection", "guides/own-solr", "guides/short-records",
+        "guides/new-documents",
+    ),
     "Reference": ("commands", "library", "fields", "parameters", "measures"),
     "How it works": (
         "clusters", "aligned", "explain", "report", "collapse", "tuning", "existing", "annotate",
