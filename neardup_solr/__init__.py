@@ -225,10 +225,12 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
 ]
 
 
-def __getattr__(name: str) -> object:
-    if name not in _PLACE_OF:
-        raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
-    return getattr(import_module(f"neardup_solr.{_PLACE_OF[name]}"), name)
+if not TYPE_CHECKING:  # so that type checkers know which names there are
+
+    def __getattr__(name: str) -> object:
+        if name not in _PLACE_OF:
+            raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
+        return getattr(import_module(f"neardup_solr.{_PLACE_OF[name]}"), name)
 
 
 def __dir__() -> list[str]:
