@@ -69,6 +69,7 @@ RENAMED = {
     ("docs/annotate.md", 1),
     ("docs/annotate.md", 2),
     ("docs/clusters.md", 1),
+    ("docs/clusters.md", 2),
     ("docs/collapse.md", 1),
     ("docs/commands/annotate.md", 1),
     ("docs/commands/doctor.md", 1),
@@ -91,10 +92,12 @@ RENAMED = {
     ("docs/guides/new-documents.md", 6),
     *(("docs/interoperability.md", number) for number in (2, 3, 4, 5, 6)),
     ("docs/measures.md", 2),
+    ("docs/measures.md", 3),
     ("docs/native.md", 1),
     ("docs/tuning.md", 3),
     ("docs/tuning.md", 4),
     ("docs/tuning.md", 5),
+    ("docs/tuning.md", 6),
 }
 
 

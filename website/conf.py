@@ -32,6 +32,7 @@ myst_heading_anchors = 4
 maximum_signature_line_length = 60
 python_display_short_literal_types = True
 add_module_names = False
+toc_object_entries = False  # headings name them already
 # Each page is highlighted by what its fences say, and nothing else.
 highlight_language = "text"
 # What is quoted in docstrings is code.

@@ -7,8 +7,9 @@ import enum
 import inspect
 import re
 import sys
+import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import neardup_solr as nd
@@ -141,29 +142,32 @@ def _default(parameter: inspect.Parameter) -> str:
 
 
 def _type(annotation: Any, what: Any) -> str:
-    """A type as it is written in the code; a name for some choices gives these choices."""
+    """A type as it is written in the code; names that stand for others are written out."""
     if annotation is inspect.Parameter.empty:
         return ""
     if not isinstance(annotation, str):
         return f"`{inspect.formatannotation(annotation)}`"
-    choices = _choices(annotation, what)
-    return choices or f"`{annotation}`"
+    names = vars(sys.modules[inspect.unwrap(what).__module__])
+    parts = [_written_out(part, names) for part in re.split(r" \| (?![^\[]*\])", annotation)]
+    return ", ".join(dict.fromkeys(each for part in parts for each in part))
 
 
-def _choices(annotation: str, what: Any) -> str:
-    """The values that a type allows, or nothing if it does not list them."""
-    module: Callable[..., Any] = inspect.unwrap(what)
-    names = vars(sys.modules[module.__module__])
-    parts = [part.strip() for part in annotation.split("|")]
-    found: list[str] = []
-    for part in parts:
-        value = names.get(part)
-        if typing.get_origin(value) is typing.Literal:
-            found += [f"`{choice!r}`" for choice in typing.get_args(value)]
-        elif "[" not in annotation or part != annotation:
-            found.append(f"`{part}`")
-    is_listed = any(typing.get_origin(names.get(part)) is typing.Literal for part in parts)
-    return ", ".join(found) if is_listed else ""
+def _written_out(part: str, names: Mapping[str, Any]) -> list[str]:
+    """What a part of a type allows: for a name of several types or values, each of them."""
+    value = names.get(part)
+    if typing.get_origin(value) is typing.Literal:
+        return [f"`{choice!r}`" for choice in typing.get_args(value)]
+    inner = typing.get_args(value)
+    is_union = isinstance(value, types.UnionType) or typing.get_origin(value) is typing.Union
+    if is_union and typing.Any not in inner:
+        return [f"`{_plain(each)}`" for each in inner]
+    return [f"`{part}`"]
+
+
+def _plain(inner: Any) -> str:
+    """A type without the modules of its parts."""
+    text = inner.__name__ if inspect.isclass(inner) and not typing.get_args(inner) else str(inner)
+    return re.sub(r"\b(?:[a-z_]+\.)+(?=[A-Z])", "", text)
 
 
 def _told(what: Any) -> str:

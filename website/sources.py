@@ -28,7 +28,7 @@ NAVIGATION = {
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
 ELSEWHERE = {"CHANGELOG.md": "changes.md", "solr_config/README.md": "fields.md"}
-LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
+LINK = re.compile(r"\[(?P<text>[^]\n]*)\]\((?P<target>[^)#\s]+)(?P<heading>#[^)\s]*)?\)")
 
 
 def main() -> None:
@@ -83,19 +83,27 @@ def _sources() -> list[Path]:
 
 
 def _linked(path: Path) -> str:
-    """The text of a file whose links lead to other files of the checkout, turned to the site."""
+    """The text of a file whose links lead to other files of the checkout, turned to the site.
+
+    A link that is called like the file gets the title of the page instead.
+    """
 
     def turned(link: re.Match[str]) -> str:
-        target = (path.parent / link[2]).resolve()
-        if "://" in link[2] or not target.exists() or not target.is_relative_to(ROOT):
+        target = (path.parent / link["target"]).resolve()
+        if "://" in link["target"] or not target.exists() or not target.is_relative_to(ROOT):
             return link[0]  # Sphinx tells what is missing
         there = place(target)
         if not there:
-            raise SystemExit(f"{path.relative_to(ROOT)}: {link[2]} is no page of the site")
-        here = Path(place(path)).parent
-        return f"{link[1]}{os.path.relpath(there, here)}{link[3]}"
+            raise SystemExit(f"{path.relative_to(ROOT)}: {link['target']} is no page of the site")
+        text = _title(target) if link["text"].endswith(".md") else link["text"]
+        leads = os.path.relpath(there, Path(place(path)).parent)
+        return f"[{text}]({leads}{link['heading'] or ''})"
 
     return LINK.sub(turned, path.read_text(encoding="utf-8"))
+
+
+def _title(path: Path) -> str:
+    return path.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
 
 
 def _navigation() -> str:
