@@ -163,8 +163,10 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
         raise opened.error(error.reason, "give a whole file") from error
 
 
-def size_hint(source: str | Path) -> int | None:
-    """The bytes of a file or of a folder's files; None for standard input and pipes."""
+def size_hint(source: Source) -> int | None:
+    """The bytes of a file or of a folder's files; None for pipes and what is in memory."""
+    if not isinstance(source, str | os.PathLike):
+        return None
     path = Path(source)
     try:
         if path.is_dir():

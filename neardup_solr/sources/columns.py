@@ -62,18 +62,22 @@ def columns(source: Opened, names: Sequence[object], reading: Reading) -> Column
 def from_row(position: str, row: Sequence[Any], asked: Columns, reading: Reading) -> Record:
     """The document in a row of values as a library gives them."""
     try:
-        id = value(row[asked.id], reading)
-        several = len(asked.text) > 1
-        text = (
-            tuple(value(row[at], reading) for at in asked.text)
-            if several
-            else value(row[asked.text[0]], reading)
-        )
-        found = ((name, kept_value(name, row[at], reading)) for name, at in asked.keep)
-        kept = {name: each for name, each in found if each is not None} if asked.keep else NOTHING
+        id, text = row[asked.id], row[asked.text[0]]
+        if type(id) is not str or not id.isascii():
+            id = value(id, reading)
+        if len(asked.text) > 1:
+            text = tuple(value(row[at], reading) for at in asked.text)
+        elif type(text) is not str or not text.isascii():
+            text = value(text, reading)
+        kept = _kept(row, asked, reading) if asked.keep else NOTHING
     except Unusable as problem:
         return RecordError(position, str(problem))
     return record(position, id, text, reading=reading, kept=kept)
+
+
+def _kept(row: Sequence[Any], asked: Columns, reading: Reading) -> dict[str, Any]:
+    found = ((name, kept_value(name, row[at], reading)) for name, at in asked.keep)
+    return {name: each for name, each in found if each is not None}
 
 
 def value(given: Any, reading: Reading) -> Any:
@@ -114,15 +118,12 @@ def matches(name: str, names: Iterable[object]) -> list[int]:
 
     Blanks around a name and a byte order mark before it do not count then, either.
     """
-    exactly = [place for place, column in enumerate(names) if column == name]
+    texts = [(place, column) for place, column in enumerate(names) if isinstance(column, str)]
+    exactly = [place for place, column in texts if column == name]
     if exactly:
         return exactly
-    plain = _plain(name)
-    return [
-        place
-        for place, column in enumerate(names)
-        if isinstance(column, str) and _plain(column) == plain
-    ]
+    plain_name = _plain(name)
+    return [place for place, column in texts if _plain(column) == plain_name]
 
 
 @lru_cache(maxsize=1_024)

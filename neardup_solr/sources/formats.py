@@ -63,17 +63,18 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
     rows = _rows(feed, reading, delimiter)
     header = next(rows, (0, []))[1]
     if not isinstance(header, list):
-        raise source.error(f"its header cannot be read: {header}", "check the format")
+        raise source.error(
+            f"its header cannot be read: {header}", "check `encoding` and `source_format`"
+        )
     asked = columns(source, header, reading)
     width, where = len(header), f"{source.name}, line "
-    id_at, text_at = asked.id, asked.text[0]
+    id_at, text_at, several = asked.id, asked.text[0], len(asked.text) > 1
     for number, row in rows:
         if not isinstance(row, list):
             yield RecordError(f"{where}{number}", str(row))
         elif len(row) != width:
             yield RecordError(f"{where}{number}", f"{len(row)} fields where the header has {width}")
         else:
-            several = len(asked.text) > 1
             text = tuple(row[at] for at in asked.text) if several else row[text_at]
             kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
             yield record(f"{where}{number}", row[id_at], text, reading=reading, kept=kept)

@@ -299,7 +299,8 @@ def _of_mapping(position: str, found: Any, reading: Reading) -> Found:
     if hasattr(found, "_fields"):
         found = dict(zip(found._fields, found, strict=True))
     made: dict[str, Any] = {}
-    keys = tuple(found.keys())
+    names = found.keys()  # a sqlite3.Row would give its values if it were gone through
+    keys = tuple(each for each in names if isinstance(each, str))
     try:
         for name in reading.keep:
             if (at := key(name, keys)) in keys:

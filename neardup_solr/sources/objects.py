@@ -28,10 +28,17 @@ from neardup_solr.sources.record import (
 Found: TypeAlias = tuple[str, object, bytes | str]
 
 
+_HEAD: Final = 2**16
+
+
 def read_json(source: Opened, reading: Reading) -> Iterator[Record]:
     """One JSON object a line, or one array of objects; blank lines are passed over."""
-    head, source = begun(source, lambda head: bool(head.strip()))
-    is_array = head.lstrip().startswith(b"[")
+    head, source = begun(source, lambda head: b"\n" in head.lstrip() or len(head) > _HEAD)
+    first = head.lstrip()[:_HEAD].partition(b"\n")[0].strip()
+    if first == b"{":
+        reason = "is one JSON object over several lines"
+        raise source.error(reason, "give an array of objects, or an object a line")
+    is_array = first.startswith(b"[")
     found = _of_array(source, reading) if is_array else _of_lines(source, reading)
     return from_objects(source, found, reading)
 
@@ -59,8 +66,8 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
         kept = _present(found, reading.keep) if reading.keep else NOTHING
         yield record(position, id, text, reading=reading, kept=kept)
     if unseen:
-        names = " nor ".join(map(repr, sorted(unseen)))
-        source.on_notice(f"{source.name}: no record has the column {names}")
+        names = " or ".join(map(repr, sorted(unseen)))
+        source.on_notice(f"{source.name}: no record has a column {names}")
 
 
 def _key(name: str, found: dict[str, Any]) -> str:

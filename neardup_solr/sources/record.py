@@ -74,7 +74,7 @@ class Opened:
 
 def _delimiter(given: str) -> str:
     """The character between columns; raises ArgumentError unless it is one."""
-    found = "\t" if given == "\\t" else given  # a tab is hard to type in a shell
+    found = "\t" if given.lower() in ("\\t", "tab") else given  # it is hard to type in a shell
     if len(found) != 1 or found in '"\r\n\0\ufeff':
         step = "give one character, such as ; or a tab"
         raise ArgumentError(f"`delimiter` cannot be {given!r}", step)

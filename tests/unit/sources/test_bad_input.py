@@ -212,7 +212,7 @@ WHOLE: dict[str, tuple[str, bytes, Reading, str]] = {
     "csv_kept": ("a.csv", b"id,text\n1,a\n", Reading(keep=("city",)), "'city' is missing"),
     "csv_latin1_header": ("a.csv", b"id,text,\xe9\n1,a\n", Reading(), "its header cannot be read"),
     "csv_as_jsonl": ("a.jsonl", b"id,text\n1,a\n", Reading(), "2 of the first 2 records"),
-    "json_document": ("a.jsonl", b'{\n"id":1,\n"text":"a"}\n', Reading(), "3 of the first 3"),
+    "json_document": ("a.jsonl", b'{\n"id":1,\n"text":"a"}\n', Reading(), "over several lines"),
     "json_other_fields": ("a.jsonl", b'{"key":1,"text":"a"}\n', Reading(), "`id` and `text`"),
     "utf16_without_mark": ("a.txt", "1 a\n2 b\n".encode("utf-16-le"), Reading(), "UTF-16 without"),
     "binary": ("a.txt", bytes(range(256)) * 9, Reading(), "records cannot be used"),

@@ -218,7 +218,7 @@ def test_a_text_column_that_is_nowhere_does_not_go_unnoticed(tmp_path: Path) -> 
         told(tmp_path / "a.csv", BOTH)
     write(tmp_path / "a.jsonl", '{"id":1,"title":"A"}\n')
     assert told(tmp_path / "a.jsonl", BOTH) == (
-        [("1", "A")], [], ["a.jsonl: no record has the column 'body'"],
+        [("1", "A")], [], ["a.jsonl: no record has a column 'body'"],
     )  # fmt: skip
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -18,6 +20,8 @@ import pyarrow as pa
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SourceError
 from neardup_solr.records import Document
@@ -48,6 +52,14 @@ def table() -> Any:
 
 
 Row = namedtuple("Row", ["id", "text", "city"])  # as `itertuples` of pandas gives
+
+
+def database() -> sqlite3.Connection:
+    opened = sqlite3.connect(":memory:")
+    opened.row_factory = sqlite3.Row
+    opened.execute("CREATE TABLE ads (id, text, city)")
+    opened.executemany("INSERT INTO ads VALUES (?, ?, ?)", zip(*COLUMNS.values(), strict=True))
+    return opened
 
 
 class Interchange:
@@ -81,6 +93,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "named_tuples": lambda: pd.DataFrame(COLUMNS).itertuples(index=False),
     "named_tuples_too": lambda: [Row(**row) for row in rows()],
     "series": lambda: (row for _, row in pd.DataFrame(COLUMNS).iterrows()),
+    "sqlite": lambda: database().execute("SELECT id, text, city FROM ads ORDER BY id"),
     "documents": lambda: [Document(id=i, text=t, kept=k) for i, t, k in EXPECTED],
 }  # fmt: skip
 
@@ -245,6 +258,10 @@ def test_documents_are_checked_and_keep_their_position() -> None:
     assert [error.position for error in found] == ["list, record 4", "list, record 5"]
 
 
+def hashable(value: object) -> bool:
+    return not isinstance(value, np.ndarray)
+
+
 class Opened:
     def read(self) -> str:
         return ""
@@ -385,7 +402,7 @@ def test_a_column_that_no_dict_has_is_told() -> None:
     """A misspelt column to keep does not go unnoticed."""
     lines: list[str] = []
     assert list(documents(rows(), reading=Reading(keep=("cty",)), on_notice=lines.append))
-    assert lines == ["list: no record has the column 'cty'"]
+    assert lines == ["list: no record has a column 'cty'"]
 
 
 def test_invalid_bytes_of_arrow_cost_their_row_only() -> None:
@@ -399,6 +416,39 @@ def test_invalid_bytes_of_arrow_cost_their_row_only() -> None:
     usable, said = errors(pa.table({"id": ["1", "2", "3"], "text": texts}))
     assert usable == ["1", "2"]
     assert said == ["Table, row 3: invalid UTF-8: byte 0xe9 at offset 1 of the record"]
+
+
+SCALARS = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(), st.text(), st.binary(), st.dates(),
+    st.sampled_from([object(), int, pd.NA, pd.NaT, np.float64(3), np.array([[1], [2]]), "\ud800"]),
+)  # fmt: skip
+VALUES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.tuples(inner, inner),
+        st.dictionaries(
+            st.one_of(st.sampled_from(["id", "ID", "text"]), SCALARS.filter(hashable)),
+            inner,
+            max_size=3,
+        ),
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(given=VALUES, reading=st.sampled_from([Reading(), KEEP, Reading(text=("text", "body"))]))
+def test_whatever_is_given_the_errors_are_ours(given: Any, reading: Reading) -> None:
+    """No TypeError, KeyError or AttributeError, and each document is one that can be indexed."""
+    if isinstance(given, str) or hasattr(given, "__fspath__"):
+        return  # a path
+    found: list[Document] = []
+    with suppress(NeardupError):
+        found = list(documents(given, reading=reading, on_error=lambda error: None))
+    for one in found:
+        assert (type(one.id), type(one.text)) == (str, str)
+        (one.id + one.text).encode()
 
 
 WITHOUT = """
