@@ -5,7 +5,6 @@ They are those in the folder $NEARDUP_DIST, as `scripts/build` has built them, o
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import subprocess
@@ -28,6 +27,9 @@ VERSION = neardup_solr.__version__
 NAME = f"neardup_solr-{VERSION}"
 FOLDERS = ("neardup_solr", "solr_config", "tests", "scripts", "docs", "website", "benchmarks",
            ".github")  # fmt: skip
+
+Mistake = tuple[int, str]  # the line, and mypy's code for the error
+EXCUSE = re.compile(r"  # type: ignore\[([a-z-]+)\]$", re.MULTILINE)
 
 LISTINGS = """\
 {"id": "1", "text": "Ember and Barley, 39 Weaver Boulevard, open every evening until late"}
@@ -181,34 +183,36 @@ def test_the_hosted_checks_run_each_python_that_is_named() -> None:
     assert all((ROOT / name).is_file() for name in scripts)
 
 
-def checked(installed: Path, folder: Path, program: str) -> list[tuple[int, str]]:
-    """The lines of a user's program that mypy --strict refuses, with the codes of the errors."""
-    (folder / "program.py").write_text(program, "utf-8")
+@pytest.fixture(scope="module")
+def refused(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[Mistake]]:
+    """What mypy --strict refuses in each program of a user, beside the installed wheel."""
+    folder = tmp_path_factory.mktemp("typing")
+    for path in TYPING.glob("*.py"):
+        (folder / path.name).write_text(EXCUSE.sub("", path.read_text("utf-8")), "utf-8")
     (folder / "mypy.ini").write_text("[mypy]\nstrict = true\n", "utf-8")
-    mypy = (sys.executable, "-m", "mypy", "--no-pretty", "--show-error-codes", "program.py")
-    ended = subprocess.run(
-        (*mypy, "--python-executable", installed / "python"),
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    mypy = (sys.executable, "-m", "mypy", "--python-executable", installed / "python", ".")
+    ended = subprocess.run(mypy, cwd=folder, capture_output=True, text=True, check=False)
     assert ended.stderr == ""
-    found = re.findall(r"^program\.py:(\d+): error: .*\[([a-z-]+)\]$", ended.stdout, re.MULTILINE)
+    pattern = r"^(\w+\.py):(\d+): error: .*\[([a-z-]+)\]$"
+    found = re.findall(pattern, ended.stdout, re.MULTILINE)
     assert len(found) == ended.stdout.count(" error: "), ended.stdout
-    return [(int(line), code) for line, code in found]
+    by_file: dict[str, list[Mistake]] = {}
+    for name, line, code in found:
+        by_file.setdefault(name, []).append((int(line), code))
+    return by_file
 
 
-def test_a_typed_program_is_accepted(installed: Path, tmp_path: Path) -> None:
-    """Its type checker finds the types of the installed package."""
-    assert checked(installed, tmp_path, (TYPING / "program.py").read_text("utf-8")) == []
+def test_a_typed_program_is_accepted(refused: dict[str, list[Mistake]]) -> None:
+    """Its type checker finds the types of the installed package, and nothing in the program."""
+    assert (TYPING / "program.py").is_file()
+    assert "program.py" not in refused
 
 
-def test_mistakes_are_found_by_a_type_checker(installed: Path, tmp_path: Path) -> None:
+def test_mistakes_are_found_by_a_type_checker(refused: dict[str, list[Mistake]]) -> None:
     """Each line with a mistake is refused, for the reason that stands there, and no other line."""
-    text = (TYPING / "mistakes.py").read_text("utf-8")
-    mark = re.compile(r"  # type: ignore\[([a-z-]+)\]$", re.MULTILINE)
+    lines = (TYPING / "mistakes.py").read_text("utf-8").splitlines()
     expected = [
-        (number, found[1])
-        for number, line in enumerate(io.StringIO(text), 1)
-        if (found := mark.search(line))
+        (number, found[1]) for number, line in enumerate(lines, 1) if (found := EXCUSE.search(line))
     ]
     assert len(expected) > 5
-    assert checked(installed, tmp_path, mark.sub("", text)) == expected
+    assert refused["mistakes.py"] == expected
