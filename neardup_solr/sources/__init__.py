@@ -152,7 +152,7 @@ def read(
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
     """Read a file as one text; "-" is standard input.
 
-    Raises SourceError where it cannot be read, is not UTF-8 or is too large.
+    Raises SourceError if it cannot be read, is not UTF-8 or is too large.
     """
     opened = _source(source, reading)
     try:

@@ -40,7 +40,7 @@ def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
     """The lines of a source in UTF-8, without their newline.
 
     None stands for a line of more than `limit` bytes, which is passed over without being held.
-    Raises SourceError as `blocks` does, and where the source is empty.
+    Raises SourceError as `blocks` does, and if the source is empty.
     """
     held, size = bytearray(), 0
     for block in _not_empty(source):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import orjson
 
 from neardup_solr import records
-from neardup_solr.errors import SourceError
+from neardup_solr.errors import ArgumentError, SourceError
 
 Line = tuple[int, list[str]]  # its number in the file, and its cells
 
@@ -21,11 +22,14 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     JSONL has objects with id and other_id, texts or whole numbers. TSV and CSV have them in two
     columns: those that the first line calls id and other_id, else the first two. Two names that
     begin with "id_" (id_left, id_right) are a header too, unless ids below begin so as well; a
-    header of other names is refused where it can be told from ids.
+    header of other names is refused if it can be told from ids.
 
-    Raises SourceError where the file cannot be read, is empty (JSONL may be: no pairs), or where
-    a line is not a pair of two ids.
+    Raises SourceError if the file cannot be read, is empty (JSONL may be: no pairs), or if a line
+    is not a pair of two ids; ArgumentError if the path is none.
     """
+    if not isinstance(path, str | os.PathLike):
+        kind = "None" if path is None else f"a {type(path).__name__}"
+        raise ArgumentError(f"{kind} is no path of a file of pairs", "give the path")
     path = Path(path)
     suffix = path.suffix.lower()
     try:
@@ -34,7 +38,7 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
         raise _unreadable(path, error.strerror) from None
     except UnicodeDecodeError:
         raise _unreadable(path, "is not UTF-8") from None
-    except csv.Error as error:
+    except (csv.Error, ValueError) as error:  # the latter for a path with a NUL character
         raise _unreadable(path, str(error)) from None
     if suffix != ".jsonl":
         lines = _without_header(path, lines)
@@ -116,7 +120,7 @@ def _jsonl_lines(text: str) -> Iterator[Line]:
 
 
 def _ids_of(line: str) -> list[str]:
-    """The two ids of a JSON object; nothing where it is none, or they are no ids."""
+    """The two ids of a JSON object; nothing if it is none, or they are no ids."""
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:

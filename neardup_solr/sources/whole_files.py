@@ -39,7 +39,7 @@ def walk(root: Path) -> Iterator[Path]:
 
 
 def size(path: Path) -> int:
-    """The bytes of what a path names, 0 where it is gone."""
+    """The bytes of what a path names, 0 if it is gone."""
     try:
         return path.lstat().st_size
     except OSError:

@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections import namedtuple
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -54,12 +54,12 @@ def table() -> Any:
 Row = namedtuple("Row", ["id", "text", "city"])  # as `itertuples` of pandas gives
 
 
-def database() -> sqlite3.Connection:
-    opened = sqlite3.connect(":memory:")
-    opened.row_factory = sqlite3.Row
-    opened.execute("CREATE TABLE ads (id, text, city)")
-    opened.executemany("INSERT INTO ads VALUES (?, ?, ?)", zip(*COLUMNS.values(), strict=True))
-    return opened
+def selected() -> list[sqlite3.Row]:
+    with closing(sqlite3.connect(":memory:")) as opened:
+        opened.row_factory = sqlite3.Row
+        opened.execute("CREATE TABLE ads (id, text, city)")
+        opened.executemany("INSERT INTO ads VALUES (?, ?, ?)", zip(*COLUMNS.values(), strict=True))
+        return opened.execute("SELECT id, text, city FROM ads ORDER BY id").fetchall()
 
 
 class Interchange:
@@ -93,7 +93,7 @@ SOURCES: dict[str, Callable[[], Any]] = {
     "named_tuples": lambda: pd.DataFrame(COLUMNS).itertuples(index=False),
     "named_tuples_too": lambda: [Row(**row) for row in rows()],
     "series": lambda: (row for _, row in pd.DataFrame(COLUMNS).iterrows()),
-    "sqlite": lambda: database().execute("SELECT id, text, city FROM ads ORDER BY id"),
+    "sqlite": selected,
     "documents": lambda: [Document(id=i, text=t, kept=k) for i, t, k in EXPECTED],
 }  # fmt: skip
 

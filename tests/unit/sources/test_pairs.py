@@ -1,7 +1,14 @@
-"""Natural order of ids, and pairs that appear once."""
+"""Natural order of ids, pairs that appear once, and files of pairs that cannot be."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from neardup_solr import records
+from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Pair
+from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.verbs import report
 
 
@@ -26,3 +33,16 @@ def test_once_drops_repeats_and_sorts() -> None:
     nine = Pair(id="9", other_id="10", distance=0, similarity=1.0)
     ten = Pair(id="10", other_id="11", distance=1, similarity=0.9)
     assert report.once([ten, nine, ten]) == (nine, ten)
+
+
+@pytest.mark.parametrize("given", [None, 5, [("1", "2")], b"a.tsv"])
+def test_what_is_no_path_is_refused(given: Any) -> None:
+    """By an error of ours."""
+    with pytest.raises(ArgumentError, match="no path of a file of pairs"):
+        read_pairs(given)
+
+
+def test_a_path_that_cannot_be(tmp_path: Path) -> None:
+    """A NUL character is in no path."""
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_pairs(f"{tmp_path}/a\0b.tsv")
