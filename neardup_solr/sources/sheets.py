@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
-from zipfile import BadZipFile
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.columns import columns, from_row
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Opened, Reading, Record
 
-# What a damaged file makes openpyxl raise: it is a ZIP archive of XML.
-DAMAGED = (
-    BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, SyntaxError, EOFError,
-    NotImplementedError, IndexError, RuntimeError,
-)  # fmt: skip
-
 
 def read_xlsx(source: Opened, reading: Reading) -> Iterator[Record]:
     """The rows of the first sheet, below its header; blank ones are passed over."""
+    with _opened(source) as book:
+        yield from _records(source, book, reading)
+
+
+def written_rows(source: Opened) -> Iterator[Sequence[Any]]:
+    """The cells of the rows of which `read_xlsx` makes records, header first."""
+    with _opened(source) as book:
+        for _, row in _rows(source, book):
+            if not isinstance(row, RecordError):
+                yield row
+
+
+@contextmanager
+def _opened(source: Opened) -> Iterator[Any]:
     if source.path is None:
         raise source.error("Excel cannot be read from standard input", "give the file's name")
     try:
@@ -29,12 +36,12 @@ def read_xlsx(source: Opened, reading: Reading) -> Iterator[Record]:
         raise source.error("Excel needs the library openpyxl", NEEDS_FORMATS) from error
     try:
         book = openpyxl.load_workbook(source.path, read_only=True, data_only=True)
-    except (*DAMAGED, openpyxl.utils.exceptions.InvalidFileException) as error:
+    except (*damage(), openpyxl.utils.exceptions.InvalidFileException) as error:
         raise source.error(f"is not a whole Excel file ({error})", "save it as .xlsx") from error
     except OSError as error:
         raise source.error(f"cannot be read ({error})", "check its permissions") from error
     try:
-        yield from _records(source, book, reading)
+        yield book
     finally:
         book.close()
 
@@ -66,6 +73,17 @@ def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
         for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
             if any(value is not None for value in row):
                 yield number, row
-    except DAMAGED as error:
+    except damage() as error:
         position = f"{source.name}, after row {number}"
         yield number, RecordError(position, f"the file is damaged from here on ({error})")
+
+
+def damage() -> tuple[type[Exception], ...]:
+    """What a damaged file makes openpyxl raise: it is a ZIP archive of XML."""
+    import zlib
+    from zipfile import BadZipFile  # loaded for Excel only
+
+    return (
+        BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, SyntaxError,
+        EOFError, NotImplementedError, IndexError, RuntimeError,
+    )  # fmt: skip
