@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from neardup_solr.errors import RecordError
@@ -34,16 +34,17 @@ def _opened(source: Opened) -> Iterator[Any]:
         import openpyxl
     except ImportError as error:
         raise source.error("Excel needs the library openpyxl", NEEDS_FORMATS) from error
-    try:
-        book = openpyxl.load_workbook(source.path, read_only=True, data_only=True)
-    except (*damage(), openpyxl.utils.exceptions.InvalidFileException) as error:
-        raise source.error(f"is not a whole Excel file ({error})", "save it as .xlsx") from error
-    except OSError as error:
-        raise source.error(f"cannot be read ({error})", "check its permissions") from error
-    try:
+    with ExitStack() as stack:
+        try:
+            # Opened here, because openpyxl leaves a damaged file open.
+            file = stack.enter_context(open(source.path, "rb"))
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True)
+        except damage() as error:
+            reason = f"is not a whole Excel file ({error})"
+            raise source.error(reason, "save it as .xlsx") from error
+        except OSError as error:
+            raise source.error(f"cannot be read ({error})", "check its permissions") from error
         yield book
-    finally:
-        book.close()
 
 
 def _records(source: Opened, book: Any, reading: Reading) -> Iterator[Record]:

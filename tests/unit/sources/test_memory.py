@@ -141,7 +141,7 @@ def test_whole_numbers_that_pandas_made_floats_of_say_what_to_do() -> None:
 
 
 MISSING: list[Any] = [None, float("nan"), np.nan, np.float32("nan"), pd.NaT, pd.NA,
-                      np.datetime64("NaT"), pa.scalar(None)]  # fmt: skip
+                      np.datetime64("NaT", "ns"), pa.scalar(None)]  # fmt: skip
 
 
 @pytest.mark.parametrize("nothing", MISSING, ids=repr)
