@@ -91,6 +91,8 @@ RENAMED = {
     ("docs/guides/new-documents.md", 5),
     ("docs/guides/new-documents.md", 6),
     *(("docs/interoperability.md", number) for number in (2, 3, 4, 5, 6)),
+    ("docs/library.md", 1),
+    ("docs/library.md", 2),
     ("docs/measures.md", 2),
     ("docs/measures.md", 3),
     ("docs/native.md", 1),
