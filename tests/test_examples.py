@@ -96,6 +96,7 @@ RENAMED = {
     ("docs/measures.md", 2),
     ("docs/measures.md", 3),
     ("docs/native.md", 1),
+    *(("docs/sources.md", number) for number in (1, 3, 4, 5)),
     ("docs/tuning.md", 3),
     ("docs/tuning.md", 4),
     ("docs/tuning.md", 5),

@@ -20,9 +20,9 @@ NAVIGATION = {
         "guides/file", "guides/collection", "guides/own-solr", "guides/short-records",
         "guides/new-documents",
     ),
-    "Reference": ("commands", "library", "fields", "parameters", "measures"),
+    "Reference": ("commands", "library", "sources", "fields", "parameters", "measures"),
     "How it works": (
-        "clusters", "aligned", "explain", "report", "collapse", "tuning", "existing", "annotate",
+        "clusters", "unique", "aligned", "explain", "report", "collapse", "tuning", "existing", "annotate",
         "gate", "native", "sql", "interoperability", "operations", "design",
     ),
     "Project": ("figures/index", "changes"),
