@@ -22,7 +22,7 @@ NAVIGATION = {
     ),
     "Reference": ("commands", "library", "sources", "fields", "parameters", "measures"),
     "How it works": (
-        "clusters", "unique", "aligned", "explain", "report", "collapse", "tuning", "existing", "annotate",
+        "clusters", "aligned", "explain", "report", "collapse", "tuning", "existing", "annotate",
         "gate", "native", "sql", "interoperability", "operations", "design",
     ),
     "Project": ("figures/index", "changes"),
