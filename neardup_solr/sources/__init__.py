@@ -184,10 +184,10 @@ def _source(
     on_notice: Callable[[str], None] = _log,
 ) -> Opened:
     is_stdin = str(source) == "-"
-    given = str(source)
+    given = STDIN if is_stdin else str(source)
     return Opened(
         given=given if len(given) <= LONGEST_SHOWN else f"{given[:LONGEST_SHOWN]}…",
-        name="standard input" if is_stdin else Path(os.path.abspath(source)).name,
+        name=STDIN if is_stdin else Path(os.path.abspath(source)).name,
         path=None if is_stdin else Path(source),
         reading=reading,
         on_progress=on_progress,
@@ -195,6 +195,7 @@ def _source(
     )
 
 
+STDIN: Final = "standard input"
 LONGEST_SHOWN: Final = 1_000  # characters: who gives a text for a path should not get it all back
 
 
@@ -241,9 +242,10 @@ def _check_format(source: Opened, reading: Reading, format: str) -> None:
 def _recognized(source: Opened, reading: Reading) -> Iterator[Record]:
     """The records of standard input, of the format that its first lines tell."""
     head, source = begun(source, first_lines.are_enough)
+    is_told = reading.delimiter is not None
     format, reading = first_lines.recognized(source, head, reading)
     _check_format(source, reading, format)
-    if format != "lines":
+    if format != "lines" and not is_told:
         name = {"csv": "CSV", "tsv": "TSV", "json": "JSON"}[format]
         source.on_notice(f"{source.name} looks like {name}, and is read so")
     yield from READERS[format](replace(source, reading=reading), reading)

@@ -466,7 +466,9 @@ def test_a_table_of_other_columns_on_a_pipe_is_refused(
     piped(monkeypatch, AMBIGUOUS[name])
     with pytest.raises(SourceError) as caught:
         told("-")
-    assert "looks like a table with the columns 'ad_id', 'title'" in str(caught.value)
+    assert "standard input: looks like a table with the columns 'ad_id', 'title'" in str(
+        caught.value
+    )
     assert "`source_format`" in str(caught.value)
     piped(monkeypatch, AMBIGUOUS[name])
     assert told("-", Reading(id="ad_id", text=("title",)))[0][0][0] == "1"
@@ -482,7 +484,7 @@ def test_columns_of_a_pipe_are_kept_and_missed(monkeypatch: pytest.MonkeyPatch) 
     with pytest.raises(SourceError, match="the format lines has no columns to keep"):
         told("-", Reading(keep=("city",)))
     piped(monkeypatch, "id~text\n1~a\n")
-    assert told("-", Reading(delimiter="~"))[0] == [("1", "a")]
+    assert told("-", Reading(delimiter="~")) == ([("1", "a")], [], [])
     piped(monkeypatch, "id,text\n1,caf\xe9\n".encode("latin-1"))
     assert told("-", Reading(encoding="latin-1"))[0] == [("1", "café")]
 
