@@ -85,7 +85,9 @@ def _judge(source: str, reading: nd.Reading) -> None:
     A file is read as far as it takes to tell; what comes through a pipe comes only once.
     """
     from neardup_solr import sources
+    from neardup_solr.progress import unheard
 
-    documents = sources.read(source, reading=reading, on_error=lambda error: None)
+    # What is to be said about the source is said when it is indexed.
+    documents = sources.read(source, reading=reading, on_error=unheard, on_notice=unheard)
     if sources.size_hint(source) is not None:
         next(documents, None)
