@@ -40,13 +40,14 @@ from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.text.normalize import normalize, words
+from neardup_solr.verbs.gate.policy import Policy
 from neardup_solr.verbs.report import PAGE, THREADS
 
 FIELDS = Settings(fields=choose_fields("content,content_bands,signature,md5_hash,num_words"))
-POLICY = nd.Policy(reject=0.95, hold=0.8, tag=0.5)
-BY_BANDS = nd.Criteria(by="bands")
+BOUNDS: dict[str, Any] = {"reject": 0.95, "hold": 0.8, "tag": 0.5}
+POLICY = Policy(**BOUNDS)
+ROWS = 100  # candidates that a search compares, if it is not told otherwise
 BATCHES = (1, 10, 50, 200)
-ROWS = BY_BANDS.rows
 WARMING = 200  # documents, before anything is measured
 Pair = tuple[str, str, int | None]
 
@@ -63,7 +64,7 @@ def main() -> None:
     with running_solr() as base, fresh_core(base) as solr:
         nd.index(old, solr, settings=FIELDS)
         gc.freeze()  # or Python would look through the corpus again and again while others wait
-        list(nd.gate(solr, new[:WARMING], policy=POLICY))
+        list(nd.gate(new[:WARMING], solr, **BOUNDS))
         found["gate"] = [_gate(solr, new, batch) for batch in BATCHES]
         found["decisions"] = _decisions(solr, new)
         found["queries"] = _queries(solr, asked)
@@ -73,7 +74,7 @@ def main() -> None:
 
 def _gate(solr: Collection, new: Sequence[nd.Document], batch: int) -> dict[str, Any]:
     """Milliseconds a document of each batch: those that a batch takes, over its documents."""
-    decided = nd.gate(solr, new, policy=POLICY, gating=nd.Gating(batch=batch))
+    decided = nd.gate(new, solr, **BOUNDS, batch=batch)
     whole = []
     for _ in range(len(new) // batch):
         started = time.perf_counter()
@@ -91,11 +92,11 @@ def _gate(solr: Collection, new: Sequence[nd.Document], batch: int) -> dict[str,
 
 def _decisions(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
     """How many decisions there are of each kind, and how many differ from the whole report's."""
-    verifying = nd.Verifying(limits=POLICY.limits, by="bands")
+    least = POLICY.limits.min_similarity
     started = time.perf_counter()
     pairs = (
-        *nd.duplicates(new, against=solr, verifying=verifying).pairs,
-        *nd.duplicates(new, settings=FIELDS, verifying=verifying).pairs,
+        *nd.duplicates(new, against=solr, min_similarity=least, by="bands").pairs,
+        *nd.duplicates(new, settings=FIELDS, min_similarity=least, by="bands").pairs,
     )
     seconds = time.perf_counter() - started
     order = {document.id: number for number, document in enumerate(new)}
@@ -109,7 +110,7 @@ def _decisions(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
     admitted: set[str] = set()
     differing = 0
     counts: Counter[str] = Counter()
-    for decision in nd.gate(solr, new, policy=POLICY):
+    for decision in nd.gate(new, solr, **BOUNDS):
         id = decision.id
         matches = {}
         for pair in near[id]:
@@ -157,7 +158,7 @@ def _queries(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
         "{!terms} by hand, ids": lambda at: asked(at, ["id"]),
         "by hand, with texts": lambda at: asked(at, ["id", "content"]),
         "by hand, re-ranked": re_ranked,
-        "search(text=…)": lambda at: nd.search(solr, text=new[at].text, criteria=BY_BANDS),
+        "search(text=…)": lambda at: nd.search(solr, text=new[at].text, by="bands"),
     }
     taken: dict[str, list[float]] = {name: [] for name in ways}
     # Whoever comes first in one round comes last in the next.
@@ -181,10 +182,10 @@ def _reports(solr: Collection, ids: Sequence[str]) -> dict[str, Any]:
     A loop of searches is what one would write; "alone" are the same searches by as many threads as
     `report` has, which asks about many documents "together".
     """
-    chosen = nd.Chosen(filter=f"{{!terms f=id}}{','.join(ids)}")
+    query = f"{{!terms f=id}}{','.join(ids)}"
 
     def searched(id: str) -> list[Pair]:
-        found = nd.search(solr, id=id, criteria=BY_BANDS)
+        found = nd.search(solr, id=id, by="bands")
         return [(*ordered(id, match.id), match.distance) for match in found]
 
     def looped() -> Iterable[Pair]:
@@ -195,7 +196,7 @@ def _reports(solr: Collection, ids: Sequence[str]) -> dict[str, Any]:
             return chain.from_iterable(pool.map(searched, ids))
 
     def together() -> Iterable[Pair]:
-        found = nd.report(solr, chosen=chosen, criteria=BY_BANDS)
+        found = nd.report(solr, query=query, by="bands")
         return [(pair.id, pair.other_id, pair.distance) for pair in found.pairs]
 
     ways = {"looped": looped, "alone": alone, "together": together}

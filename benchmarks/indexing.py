@@ -34,9 +34,10 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.index import DEFAULT_SENDING
+from neardup_solr.verbs.index import Sending
 
-BATCH, THREADS = DEFAULT_SENDING.batch_documents, DEFAULT_SENDING.threads
+USUAL = Sending()
+BATCH, THREADS = USUAL.batch_documents, USUAL.threads
 Seconds = dict[str, float]
 
 

@@ -25,6 +25,7 @@ from lib.families import HASHES, TRIALS, Signatures, standard_error
 from numba import njit
 from numpy.typing import NDArray
 
+from neardup_solr.choices import Family
 from neardup_solr.minhash import bands
 from neardup_solr.minhash.sign import sign
 from neardup_solr.settings import Settings
@@ -42,7 +43,7 @@ class Seeded:
     square: NDArray[np.float64]
 
 
-def of_family(family: str) -> Callable[[Collection, int], tuple[Signatures, NDArray[np.uint64]]]:
+def of_family(family: Family) -> Callable[[Collection, int], tuple[Signatures, NDArray[np.uint64]]]:
     """Signatures and band keys of a collection by one of the package's families."""
 
     def signed(texts: Collection, seed: int) -> tuple[Signatures, NDArray[np.uint64]]:

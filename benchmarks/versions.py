@@ -41,12 +41,15 @@ lines = map(json.loads, open(path, encoding="utf-8"))
 documents = [nd.Document(id=one["id"], text=one["text"]) for one in lines]
 folder = tempfile.mkdtemp()
 solr = nd.connect(core)
-by_bands = nd.Criteria(by="bands")
+if "Criteria" in nd.__all__:  # a version whose options were records
+    by_bands, all_by_bands = {"criteria": nd.Criteria(by="bands")}, {}
+else:
+    by_bands = all_by_bands = {"by": "bands"}
 work = {
     "signatures": lambda some: nd.signatures(some, folder + "/a.parquet"),
-    "duplicates": lambda some: nd.duplicates(some),
+    "duplicates": lambda some: nd.duplicates(some, **all_by_bands),
     "index": lambda some: nd.index(some, solr),
-    "search": lambda some: [nd.search(solr, text=one.text, criteria=by_bands) for one in some],
+    "search": lambda some: [nd.search(solr, text=one.text, **by_bands) for one in some],
 }[what]
 few = documents[:200]
 work(few)

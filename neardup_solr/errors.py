@@ -125,7 +125,7 @@ class CoreMissing(SolrError):
         super().__init__(
             url,
             f"there is no core or collection {name!r}",
-            f"check the name, or create it with: neardup init {name}{where}",
+            f"check the name, or create it with: neardup init -c {name}{where}",
         )
         self.args = (url, name, embedded)
         self.name, self.embedded = name, embedded
@@ -138,7 +138,7 @@ class SchemaError(SolrError):
         super().__init__(
             url,
             f"the schema lacks the fields {', '.join(missing)}",
-            f"add them with: neardup init {url.rpartition('/')[2] or 'NAME'}",
+            f"add them with: neardup init -c {url.rpartition('/')[2] or 'NAME'}",
         )
         self.args = (url, tuple(missing))
         self.missing = tuple(missing)

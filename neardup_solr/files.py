@@ -63,7 +63,11 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
 
     `files` has a file, or None, for what each is called.
     """
-    named = {name: path.resolve() for name, path in files.items() if path is not None}
+    try:
+        named = {name: path.resolve() for name, path in files.items() if path is not None}
+    except ValueError as error:  # of a NUL character
+        given = next(str(path) for path in files.values() if "\0" in str(path))
+        raise SourceError(given, f"is no name of a file ({error})", "name another") from None
     for (name, path), (other, other_path) in combinations(named.items(), 2):
         if path == other_path:
             raise SourceError(str(path), f"is both {name} and {other}", "name two files")

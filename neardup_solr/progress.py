@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -35,8 +36,42 @@ def unheard(_: object) -> None:
 class Watching:
     """Who is told what: of each record that cannot be used, and now and then of progress."""
 
-    on_error: OnError = field(default=unheard)
+    on_error: OnError | None = None
     on_progress: OnProgress = field(default=unheard)
+
+    @classmethod
+    def of(cls, on_error: OnError | None, on_progress: OnProgress | None) -> Watching:
+        """Those who are told, as a verb's arguments name them."""
+        return cls(on_error=on_error, on_progress=on_progress or unheard)
 
 
 SILENT = Watching()
+LOG = logging.getLogger("neardup_solr")
+MOST_ERRORS = 1_000  # that a result holds; the others are only counted
+
+
+@dataclass(slots=True)
+class Failures:
+    """The records that a verb could not use: how many, the first of them, and whom to tell.
+
+    If nobody asked to be told (`on_error` is None), `warn` logs one line about all of them.
+    """
+
+    on_error: OnError | None
+    count: int = 0
+    first: list[RecordError] = field(default_factory=list)
+
+    def add(self, error: RecordError) -> None:
+        """Count a record, and tell of it."""
+        self.count += 1
+        if len(self.first) < MOST_ERRORS:
+            self.first.append(error)
+        if self.on_error is not None:
+            self.on_error(error)
+
+    def warn(self) -> None:
+        """Log how many records could not be used, and why the first could not."""
+        if self.count and self.on_error is None:
+            records = "1 record" if self.count == 1 else f"{self.count:,} records"
+            more = "" if self.count == 1 else ", the first of them"
+            LOG.warning("%s could not be used%s: %s", records, more, self.first[0])

@@ -143,6 +143,19 @@ class Cluster:
     bridges: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Removed:
+    """A document that is not needed beside another one that is kept.
+
+    `duplicate_of` is the id of that one, `similarity` that of the two; None for a record whose id
+    comes again later, which is compared with nothing.
+    """
+
+    id: str
+    duplicate_of: str
+    similarity: float | None
+
+
 MAX_ID_BYTES = 512  # longer ids are refused rather than cut; UTF-8 bytes
 _LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, fields, replace
+from numbers import Real
+from typing import Any, cast, get_args
 
+from neardup_solr.arguments import require, require_choice, shown
+from neardup_solr.choices import Family, Kind
 from neardup_solr.errors import SettingsError
 
 # What indexing writes, unless told otherwise; `id` and `signature_settings` are always written.
@@ -22,8 +25,8 @@ DEFAULT_FIELDS = (
 )
 OPTIONAL_FIELDS = (*DEFAULT_FIELDS, "profile_hash")
 ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
-KINDS = ("words", "chars", "stops", "stems")
-FAMILIES = ("affine", "xor")
+KINDS: tuple[Kind, ...] = get_args(Kind)
+FAMILIES: tuple[Family, ...] = get_args(Family)
 NORMALIZATION = 1
 
 _FINGERPRINT = re.compile(
@@ -33,6 +36,10 @@ _FINGERPRINT = re.compile(
     r"(?: profile(?P<min_token_len>\d+)q(?P<quant_rate>[0-9.e-]+))?"
     r"(?: without (?P<without>[a-z0-9_,]+))?"
 )
+_NUMBERS = (
+    "shingle_size", "hashes", "seed", "bands", "rows", "signatures", "profile_min_token_len",
+    "normalization",
+)  # fmt: skip
 _CHANGE = "choose other values (defaults: 128 hashes, 42 bands of 3 rows, 20 signatures)"
 
 
@@ -49,10 +56,10 @@ class Settings:
     Raises SettingsError where a value is out of range or bands × rows exceeds the hashes.
     """
 
-    kind: str = "words"
+    kind: Kind = "words"
     shingle_size: int = 3
     language: str = "english"
-    family: str = "affine"
+    family: Family = "affine"
     hashes: int = 128
     seed: int = 42
     bands: int = 42
@@ -64,48 +71,71 @@ class Settings:
     normalization: int = NORMALIZATION
 
     def __post_init__(self) -> None:
+        for name in _NUMBERS:
+            given = getattr(self, name)
+            require(
+                isinstance(given, int) and not isinstance(given, bool),
+                f"{name} has to be a whole number, not {given!r}",
+                _CHANGE,
+            )
+        rate = self.profile_quant_rate
+        require(
+            isinstance(rate, Real) and not isinstance(rate, bool),
+            f"profile_quant_rate has to be a number, not {shown(rate)}",
+            "choose one of 0 to 1 (default: 0.01)",
+        )
+        require(
+            isinstance(self.language, str),
+            f"language has to be a text, not {shown(self.language)}",
+            'choose one such as "english"',
+        )
+        require(
+            isinstance(self.fields, Set) and all(isinstance(name, str) for name in self.fields),
+            "fields have to be a set of names",
+            f"choose from {', '.join(OPTIONAL_FIELDS)}",
+        )
         for name in ("shingle_size", "hashes", "bands", "rows"):
-            _require(getattr(self, name) >= 1, f"{name} must be 1 or more", _CHANGE)
-        _require(self.hashes <= 65_536, "hashes must be 65,536 or fewer", _CHANGE)
-        _require(
+            require(getattr(self, name) >= 1, f"{name} must be 1 or more", _CHANGE)
+        require(self.hashes <= 65_536, "hashes must be 65,536 or fewer", _CHANGE)
+        require(
             self.bands * self.rows <= self.hashes,
             f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} hashes,"
             f" and there are {self.hashes}",
             "use fewer bands or rows, or more hashes",
         )
-        _require(
+        require(
             self.profile_min_token_len >= 0 and 0 <= self.profile_quant_rate <= 1,
             "a profile needs a least token length of 0 or more and a rate in 0..1",
             "choose others (defaults: 2 and 0.01)",
         )
-        _require(
+        require(
             0 <= self.signatures <= self.hashes,
             f"signatures must lie in 0..{self.hashes}, not {self.signatures}",
             _CHANGE,
         )
-        _require(0 <= self.seed < 2**32, "seed must lie in 0..4294967295", "choose another seed")
-        _require(
-            self.family in FAMILIES,
+        require(0 <= self.seed < 2**32, "seed must lie in 0..4294967295", "choose another seed")
+        require(
+            isinstance(self.family, str) and self.family in FAMILIES,
             f"there is no hash family {self.family!r}",
             f"choose one of {', '.join(FAMILIES)}",
         )
-        _require(
-            self.kind in KINDS,
+        require(
+            isinstance(self.kind, str) and self.kind in KINDS,
             f"there are no shingles of {self.kind!r}",
             f"choose one of {', '.join(KINDS)}",
         )
-        _require(
+        require(
             self.kind == "stems" or self.language == "english",
             f"shingles of {self.kind} have no language",
             "leave it out, or choose stems",
         )
-        _require(
+        require(
             self.normalization == NORMALIZATION,
             f"normalization {self.normalization} is not known to this version",
             "use the version of neardup-solr that wrote the collection, or index it anew",
         )
         unknown = sorted(self.fields - frozenset(OPTIONAL_FIELDS))
-        _require(
+        require(
             not unknown,
             f"there is no field {', '.join(unknown)}",
             f"choose from {', '.join(OPTIONAL_FIELDS)}",
@@ -157,13 +187,38 @@ class Settings:
             }
         fields = frozenset(DEFAULT_FIELDS) - without | ({"profile_hash"} if profile else set())
         return cls(
-            kind=match["kind"],
+            kind=cast(Kind, match["kind"]),
             language=match["language"] or "english",
-            family=match["family"],
+            family=cast(Family, match["family"]),
             fields=fields,
             **numbers,
             **profile,
         )
+
+
+DEFAULT_SETTINGS = Settings()
+
+
+def settings_of(
+    given: Settings | Mapping[str, Any] | None, base: Settings = DEFAULT_SETTINGS
+) -> Settings:
+    """The settings that a mapping gives by name; the others, and all without one, are the base's.
+
+    `fields` may be a choice in words, such as "-content_ng".
+
+    Raises ArgumentError if a name or a value cannot be.
+    """
+    if given is None or isinstance(given, Settings):
+        return given or base
+    for name in given:
+        require_choice("settings", name, [field.name for field in fields(Settings)])
+    values = dict(given)
+    if "fields" in values:
+        chosen = values["fields"]
+        values["fields"] = choose_fields(chosen) if isinstance(chosen, str) else chosen
+        if isinstance(chosen, Sequence | Set) and not isinstance(chosen, str):
+            values["fields"] = frozenset(map(str, chosen))
+    return replace(base, **values)
 
 
 def require_indexed(
@@ -189,15 +244,15 @@ def choose_fields(choice: str) -> frozenset[str]:
     added = frozenset(name[1:] for name in names if name.startswith("+"))
     chosen = frozenset(name for name in names if name[0] not in "+-")
     unknown = sorted((left_out | added | chosen) - frozenset((*ALL_FIELDS, "all")))
-    _require(
+    require(
         not unknown,
         f"there is no field {', '.join(unknown)}",
         f"choose from {', '.join(OPTIONAL_FIELDS)}",
     )
-    _require(bool(names), "no field is named", f"choose from {', '.join(OPTIONAL_FIELDS)}")
+    require(bool(names), "no field is named", f"choose from {', '.join(OPTIONAL_FIELDS)}")
     named = chosen or frozenset(DEFAULT_FIELDS)
-    fields = frozenset(OPTIONAL_FIELDS) if "all" in named else named & frozenset(OPTIONAL_FIELDS)
-    return (fields | added & frozenset(OPTIONAL_FIELDS)) - left_out
+    wanted = frozenset(OPTIONAL_FIELDS) if "all" in named else named & frozenset(OPTIONAL_FIELDS)
+    return (wanted | added & frozenset(OPTIONAL_FIELDS)) - left_out
 
 
 def _require(condition: bool, reason: str, next_step: str) -> None:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError
 
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
 
 
-def in_bytes(size: str) -> int:
+def in_bytes(size: str, name: str | None = None) -> int:
     """The bytes of a size such as 512m, 1.5G or 4GB, in powers of 1024; without a unit, itself.
 
-    Raises SettingsError if it is not a size.
+    Raises ArgumentError, about the argument of that name, if it is not a size.
     """
     number = size.strip().lower().removesuffix("b")
     unit = UNITS.get(number[-1:])
     try:
         return int(float(number if unit is None else number[:-1]) * (unit or 1))
     except (ValueError, OverflowError):
-        raise SettingsError(f"{size} is not a size", "give one such as 512M or 4G") from None
+        about = f"{size} is not a size" if name is None else f"`{name}` {size} is not a size"
+        raise ArgumentError(about, "give one such as 512M or 4G") from None

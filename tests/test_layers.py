@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "errors", "records", "settings", "sizes", "progress",
+    "errors", "arguments", "choices", "records", "settings", "sizes", "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters",
     "files", "checkpoint", "spill", "demo",
     "solr", "embedded", "sources", "reports",

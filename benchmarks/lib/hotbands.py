@@ -20,17 +20,17 @@ from lib.corpus import DATA
 from neardup_solr import Document
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import components
+from neardup_solr.choices import Linkage
 from neardup_solr.clusters import folded, linked
-from neardup_solr.measures import Limits
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.verbs.duplicates import Duplicates, Grouping, Verifying
+from neardup_solr.verbs.duplicates import Duplicates
 
 LEAST = 0.8
 FORMER = 256  # the cap before it was measured
 BANDS, ROWS = 42, 3
 CAPS = (64, 128, FORMER, 384, 512, CAP, 20_000)
 LINKED = (FORMER, CAP, 20_000)  # caps whose clusters are looked at
-LINKAGES = ("single", "complete")
+LINKAGES: tuple[Linkage, ...] = ("single", "complete")
 
 
 def measured() -> dict[str, Any]:
@@ -75,9 +75,10 @@ def _in_the_file() -> int:
         return sum(1 for _ in csv.reader(rows, delimiter="\t")) - 1
 
 
-def _run(documents: list[Document], cap: int, name: str = "single") -> Duplicates:
-    verifying = Verifying(measure="jaccard", limits=Limits(min_similarity=LEAST), cap=cap)
-    return neardup_solr.duplicates(documents, verifying=verifying, grouping=Grouping(linkage=name))
+def _run(documents: list[Document], cap: int, name: Linkage = "single") -> Duplicates:
+    return neardup_solr.duplicates(
+        documents, by="bands", measure="jaccard", min_similarity=LEAST, cap=cap, linkage=name
+    )
 
 
 def _by_cap(documents: list[Document], truth: Pairs, cap: int) -> dict[str, Any]:
@@ -130,7 +131,7 @@ def _found_clusters(
     documents: list[Document],
     true: NDArray[np.int64],
     alike: NDArray[np.bool_],
-    name: str,
+    name: Linkage,
     cap: int,
 ) -> dict[str, Any]:
     found = _run(documents, cap, name)

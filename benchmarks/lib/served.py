@@ -19,15 +19,15 @@ from lib.solr import BANDS_ONLY, FIELDS, running_solr
 from lib.wholes import Peak
 from neardup_solr import Document
 from neardup_solr.candidates.by_band import Candidates
+from neardup_solr.choices import MeasureName
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.duplicates import Verifying, Working
-from neardup_solr.verbs.duplicates.compare import Comparison, candidates, comparer_of
-from neardup_solr.verbs.duplicates.gather import Gathered, Intake, gather
+from neardup_solr.verbs.duplicates.compare import Comparison, Verifying, candidates, comparer_of
+from neardup_solr.verbs.duplicates.gather import Gathered, Intake, Working, gather
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
 Sections = Iterator[tuple[str, str]]
@@ -50,7 +50,7 @@ def _candidates(solr: Collection, spill: Spill) -> tuple[Gathered, Candidates]:
         spill=spill, settings=Settings(), reading=Reading(), working=Working(), has_texts=True
     )
     gathered = gather([solr], intake)
-    return gathered, candidates(gathered, Verifying(), Working(), spill.share)
+    return gathered, candidates(gathered, "bands", Verifying(), Working(), spill.share)
 
 
 def _plain(solr: Collection) -> dict[str, Any]:
@@ -69,9 +69,9 @@ def _joined(solr: Collection) -> dict[str, Any]:
     return {"candidates": len(found.pairs), "hot keys": found.hot_keys}
 
 
-def _whole(measure: str) -> Callable[[Collection], dict[str, Any]]:
+def _whole(measure: MeasureName) -> Callable[[Collection], dict[str, Any]]:
     def whole(solr: Collection) -> dict[str, Any]:
-        found = neardup_solr.duplicates(solr, verifying=Verifying(measure=measure))
+        found = neardup_solr.duplicates(solr, by="bands", measure=measure)
         assert found.complete, found.gaps
         return {"pairs": len(found.pairs), "clusters": len(found.clusters)}
 

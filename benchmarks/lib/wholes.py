@@ -28,7 +28,6 @@ from neardup_solr.measures.estimate import estimated
 from neardup_solr.minhash.sign import sign
 from neardup_solr.settings import Settings
 from neardup_solr.spill import Spill
-from neardup_solr.verbs.duplicates import Working
 
 LEAST = 0.5
 MEGABYTE = 2**20
@@ -176,7 +175,9 @@ def _growth(task: Task) -> dict[str, Any]:
     stages = Stages()
     found = neardup_solr.duplicates(
         Path(task.folder) / f"{task.documents}.jsonl",
-        working=Working(memory=task.memory, on_progress=stages.tell, spill=Path(task.folder)),
+        memory=task.memory,
+        on_progress=stages.tell,
+        spill=Path(task.folder),
     )
     seconds = stages.seconds()
     return {

@@ -2,41 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import neardup_solr as nd
+from neardup_solr.choices import Which
 from neardup_solr.cli import options, progress, show
 
 if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.annotate import AnnotateSummary
 
 
 def annotate(
-    name: options.NameArgument,
     solr: options.SolrOption = None,
-    query: options.QueriesOption = None,
-    text_field: options.TextFieldsOption = None,
-    prefix: options.PrefixOption = None,
+    collection: options.CollectionOption = None,
     into: Annotated[
         str | None,
         typer.Option(metavar="OTHER", help="Write a collection beside it, change nothing in it."),
     ] = None,
-    missing: Annotated[
-        bool, typer.Option("--missing", help="Only documents without our fields, not stale ones.")
-    ] = False,
-    all: Annotated[bool, typer.Option("--all", help="Write every document anew.")] = False,
+    which: Annotated[
+        Which,
+        typer.Option(
+            help="needed: those whose fields are missing or stale; missing: those without, whose"
+            " texts alone are read; all: every one anew."
+        ),
+    ] = "needed",
+    query: options.QueriesOption = None,
+    text_field: options.TextFieldsOption = None,
+    prefix: options.PrefixOption = None,
     rate: options.RateOption = 0,
     threads: options.ThreadsOption = 2,
     batch: options.BatchOption = 1000,
-    fields: Annotated[
-        str | None,
-        typer.Option(help="Fields to write: all, a list, =-content_ng for all but that."),
-    ] = None,
+    fields: options.FieldsOption = None,
     kind: options.KindOption = None,
     shingle_size: options.ShingleSizeOption = None,
     language: options.LanguageOption = None,
@@ -50,64 +48,32 @@ def annotate(
 
     Nothing else of them is changed.
     """
-
-    if missing + all + (into is not None) > 1:
-        raise typer.BadParameter("give one of --missing, --all and --into")
-    asked = options.settings_given(
+    settings = options.settings_given(
         fields=fields, kind=kind, shingle_size=shingle_size, language=language, family=family,
         hashes=hashes, bands=bands, rows=band_rows, signatures=signatures,
     )  # fmt: skip
-    target = _named(
-        options.connect_named(solr, name), text_field or (), prefix, in_place=into is None
-    )
-    pace, filters = nd.Pace(rate=rate, threads=threads, batch=batch), query or ()
+    if into is not None and which != "needed":
+        raise typer.BadParameter(f"--which {which} does not go with --into: leave one out")
+    target = options.connect(solr, collection)
     show.compile_kernel()
     with progress.watching() as watching, progress.resumable():
-        if into is not None:
-            done = nd.annotate_into(
-                target, _beside(target, into), settings=asked, filters=filters, pace=pace,
-                watching=watching,
-            )  # fmt: skip
-        else:
-            done = nd.annotate(
-                target, settings=asked, filters=filters, pace=pace, watching=watching,
-                which="missing" if missing else "all" if all else "needed",
-            )  # fmt: skip
+        done = nd.annotate(
+            target,
+            into=into,
+            which=which,
+            query=query or (),
+            text=options.names(text_field),
+            prefix=prefix,
+            settings=settings,
+            rate=rate,
+            threads=threads,
+            batch=batch,
+            on_error=watching.on_error,
+            on_progress=watching.on_progress,
+        )
     _say_annotated(done)
     if done.failed:
         raise typer.Exit(1)
-
-
-def _named(
-    solr: Collection, text: Sequence[str], prefix: str | None, *, in_place: bool
-) -> Collection:
-    """The collection with the names that the options give; in place those that it has are kept."""
-    from neardup_solr.errors import SettingsError
-    from neardup_solr.solr import schema
-    from neardup_solr.verbs.lint import chosen
-
-    if not (text or prefix is not None) and in_place:
-        return solr
-    names = chosen(solr.names, schema.described(solr).key, text=text, prefix=prefix)
-    if in_place and names != solr.names:
-        texts = " ".join(f"--text-field {each}" for each in names.text)
-        prefixed = f" --prefix {names.prefix}" if names.prefix else ""
-        command = f"neardup init {solr.name} {texts}{prefixed}"
-        reason = f"{solr.name!r} was not prepared with these names"
-        raise SettingsError(reason, f"prepare it, so that searches know them too: {command}")
-    return replace(solr, names=names)
-
-
-def _beside(solr: Collection, name: str) -> Collection:
-    """Another collection of the same server, created where it is missing."""
-    from neardup_solr.solr import admin, collection
-    from neardup_solr.solr.names import PLAIN
-
-    collection.require_name(name)
-    other = replace(solr, name=name, names=PLAIN)
-    if not admin.exists(other):
-        nd.init(other)
-    return replace(other, names=other.kept_names())
 
 
 def _say_annotated(done: AnnotateSummary) -> None:

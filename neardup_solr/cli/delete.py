@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -15,12 +16,36 @@ def delete(
     query: Annotated[
         str | None, typer.Option("--query", "-q", help="All documents that this query matches.")
     ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only say how many would be deleted.")
+    ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Delete everything without being asked.")
+    ] = False,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
+    collection: options.CollectionOption = None,
 ) -> None:
     """Delete documents by id or by query."""
-
     if not ids and query is None:
         raise typer.BadParameter("give ids, or --query QUERY ('*:*' is everything)")
-    count = nd.delete(options.connect(solr, core), ids=ids or (), filter=query)
-    show.say(f"{show.counted(count, 'document')} deleted.")
+    target = options.connect(solr, collection)
+    count = nd.delete(target, ids or (), query=query, dry_run=True)
+    documents = show.counted(count, "document")
+    if not count:
+        show.say_if_full_text([query])
+    if dry_run:
+        show.say(f"{documents} of {target.url} would be deleted (dry run: nothing was changed).")
+        return
+    if query is not None and count and count == target.count() and not yes:
+        _confirm(f"{documents}, everything in {target.url}")
+    nd.delete(target, ids or (), query=query)
+    show.say(f"{documents} deleted.")
+
+
+def _confirm(what: str) -> None:
+    """Ask a person at a terminal; elsewhere --yes is needed."""
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(f"this would delete {what}: add --yes if that is meant")
+    if not typer.confirm(f"Delete {what}?", err=True):
+        show.say("Nothing was deleted.")
+        raise typer.Exit(1)

@@ -6,9 +6,9 @@ from neardup_solr.cli import options, show
 
 NEXT_STEPS = """
 Next:
-  neardup search --core neardup_demo --id lantern-002      the near-duplicates of one listing
-  neardup report --core neardup_demo --by bands            all pairs, found by LSH bands
-  neardup index FILE                                       your own .csv, .tsv, .jsonl, ...
+  neardup search -c neardup_demo --id lantern-002      the near-duplicates of one listing
+  neardup report -c neardup_demo --by bands            all pairs, found by LSH bands
+  neardup index FILE                                   your own .csv, .tsv, .jsonl, ...
 """
 
 

@@ -11,8 +11,8 @@ from neardup_solr.cli import lint, options, show
 
 
 def doctor(
-    name: options.NameArgument,
     solr: options.SolrOption = None,
+    collection: options.CollectionOption = None,
     sample: Annotated[int, typer.Option(help="Documents to compute anew.", min=0)] = 1000,
     format: options.FormatOption = None,
 ) -> None:
@@ -20,11 +20,11 @@ def doctor(
 
     The fields have to be those of the texts; a sample is computed anew.
 
-    The exit code is 3 where something has to be done.
+    The exit code is 3 if something has to be done.
     """
 
     as_rows = options.rows_format(format)
-    found = nd.doctor(options.connect_named(solr, name), sample=sample)
+    found = nd.doctor(options.connect(solr, collection), sample=sample)
     lint.print_findings(found.findings, as_rows)
     for fingerprint, count in found.settings.items():
         show.say(f"{show.counted(count, 'document')} with [{fingerprint}].")

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import neardup_solr as nd
+from neardup_solr.choices import Linkage, Way
 from neardup_solr.cli import options, progress, show
-from neardup_solr.errors import SettingsError
-from neardup_solr.sizes import in_bytes
-
-if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Collection
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from neardup_solr.records import Cluster
-    from neardup_solr.verbs.duplicates import Duplicates
-if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
+    from neardup_solr.verbs.duplicates.unique import Unique
     from neardup_solr.verbs.mark import Marks
 
 
@@ -48,10 +43,12 @@ def duplicates(
         ),
     ] = False,
     by: Annotated[
-        str | None,
+        Way | None,
         typer.Option(
             help="What candidates share: bands, words (rare ones; for short records), or all for"
-            " every pair (default: bands; words for --measure aligned)."
+            " every pair (default: all for few documents, else bands; words for --measure"
+            " aligned).",
+            rich_help_panel=options.COUNTS,
         ),
     ] = None,
     measure: options.MeasureOption = "words",
@@ -61,13 +58,16 @@ def duplicates(
         int | None,
         typer.Option(
             help="Documents of one band key that are all paired with each other (default 1024;"
-            " of one word: 50)."
+            " of one word: 50).",
+            min=2,
+            rich_help_panel=options.COUNTS,
         ),
     ] = None,
     linkage: Annotated[
-        str,
+        Linkage,
         typer.Option(
-            help="Clusters: single (what pairs connect) or complete (all are near-duplicates)."
+            help="Clusters: what pairs connect, or only those who all are near-duplicates.",
+            rich_help_panel=options.COUNTS,
         ),
     ] = "single",
     canonical: Annotated[
@@ -92,6 +92,9 @@ def duplicates(
         bool,
         typer.Option("--dry-run", help="With --mark or --undo: only say what would change."),
     ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Mark clusters that chain without being asked.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -99,83 +102,114 @@ def duplicates(
             "-o",
             metavar="FILE",
             help="Write to a .tsv, .csv, .jsonl or .parquet file, or an .html page.",
+            rich_help_panel=options.PUT_OUT,
+        ),
+    ] = None,
+    unique: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the records of SOURCE that stay without near-duplicates: .jsonl, .csv,"
+            " .tsv, .parquet, also .gz or .zst.",
+            rich_help_panel=options.PUT_OUT,
+        ),
+    ] = None,
+    removed: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the other records, each with the id of the one that is kept for it.",
+            rich_help_panel=options.PUT_OUT,
         ),
     ] = None,
     format: options.FormatOption = None,
-    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
-    text_field: options.TextFieldOption = "text",
+    text_field: options.TextFieldOption = None,
+    keep: options.KeepOption = None,
+    source_format: options.SourceFormatOption = None,
+    delimiter: options.DelimiterOption = None,
+    encoding: options.EncodingOption = None,
+    lossy: options.LossyOption = False,
     limit: Annotated[
-        int | None, typer.Option(help="Read only so many documents (of each side).")
+        int | None,
+        typer.Option(
+            help="Read only so many documents (of each side).",
+            min=1,
+            rich_help_panel=options.WORK,
+        ),
     ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
             metavar="SIZE",
             help="Memory to use, such as 4G (default: half of the machine's); the rest is spilled.",
+            rich_help_panel=options.WORK,
         ),
     ] = None,
     spill: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Folder for what exceeds the memory."),
+        typer.Option(
+            metavar="FOLDER",
+            help="Folder for what exceeds the memory.",
+            rich_help_panel=options.WORK,
+        ),
     ] = None,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
+    collection: options.CollectionOption = None,
 ) -> None:
     """Find all near-duplicates of a collection or file, in clusters."""
-    from neardup_solr.clusters.canonical import rule
     from neardup_solr.files import check_apart
     from neardup_solr.verbs.duplicates import check_output
     from neardup_solr.verbs.mark import require_fields
 
     _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
     if undo:
-        _undo(options.connect(solr, core), dry_run=dry_run)
+        if output is not None:
+            raise typer.BadParameter("--undo writes no pairs: leave -o out")
+        _undo(options.connect(solr, collection), dry_run=dry_run)
         return
     as_rows = options.rows_format(format)
     if output is not None:
         for name, side in (("SOURCE", source), ("--against", against)):
             check_apart({name: None if side is None else Path(side), "-o": output})
+        check_apart({"-o": output, "--unique": unique, "--removed": removed})
         check_output(output)
-    verifying = nd.Verifying(
-        measure=measure,
-        limits=nd.Limits(max_distance=max_distance, min_similarity=min_similarity),
-        by=by,
-        cap=cap,
-        within=within,
-        mutual_best=mutual_best,
-    )
-    grouping = nd.Grouping(linkage=linkage, canonical=canonical)
+    _check_files(source, unique, removed)
+    options.check_limits(measure, max_distance, min_similarity)
     with progress.watching(comparing="pairs") as watching:
-        working = nd.Working(
-            memory=None if memory is None else _bytes(memory),
-            spill=spill,
-            limit=limit,
-            checkpoint=None if output is None else output.with_name(f"{output.name}.unfinished"),
-            keep_texts=output is not None and output.suffix.lower() == ".html",
-            on_error=watching.on_error,
-            on_progress=watching.on_progress,
-        )
-        collection = source or options.connect(solr, core)
-        if mark and not isinstance(collection, str):
-            require_fields(collection)
+        place = source or options.connect(solr, collection)
+        if mark and not isinstance(place, str):
+            require_fields(place)
         show.compile_kernel()
         found = nd.duplicates(
-            collection,
-            against=None if against is None else _side(against, solr, core),
-            verifying=verifying,
-            grouping=grouping,
-            reading=nd.Reading(
-                id=id_field,
-                text=(text_field,),
-                source_format=source_format,
-                keep=_kept(rule(canonical).needs),
-            ),
-            working=working,
+            place,
+            against=None if against is None else _side(against, solr),
+            within=within,
+            mutual_best=mutual_best,
+            by=by,
+            measure=measure,
+            max_distance=max_distance,
+            min_similarity=min_similarity,
+            cap=cap,
+            linkage=linkage,
+            canonical=canonical,
+            keep=options.names(keep),
+            limit=limit,
+            memory=memory,
+            spill=spill,
+            checkpoint=None if output is None else output.with_name(f"{output.name}.unfinished"),
+            texts=output is not None and output.suffix.lower() == ".html",
+            unique=unique,
+            removed=removed,
+            on_error=watching.on_error,
+            on_progress=watching.on_progress,
+            **options.reading(id_field, text_field, source_format, delimiter, encoding, lossy),
         )
     if output is not None:
-        nd.write_duplicates(found, output)
+        found.write(output)
         show.say(f"Wrote {output}.")
+    elif format is None and found.unique is not None:
+        pass  # the files are what was asked for
     elif as_rows is None:
         _print_clusters(found)
     else:
@@ -183,30 +217,20 @@ def duplicates(
 
         show.print_rows(faces.format_duplicates(found.pairs, as_rows))
     _say_duplicates(found)
-    if mark and not isinstance(collection, str):
-        _mark(collection, found, dry_run=dry_run)
+    if found.unique is not None:
+        _say_unique(found.unique, unique, removed)
+    if mark and not isinstance(place, str):
+        if not dry_run:
+            _confirm(found, yes=yes)
+        _mark(place, found, dry_run=dry_run)
 
 
-def _side(against: str, solr: str | None, core: str) -> str | Collection:
+def _side(against: str, solr: str | None) -> str | Collection:
     """The other side: a file or folder that is there, a collection's address, or its name."""
     if "://" in against:
-        return options.connect(against, core)
+        return options.connect(against, None)
     looks_like_file = Path(against).exists() or "/" in against or "." in against
     return against if looks_like_file else options.connect(solr, against)
-
-
-def _kept(needs: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns of a file that a canonical rule reads; the others are counted, not read."""
-    from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
-
-    return tuple(name for name in needs if name not in (LENGTH, ARRIVAL))
-
-
-def _bytes(size: str) -> int:
-    try:
-        return in_bytes(size)
-    except SettingsError as error:
-        raise typer.BadParameter(f"--memory {error}") from None
 
 
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
@@ -267,6 +291,29 @@ def _say_duplicates(found: Duplicates) -> None:
         show.say(f"Not complete: {gap}.")
 
 
+def _check_files(source: str | None, unique: Path | None, removed: Path | None) -> None:
+    """Refuse what has no file to be read again."""
+    if source is None and (unique is not None or removed is not None):
+        raise typer.BadParameter(
+            "--unique and --removed are for a file: mark a collection (--mark), then the filter"
+            " query fq=-neardup_canonical:0 gives it without its near-duplicates"
+        )
+
+
+def _say_unique(found: Unique, unique: Path | None, removed: Path | None) -> None:
+    """Where the records of a file are, and which of them are nowhere; the numbers add up."""
+    repeated = f" ({found.repeated:,} because the id comes again later)" if found.repeated else ""
+    kept = f"{found.kept:,} {_are(found.kept)} {f'in {unique}' if unique else 'kept'}"
+    gone = found.removed + found.repeated
+    away = f"{gone:,} {f'in {removed}' if removed else 'removed'}{repeated}"
+    failed = f"; {found.failed:,} could not be used: in neither" if found.failed else ""
+    show.say(f"Of {show.counted(found.records, 'record')}, {kept}, {away}{failed}.")
+
+
+def _are(count: int) -> str:
+    return "is" if count == 1 else "are"
+
+
 def _check(
     *, source: str | None, against: str | None, mark: bool, undo: bool, dry_run: bool
 ) -> None:
@@ -277,6 +324,29 @@ def _check(
         raise typer.BadParameter("--dry-run goes with --mark or --undo")
     if (mark or undo) and (source is not None or against is not None):
         raise typer.BadParameter("marks are for one collection: leave SOURCE and --against out")
+
+
+def _confirm(found: Duplicates, *, yes: bool) -> None:
+    """Ask before documents are hidden because others connect them; --yes answers."""
+    chained = found.chained
+    if not chained:
+        return
+    members = sum(len(cluster.members) for cluster in chained)
+    clusters = show.counted(len(chained), "cluster chains", "clusters chain")
+    share = members / max(found.documents, 1)
+    show.say(
+        f"{clusters} documents that may have nothing in common:"
+        f" {members:,} documents ({100 * share:.0f} % of the collection),"
+        f" {max(len(cluster.members) for cluster in chained):,} in the largest. With --linkage"
+        " complete, or a larger --min-similarity, all documents of a cluster are near-duplicates."
+    )
+    if yes:
+        return
+    if not sys.stdin.isatty():
+        raise typer.BadParameter("nothing was marked: add --yes to mark them all the same")
+    if not typer.confirm("Mark them all the same?", err=True):
+        show.say("Nothing was marked.")
+        raise typer.Exit(1)
 
 
 def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:

@@ -2,49 +2,89 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import neardup_solr as nd
-from neardup_solr.cli import options, show
-from neardup_solr.cli.report import compared
+from neardup_solr.cli import options, progress, show
+
+MOST_PAIRS = 10  # of each kind, on a terminal
 
 
 def evaluate(
     known: Annotated[Path, typer.Argument(help="Known pairs: two columns of ids.")],
-    found: Annotated[
+    report: Annotated[
         Path | None,
-        typer.Option("--report", metavar="FILE", help="Pairs of a report; else one is made."),
+        typer.Option(metavar="FILE", help="Pairs of a report; else one is made."),
     ] = None,
-    first: options.FromOption = None,
-    last: options.ToOption = None,
+    from_id: options.FromOption = None,
+    to_id: options.ToOption = None,
     query: options.QueryOption = None,
     later_only: options.LaterOption = False,
     by: options.ByOption = None,
-    same: options.SameOption = None,
-    fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
+    fq: options.FilterOption = None,
+    same: options.SameOption = None,
     measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="Write all missed and false pairs to a .tsv, .csv or .jsonl file.",
+            rich_help_panel=options.PUT_OUT,
+        ),
+    ] = None,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
+    collection: options.CollectionOption = None,
 ) -> None:
     """Compare a report with known pairs: precision, recall, F1.
 
     And which pairs were missed or are false.
     """
+    from neardup_solr.files import check_apart
+    from neardup_solr.reports import rows as faces
     from neardup_solr.verbs.evaluate import known_pairs
 
+    if output is not None:
+        faces.check_output(output)
+    check_apart({"KNOWN": known, "--report": report, "-o": output})
     pairs = known_pairs(known)
-    if found is not None:
-        show.print_evaluation(nd.evaluate(found, pairs))
+    if report is not None:
+        _put_out(nd.evaluate(report, pairs), output)
         return
-    chosen = options.chosen(first, last, query, later_only)
-    limits = options.limits(max_distance, min_similarity)
-    criteria = options.criteria(by, same, fq, rows, measure, limits)
-    made = compared(options.connect(solr, core), chosen, criteria)
-    show.say_report(made)
-    show.print_evaluation(nd.evaluate(made.pairs, pairs))
+    options.check_limits(measure, max_distance, min_similarity)
+    target = options.connect(solr, collection)
+    with progress.watching() as watching:
+        found = nd.report(
+            target,
+            from_id=from_id,
+            to_id=to_id,
+            query=query,
+            later_only=later_only,
+            by=by,
+            rows=rows,
+            fq=fq or (),
+            same=options.same_fields(same),
+            measure=measure,
+            max_distance=max_distance,
+            min_similarity=min_similarity,
+            on_progress=watching.on_progress,
+        )
+    show.say_report(found)
+    _put_out(nd.evaluate(found, pairs), output)
+
+
+def _put_out(found: nd.Evaluation, output: Path | None) -> None:
+    """The figures, and some of the missed and false pairs; all of them in a file."""
+    is_short = sys.stdout.isatty() or output is not None
+    show.print_evaluation(found, most=MOST_PAIRS if is_short else None)
+    if output is not None:
+        found.write(output)
+        show.say(f"Wrote {output}.")

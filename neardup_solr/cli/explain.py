@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.explain.verdict import Advice, Explanation
 
-FORMATS = ("table", "json")
-MEANING = frozenset('"$`\\!')  # what means something to a shell between double quotes
-
 
 def explain(
     id: Annotated[str, typer.Argument(help="Id of a document.")],
@@ -31,10 +28,13 @@ def explain(
     ] = None,
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
-    format: Annotated[str, typer.Option(help="Print as table or json.")] = "table",
-    source_format: options.SourceFormatOption = None,
+    format: options.JsonOption = "table",
     id_field: options.IdFieldOption = "id",
-    text_field: options.TextFieldOption = "text",
+    text_field: options.TextFieldOption = None,
+    source_format: options.SourceFormatOption = None,
+    delimiter: options.DelimiterOption = None,
+    encoding: options.EncodingOption = None,
+    lossy: options.LossyOption = False,
     kind: options.KindOption = None,
     shingle_size: options.ShingleSizeOption = None,
     language: options.LanguageOption = None,
@@ -42,31 +42,33 @@ def explain(
     bands: options.BandsOption = None,
     band_rows: options.BandRowsOption = None,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
+    collection: options.CollectionOption = None,
 ) -> None:
     """Explain why two documents are found, or not.
 
     And what would catch them.
     """
     from neardup_solr.cli import explanation
-    from neardup_solr.measures import Limits
-    from neardup_solr.settings import Settings
-    from neardup_solr.sources import Reading
 
-    if format not in FORMATS:
-        raise typer.BadParameter(f"--format {format} is not known: choose {' or '.join(FORMATS)}")
-    shaping: dict[str, Any] = {"kind": kind, "shingle_size": shingle_size, "language": language,
-                               "hashes": hashes, "bands": bands, "rows": band_rows}  # fmt: skip
-    asked = {name: value for name, value in shaping.items() if value is not None}
-    if source is None and asked:
-        raise typer.BadParameter(f"a collection has its own {', '.join(asked)}: name a --source")
-    limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
-    settings = Settings(**asked)
+    settings = options.settings_given(
+        kind=kind, shingle_size=shingle_size, language=language, hashes=hashes, bands=bands,
+        rows=band_rows,
+    )  # fmt: skip
+    if source is None and settings:
+        raise typer.BadParameter(f"a collection has its own {', '.join(settings)}: name a --source")
     if source is not None:
         show.say_if_typed(source, "documents")
-    place = options.connect(solr, core) if source is None else source
-    reading = Reading(source_format=source_format, id=id_field, text=(text_field,))
-    found = nd.explain(place, id, other_id, limits=limits, settings=settings, reading=reading)
+    options.check_limits("words", max_distance, min_similarity)
+    place = options.connect(solr, collection) if source is None else source
+    found = nd.explain(
+        place,
+        id,
+        other_id,
+        max_distance=max_distance,
+        min_similarity=min_similarity,
+        settings=settings,
+        **options.reading(id_field, text_field, source_format, delimiter, encoding, lossy),
+    )
     commands = _commands(found, place, solr is not None)
     if format == "json":
         show.print_rows(_json(found, commands))
@@ -121,7 +123,16 @@ def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
 def _advice_fields(advice: Advice, commands: list[str]) -> dict[str, Any]:
     fields = {
         name: getattr(advice, name)
-        for name in ("again", "by", "similarity", "chance", "load", "load_now", "needs_texts")
+        for name in (
+            "again",
+            "by",
+            "measure",
+            "similarity",
+            "chance",
+            "load",
+            "load_now",
+            "needs_texts",
+        )
     }
     fields["limits"] = asdict(advice.limits) if advice.limits else None
     fields["settings"] = advice.settings.fingerprint if advice.settings else None
@@ -139,36 +150,31 @@ def _commands(found: Explanation, place: Collection | str, is_addressed: bool) -
     if found.way == "duplicates" and advice.by is None:
         finding = ["duplicates", *([place] if isinstance(place, str) else [])]
     steps = []
+    if advice.measure:
+        side = [place] if isinstance(place, str) else []
+        named = ["neardup", "duplicates", *side, "--measure", advice.measure, *where]
+        return [shlex.join(named)]
     if advice.again:
         steps.append(shlex.join(["neardup", "index", file, *where]))
     elif advice.settings and not advice.needs_texts and not isinstance(place, str):
-        steps.append(_reband(place, advice.settings, is_addressed))
+        bands = ["--bands", str(advice.settings.bands), "--band-rows", str(advice.settings.rows)]
+        steps.append(shlex.join(["neardup", "reband", *bands, *where]))
     elif advice.settings:
-        where = ["--core", "NEW"]
+        where = ["--collection", "NEW"]
         if not isinstance(place, str):
             where = _where(place, "NEW", is_addressed)
         finding = ["duplicates"]
         steps.append(shlex.join(["neardup", "index", file, *where, *_shaping(advice.settings)]))
     elif advice.by and isinstance(place, str):
-        where = ["--core", "NEW"]
+        where = ["--collection", "NEW"]
         steps.append(shlex.join(["neardup", "index", file, *where]))
     if advice.limits or advice.by:
         steps.append(shlex.join(["neardup", *finding, *where, *_limits(advice.limits)]))
     return steps
 
 
-def _reband(solr: Collection, settings: Settings, is_addressed: bool) -> str:
-    address = f"{solr.base!r}, " if is_addressed else ""
-    code = (
-        f"import neardup_solr as nd; nd.reband(nd.connect({address}core={solr.name!r}),"
-        f" nd.Settings.parse({settings.fingerprint!r}))"
-    )
-    quoted = shlex.quote(code) if set(code) & MEANING else f'"{code}"'
-    return f"python -c {quoted}"
-
-
-def _where(solr: Collection, core: str, is_addressed: bool) -> list[str]:
-    named = ["--core", core] if core != "neardup" else []
+def _where(solr: Collection, name: str, is_addressed: bool) -> list[str]:
+    named = ["--collection", name] if name != "neardup" else []
     return named + (["--solr", solr.base] if is_addressed else [])
 
 

@@ -223,6 +223,8 @@ def _what_helps(advice: Advice, *, is_stored: bool) -> Iterator[str]:
     settings = advice.settings
     if advice.again:
         yield "To catch it, index what has changed again:"
+    elif advice.measure is not None:
+        yield f"The measure {advice.measure} finds it, by words of another spelling:"
     elif advice.by is not None:
         wider = " with wider limits" if advice.limits else ""
         yield f"To catch it, search or report --by {advice.by}{wider}:"

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import neardup_solr as nd
+from neardup_solr.choices import Action
 from neardup_solr.cli import options, progress, show
 
 if TYPE_CHECKING:
+    from neardup_solr.progress import OnError
     from neardup_solr.verbs.gate.policy import Decision
 
 KEPT_OUT = 3  # the exit code of --strict
@@ -24,18 +26,24 @@ def gate(
     tag: Annotated[
         float | None,
         typer.Option(
-            help="Tag what is at least this similar (default, where none of the three is given:"
-            " 0.5; containment 0.8, aligned 0.75)."
+            help="Tag what is at least this similar (default, if none of the three is given:"
+            " 0.5; containment 0.8, aligned 0.75).",
+            rich_help_panel=options.COUNTS,
         ),
     ] = None,
     hold: Annotated[
-        float | None, typer.Option(help="Hold back what is at least this similar.")
+        float | None,
+        typer.Option(
+            help="Hold back what is at least this similar.", rich_help_panel=options.COUNTS
+        ),
     ] = None,
     reject: Annotated[
-        float | None, typer.Option(help="Reject what is at least this similar.")
+        float | None,
+        typer.Option(help="Reject what is at least this similar.", rich_help_panel=options.COUNTS),
     ] = None,
     exact: Annotated[
-        str, typer.Option(help="For the same text again, at least: allow, tag, hold or reject.")
+        Action,
+        typer.Option(help="For the same text again, at least.", rich_help_panel=options.COUNTS),
     ] = "reject",
     measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
@@ -51,59 +59,82 @@ def gate(
         ),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 3 where one is held or rejected.")
+        bool, typer.Option("--strict", help="Exit code 3 if one is held or rejected.")
     ] = False,
-    batch: Annotated[int, typer.Option(help="Documents that are asked about by one query.")] = 50,
+    batch: Annotated[
+        int,
+        typer.Option(
+            help="Documents that are asked about by one query.",
+            min=1,
+            max=1000,
+            rich_help_panel=options.WORK,
+        ),
+    ] = 50,
     output: options.OutputOption = None,
     format: options.FormatOption = None,
-    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
-    text_field: options.TextFieldOption = "text",
+    text_field: options.TextFieldOption = None,
     keep: options.KeepOption = None,
+    source_format: options.SourceFormatOption = None,
+    delimiter: options.DelimiterOption = None,
+    encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
+    collection: options.CollectionOption = None,
 ) -> None:
     """Decide which new documents may come in.
 
     Each is allowed, tagged, held or rejected.
     """
-    from neardup_solr import sources
     from neardup_solr.files import check_apart
     from neardup_solr.reports import rows
     from neardup_solr.verbs.gate import write as faces
+    from neardup_solr.verbs.gate.policy import Policy
 
     as_rows = options.rows_format(format)
-    policy = nd.Policy(
+    policy = Policy(
         reject=reject, hold=hold, tag=tag, exact=exact, measure=measure, max_distance=max_distance
     )
-    how = nd.Gating(batch=batch, filters=tuple(fq or ()), index=index)
     if index and held is None and policy.can("hold"):
         raise typer.BadParameter(
-            "--index needs --held FILE where documents can be held, or they would be lost"
+            "--index needs --held FILE if documents can be held, or they would be lost"
         )
     if held is not None:
         faces.check_held(held)
     if output is not None:
         rows.check_output(output)
     check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
-    reading = nd.Reading(
-        source_format=source_format, id=id_field, text=(text_field,),
-        keep=tuple(keep or ()), lossy=lossy,
-    )  # fmt: skip
-    target = options.connect(solr, core, create=index)
+    reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
+    target = options.connect(solr, collection, create=index)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     with progress.watching() as watching:
-        watched = _Counted(watching=watching, size=sources.size_hint(source))
-        documents = sources.read(
-            source, reading=reading, on_error=watched.on_error, on_progress=watched.on_bytes
+        watched = _Counted(tell=watching.on_error)
+        decided: Iterator[Decision] = nd.gate(
+            source,
+            target,
+            tag=tag,
+            hold=hold,
+            reject=reject,
+            exact=exact,
+            measure=measure,
+            max_distance=max_distance,
+            fq=fq or (),
+            index=index,
+            batch=batch,
+            keep=options.names(keep),
+            on_error=watched.on_error,
+            on_progress=watching.on_progress,
+            **reading,
         )
-        decided = nd.gate(target, documents, policy=policy, gating=how)
         if held is not None:
             decided = faces.keeping_held(decided, held)
         try:
             _put_out(watched.counting(decided), output, as_rows)
+        except BrokenPipeError:
+            decisions = show.counted(watched.counts.total(), "decision")
+            show.say(f"neardup: the output was closed after {decisions}: the rest was not made.")
+            raise
         except KeyboardInterrupt:
             if index:
                 show.say("What was sent is not yet durable; it is safe to run the same again.")
@@ -154,10 +185,9 @@ def _print_table(decided: Iterable[Decision], *, most: int = show.MOST_ROWS) -> 
 
 @dataclass(slots=True, kw_only=True)
 class _Counted:
-    """What was decided so far, and who is told of it."""
+    """What was decided so far, and who is told of what could not be read."""
 
-    watching: nd.Watching
-    size: int | None
+    tell: OnError | None
     counts: Counter[str] = field(default_factory=Counter)
     failed: int = 0
     incomplete: int = 0
@@ -165,12 +195,8 @@ class _Counted:
     def on_error(self, error: nd.RecordError) -> None:
         """Count a record that cannot be read, and tell of it."""
         self.failed += 1
-        self.watching.on_error(error)
-
-    def on_bytes(self, read: int) -> None:
-        """Tell how far the run is, by the bytes of the source that are read."""
-        share = read / self.size if self.size else None
-        self.watching.on_progress(nd.Progress("deciding", self.counts.total(), share=share))
+        if self.tell is not None:
+            self.tell(error)
 
     def counting(self, decided: Iterable[Decision]) -> Iterator[Decision]:
         """The same decisions, counted."""

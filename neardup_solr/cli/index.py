@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
 
 import typer
 
@@ -13,19 +13,15 @@ from neardup_solr.cli import options, progress, show
 def index(
     source: options.SourceArgument,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
-    source_format: options.SourceFormatOption = None,
+    collection: options.CollectionOption = None,
     id_field: options.IdFieldOption = "id",
-    text_field: options.TextFieldOption = "text",
+    text_field: options.TextFieldOption = None,
     keep: options.KeepOption = None,
+    source_format: options.SourceFormatOption = None,
+    delimiter: options.DelimiterOption = None,
+    encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
-    fields: Annotated[
-        str | None,
-        typer.Option(
-            help="Fields to write: all, a list, =-content_ng for all but that,"
-            " +profile_hash for text profiles too."
-        ),
-    ] = None,
+    fields: options.FieldsOption = None,
     kind: options.KindOption = None,
     shingle_size: options.ShingleSizeOption = None,
     language: options.LanguageOption = None,
@@ -34,31 +30,18 @@ def index(
     bands: options.BandsOption = None,
     band_rows: options.BandRowsOption = None,
     signatures: options.SignatureTermsOption = None,
-    threads: Annotated[int, typer.Option(help="Sender threads.", min=1)] = 2,
-    batch: Annotated[int, typer.Option(help="Documents in a batch.", min=1)] = 1000,
+    threads: options.ThreadsOption = 2,
+    batch: options.BatchOption = 1000,
 ) -> None:
     """Index a file, a folder or standard input into Solr."""
-
-    reading = nd.Reading(
-        source_format=source_format,
-        id=id_field,
-        text=(text_field,),
-        keep=tuple(keep or ()),
-        lossy=lossy,
-    )
-    asked = options.settings_given(
-        fields=fields,
-        kind=kind,
-        shingle_size=shingle_size,
-        language=language,
-        family=family,
-        hashes=hashes,
-        bands=bands,
-        rows=band_rows,
-        signatures=signatures,
-    )
-    _judge(source, reading)
-    target = options.connect(solr, core, create=True)
+    settings = options.settings_given(
+        fields=fields, kind=kind, shingle_size=shingle_size, language=language, family=family,
+        hashes=hashes, bands=bands, rows=band_rows, signatures=signatures,
+    )  # fmt: skip
+    reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
+    kept = options.names(keep)
+    _judge(source, reading, kept)
+    target = options.connect(solr, collection, create=True)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     try:
@@ -66,10 +49,13 @@ def index(
             summary = nd.index(
                 source,
                 target,
-                settings=asked,
-                reading=reading,
-                sending=nd.Sending(threads=threads, batch_documents=batch),
-                watching=watching,
+                keep=kept if keep is not None else None,
+                settings=settings,
+                threads=threads,
+                batch=batch,
+                on_error=watching.on_error,
+                on_progress=watching.on_progress,
+                **reading,
             )
     except KeyboardInterrupt:
         show.say("What was sent is not yet durable; it is safe to run the same command again.")
@@ -79,7 +65,7 @@ def index(
         raise typer.Exit(1)
 
 
-def _judge(source: str, reading: nd.Reading) -> None:
+def _judge(source: str, reading: options.Reading, keep: Sequence[str]) -> None:
     """Refuse a source that cannot be used before a Solr is started for it.
 
     A file is read as far as it takes to tell; what comes through a pipe comes only once.
@@ -87,7 +73,8 @@ def _judge(source: str, reading: nd.Reading) -> None:
     from neardup_solr import sources
     from neardup_solr.progress import unheard
 
+    asked = sources.Reading(keep=tuple(keep), **reading)
     # What is to be said about the source is said when it is indexed.
-    documents = sources.read(source, reading=reading, on_error=unheard, on_notice=unheard)
+    documents = sources.read(source, reading=asked, on_error=unheard, on_notice=unheard)
     if sources.size_hint(source) is not None:
         next(documents, None)

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def init(
-    name: options.NameArgument,
     solr: options.SolrOption = None,
-    shards: Annotated[int, typer.Option(help="Shards of a collection in SolrCloud.")] = 1,
+    collection: options.CollectionOption = None,
+    text_field: options.TextFieldsOption = None,
+    prefix: options.PrefixOption = None,
     native: Annotated[
         bool, typer.Option("--native", help="Let Solr compute MinHashes of its own, too.")
     ] = False,
-    prefix: options.PrefixOption = None,
-    text_field: options.TextFieldsOption = None,
+    shards: Annotated[int, typer.Option(help="Shards of a collection in SolrCloud.", min=1)] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what would be added or removed.")
     ] = False,
@@ -30,23 +30,22 @@ def init(
     ] = False,
 ) -> None:
     """Create a collection, or add our fields to one that is there."""
-    from neardup_solr.solr import admin
-    from neardup_solr.verbs.connect import require_named
-
-    target = options.connect(solr, name)
-    require_named(target, name)
+    target = options.connect(solr, collection)
+    done = nd.init(
+        target,
+        text=options.names(text_field),
+        prefix=prefix,
+        native=native,
+        shards=shards,
+        dry_run=dry_run,
+        remove=remove,
+    )
     if remove:
-        _say_removed(name, nd.unprepare(target, dry_run=dry_run), dry_run=dry_run)
-    elif admin.exists(target) and not native:
-        done = nd.prepare(target, text=text_field or (), prefix=prefix, dry_run=dry_run)
-        _say_prepared(name, target.url, done, dry_run=dry_run)
-    elif prefix or text_field or dry_run:
-        raise typer.BadParameter(
-            f"there is no collection {name!r} yet: create it with neardup init {name} alone"
-        )
+        _say_removed(target.name, done, dry_run=dry_run)
+    elif done.is_created:
+        show.say(f"{target.url} is created.")
     else:
-        created = nd.init(target, name=name, shards=shards, native=native)
-        show.say(f"{target.url} {'is created' if created else 'is there, with all fields'}.")
+        _say_prepared(target.name, target.url, done, dry_run=dry_run)
 
 
 def _say_prepared(name: str, url: str, done: Preparation, *, dry_run: bool) -> None:
@@ -55,7 +54,7 @@ def _say_prepared(name: str, url: str, done: Preparation, *, dry_run: bool) -> N
         return
     if done.is_done:
         read = f"the text is that of {', '.join(done.names.text)} from now on"
-        added = f"{_fields(done)} added; neardup init {name} --remove takes them out"
+        added = f"{_fields(done)} added; neardup init -c {name} --remove takes them out"
         show.say(f"{url}: {added if done.fields else read}.")
     else:
         print(done.xml)

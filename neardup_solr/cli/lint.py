@@ -20,19 +20,19 @@ COLUMNS = ("level", "rule", "about", "reason", "remedy")
 
 
 def lint(
-    name: options.NameArgument,
     solr: options.SolrOption = None,
+    collection: options.CollectionOption = None,
     prefix: options.PrefixOption = None,
     text_field: options.TextFieldsOption = None,
     format: options.FormatOption = None,
 ) -> None:
     """Say what would go wrong with a collection; changes nothing.
 
-    The exit code is 3 where documents would lose something or cannot be written.
+    The exit code is 3 if documents would lose something or cannot be written.
     """
     as_rows = options.rows_format(format)
-    target = options.connect_named(solr, name)
-    found = nd.lint(target, text=text_field or (), prefix=prefix)
+    target = options.connect(solr, collection)
+    found = nd.lint(target, text=options.names(text_field), prefix=prefix)
     print_findings(found.findings, as_rows)
     counts = [
         show.counted(sum(one.level == level for one in found.findings), level)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import signal
 import sys
 from collections.abc import Sequence
@@ -17,23 +18,25 @@ from typing import Annotated, TextIO, cast
 import typer
 
 from neardup_solr.cli import show
+from neardup_solr.cli.grouped import START, Command, Group
 
 INTERRUPTED = 130
+WRONG_USAGE = 2
 CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 # Each is a function in the module of its name; `solr` has commands of its own.
 COMMANDS = (
     "demo", "init", "lint", "annotate", "strip", "doctor", "index", "search", "report",
-    "duplicates", "gate", "explain", "evaluate", "delete", "signatures", "tune", "solr",
+    "duplicates", "gate", "explain", "evaluate", "delete", "signatures", "tune", "reband",
+    "solr",
 )  # fmt: skip
 
 
 def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
     """What parses the commands of these names; each of them takes its time to be made."""
     app = typer.Typer(
-        no_args_is_help=True,
-        add_completion=False,
+        cls=Group,
         pretty_exceptions_enable=False,
         rich_markup_mode=None,  # whose import takes longer than the help
         help="Near-duplicate text detection for Apache Solr.",
@@ -45,12 +48,12 @@ def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
         if name == "solr":
             app.add_typer(module.app, name=name)
         else:
-            app.command()(getattr(module, name))
+            app.command(cls=Command)(getattr(module, name))
     return app
 
 
 def main() -> None:
-    """Run the command; an error of ours is one line on standard error and exit code 1."""
+    """Run the command; an error of ours is one line on standard error, and an exit code."""
     _open_streams()
     # A polite end is an interrupt: unfinished files are taken away, the cursor comes back.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -90,12 +93,14 @@ def _flush() -> None:
 
 def _run(words: Sequence[str]) -> int:
     """The exit code of a command whose errors are told."""
-    from neardup_solr.errors import NeardupError
+    from neardup_solr.errors import ArgumentError, NeardupError
 
     try:
         return _usage(words) or _call(words)
     except NeardupError as error:
-        show.say(f"neardup: {show.printable(str(error))}")
+        command = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
+        show.say(f"neardup: {show.printable(in_options(str(error), command))}")
+        return WRONG_USAGE if isinstance(error, ArgumentError) else 1
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -106,15 +111,45 @@ def _run(words: Sequence[str]) -> int:
     return 1
 
 
+# What the library calls otherwise than the command.
+_FLAGS = {
+    "id": "--id-field", "text": "--text-field", "collection": "--collection",
+    "source": "SOURCE", "rows": "--band-rows",
+}  # fmt: skip
+
+
+def in_options(message: str, command: str) -> str:
+    """A message of the library in the command's words: `min_similarity` is --min-similarity."""
+    known = _options_of(command)
+
+    def flag(found: re.Match[str]) -> str:
+        name = found[1]
+        own = f"--{name.replace('_', '-')}"
+        if own in known:
+            return own
+        return _FLAGS.get(name, own) if _FLAGS.get(name, own) in known else name
+
+    return re.sub(r"`(\w+)`", flag, message)
+
+
+def _options_of(command: str) -> set[str]:
+    """The options of a command, and what it calls its source."""
+    if command not in COMMANDS:
+        return set()
+    found = typer.main.get_command(parser([command]))
+    inner = getattr(found, "commands", {}).get(command, found)
+    return {"SOURCE", *(option for each in inner.params for option in each.opts)}
+
+
 def _usage(words: Sequence[str]) -> int:
-    """2 where an argument is not text: Solr and its client take nothing else."""
+    """2 if an argument is not text: Solr and its client take nothing else."""
     odd = next((word for word in words if not _is_text(word)), None)
     if odd is None:
         return 0
     show.say(
         f"neardup: {show.printable(odd)} is no text in this locale's encoding; use UTF-8 for both"
     )
-    return 2
+    return WRONG_USAGE
 
 
 def _is_text(word: str) -> bool:
@@ -140,6 +175,7 @@ def _say_interrupted(errors: TextIO) -> None:
 
 
 def version(
+    context: typer.Context,
     show_version: Annotated[
         bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
     ] = False,
@@ -157,4 +193,7 @@ def version(
         from neardup_solr import __version__
 
         print(__version__)
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(START, end="")
         raise typer.Exit

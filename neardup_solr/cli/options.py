@@ -1,52 +1,116 @@
-"""Options that several commands share, each in one place."""
+"""Options that several commands share, each in one place, and what is made of them."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_args
 
 import typer
 
 import neardup_solr as nd
+from neardup_solr.choices import By, Family, Kind, MeasureName, Same
 from neardup_solr.cli import show
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
 
+# The headings under which a command's help lists its options.
+COUNTS = "What counts as a near-duplicate"
+READ = "How the source is read"
+SHAPE = "What shapes the signatures"
+PUT_OUT = "What comes out"
+WORK = "How the work is done"
+PLACE = "Where the collection is"
+
+RowFormat = Literal["table", "tsv", "csv", "jsonl"]
+TableOrJson = Literal["table", "json"]
+
 SourceArgument = Annotated[
     str,
     typer.Argument(
-        help="File (.txt .csv .tsv .jsonl .parquet, also .gz .zst), folder, or - for stdin."
+        help="File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .zst), folder, or - for"
+        " standard input."
     ),
 ]
 SourceFormatOption = Annotated[
     str | None,
     typer.Option(
         "--source-format",
-        help="lines, csv, tsv, jsonl, parquet or folder (default: by suffix).",
+        metavar="FORMAT",
+        help="lines, csv, tsv, jsonl, json, parquet, xlsx or folder (default: by suffix).",
+        rich_help_panel=READ,
+    ),
+]
+IdFieldOption = Annotated[
+    str, typer.Option(metavar="COLUMN", help="Column that holds the id.", rich_help_panel=READ)
+]
+TextFieldOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column that holds the text (repeatable, or a,b: they are joined) [default: text].",
+        rich_help_panel=READ,
     ),
 ]
 KeepOption = Annotated[
-    list[str] | None, typer.Option(help="Further column to keep in Solr (repeatable).")
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Further column to keep (repeatable, or a,b).",
+        rich_help_panel=READ,
+    ),
 ]
-IdFieldOption = Annotated[str, typer.Option(help="Column that holds the id.")]
-TextFieldOption = Annotated[str, typer.Option(help="Column that holds the text.")]
-LossyOption = Annotated[bool, typer.Option(help="Replace invalid UTF-8, not refuse it.")]
+DelimiterOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="CHARACTER",
+        help="What stands between the columns of a CSV, such as ';' or tab.",
+        rich_help_panel=READ,
+    ),
+]
+EncodingOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NAME",
+        help="Encoding of the text, such as cp1252 [default: UTF-8].",
+        rich_help_panel=READ,
+    ),
+]
+LossyOption = Annotated[
+    bool,
+    typer.Option("--lossy", help="Replace invalid characters, not refuse.", rich_help_panel=READ),
+]
 KindOption = Annotated[
-    str | None, typer.Option(help="Shingles of words, chars, stops or stems; words by default.")
+    Kind | None, typer.Option(help="What shingles are made of [words].", rich_help_panel=SHAPE)
 ]
-ShingleSizeOption = Annotated[int | None, typer.Option(help="Pieces in a shingle [3].")]
+ShingleSizeOption = Annotated[
+    int | None, typer.Option(help="Pieces in a shingle [3].", rich_help_panel=SHAPE)
+]
 LanguageOption = Annotated[
-    str | None, typer.Option(help="Language of the stems; english by default.")
+    str | None, typer.Option(help="Language of the stems [english].", rich_help_panel=SHAPE)
 ]
 FamilyOption = Annotated[
-    str | None, typer.Option(help="Hash family: affine or xor; affine by default.")
+    Family | None, typer.Option(help="Hash family [affine].", rich_help_panel=SHAPE)
 ]
-HashesOption = Annotated[int | None, typer.Option(help="Hashes in a signature [128].")]
-SignatureTermsOption = Annotated[int | None, typer.Option(help="Terms in content_sg [20].")]
-BandsOption = Annotated[int | None, typer.Option(help="LSH bands [42].")]
-BandRowsOption = Annotated[int | None, typer.Option(help="Rows of a band [3].")]
+HashesOption = Annotated[
+    int | None, typer.Option(help="Hashes in a signature [128].", rich_help_panel=SHAPE)
+]
+SignatureTermsOption = Annotated[
+    int | None, typer.Option(help="Terms in content_sg [20].", rich_help_panel=SHAPE)
+]
+BandsOption = Annotated[int | None, typer.Option(help="LSH bands [42].", rich_help_panel=SHAPE)]
+BandRowsOption = Annotated[
+    int | None, typer.Option(help="Rows of a band [3].", rich_help_panel=SHAPE)
+]
+FieldsOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Fields to write: all, a list, =-content_ng for all but that, +profile_hash for text"
+        " profiles too.",
+        rich_help_panel=SHAPE,
+    ),
+]
 SolrOption = Annotated[
     str | None,
     typer.Option(
@@ -54,45 +118,85 @@ SolrOption = Annotated[
         metavar="URL",
         help="Address of a Solr, such as http://host:8983/solr; else $NEARDUP_SOLR_URL;"
         " else the embedded Solr, started when needed.",
+        rich_help_panel=PLACE,
     ),
 ]
-CoreOption = Annotated[str, typer.Option("--core", "-c", help="Core or collection to work with.")]
-ByOption = Annotated[
+CollectionOption = Annotated[
     str | None,
     typer.Option(
-        help="What near-duplicates have to share: shingles, bands, signatures, profile or md5"
-        " (default: the first of them that the collection has); or native MinHashes."
+        "--collection",
+        "-c",
+        metavar="NAME",
+        help="Core or collection to work with [default: that of the address, else neardup].",
+        rich_help_panel=PLACE,
     ),
 ]
+ByOption = Annotated[
+    By | None,
+    typer.Option(
+        help="What near-duplicates have to share (default: the first of these that the collection"
+        " has; never native, the MinHashes that Solr made).",
+        rich_help_panel=COUNTS,
+    ),
+]
+
+
+def _known_fields(given: list[str] | None) -> list[str] | None:
+    """Refuse a field that --same cannot compare; lists of choices are beyond the parser."""
+    for name in given or ():
+        if name not in get_args(Same):
+            raise typer.BadParameter(f"{name!r} is not one of {', '.join(get_args(Same))}")
+    return given
+
+
 SameOption = Annotated[
     list[str] | None,
-    typer.Option(help="Only documents with the same first_word or md5_hash (repeatable)."),
+    typer.Option(
+        metavar="[first_word|md5_hash]",
+        help="Field that has to be equal (repeatable).",
+        callback=_known_fields,
+        rich_help_panel=COUNTS,
+    ),
 ]
 FilterOption = Annotated[
     list[str] | None,
-    typer.Option("--fq", metavar="QUERY", help="Only documents that match this (repeatable)."),
+    typer.Option(
+        "--fq",
+        metavar="QUERY",
+        help="Compare only with documents that match this (repeatable).",
+        rich_help_panel=COUNTS,
+    ),
 ]
-RowsOption = Annotated[int, typer.Option(help="Candidates to compare for each document.")]
+RowsOption = Annotated[
+    int,
+    typer.Option(help="Candidates to compare for each document.", rich_help_panel=COUNTS, min=1),
+]
 MeasureOption = Annotated[
-    str,
+    MeasureName,
     typer.Option(
         help="words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
-        " text), aligned (short records), or estimate (jaccard by signatures)."
+        " text), aligned (short records), or estimate (jaccard by signatures).",
+        rich_help_panel=COUNTS,
     ),
 ]
 MaxDistanceOption = Annotated[
     int | None,
-    typer.Option(help="At most this many words inserted, deleted or replaced."),
+    typer.Option(
+        help="At most this many words inserted, deleted or replaced.",
+        rich_help_panel=COUNTS,
+        min=0,
+    ),
 ]
 MinSimilarityOption = Annotated[
     float | None,
     typer.Option(
-        help="At least this similarity by the measure (default 0.5; containment 0.8,"
-        " aligned 0.75; none where --max-distance is given)."
+        help="At least this similarity by the measure, 0 to 1 (default 0.5; containment 0.8,"
+        " aligned 0.75; none if --max-distance is given).",
+        rich_help_panel=COUNTS,
     ),
 ]
-FromOption = Annotated[str | None, typer.Option("--from", metavar="ID", help="First id.")]
-ToOption = Annotated[str | None, typer.Option("--to", metavar="ID", help="Last id.")]
+FromOption = Annotated[str | None, typer.Option("--from-id", metavar="ID", help="First id.")]
+ToOption = Annotated[str | None, typer.Option("--to-id", metavar="ID", help="Last id.")]
 QueryOption = Annotated[
     str | None, typer.Option("--query", "-q", help="Only documents that this query matches.")
 ]
@@ -102,40 +206,95 @@ LaterOption = Annotated[
 ]
 OutputOption = Annotated[
     Path | None,
-    typer.Option("--output", "-o", metavar="FILE", help="Write to a .tsv, .csv or .jsonl file."),
-]
-FormatOption = Annotated[
-    str | None,
     typer.Option(
-        "--format",
-        help="Print as table, tsv, csv or jsonl (default: table on a terminal, else tsv).",
+        "--output",
+        "-o",
+        metavar="FILE",
+        help="Write to a .tsv, .csv or .jsonl file.",
+        rich_help_panel=PUT_OUT,
     ),
 ]
-NameArgument = Annotated[str, typer.Argument(help="Name of the core or collection.")]
+FormatOption = Annotated[
+    RowFormat | None,
+    typer.Option(
+        "--format",
+        help="How to print (default: table on a terminal, else tsv).",
+        rich_help_panel=PUT_OUT,
+    ),
+]
+JsonOption = Annotated[
+    TableOrJson, typer.Option("--format", help="How to print.", rich_help_panel=PUT_OUT)
+]
 PrefixOption = Annotated[
     str | None, typer.Option(help="What goes before the names of our fields, such as nd_.")
 ]
 TextFieldsOption = Annotated[
     list[str] | None,
-    typer.Option("--text-field", help="Field of the collection that holds the text (repeatable)."),
+    typer.Option(
+        "--text-field",
+        metavar="FIELD",
+        help="Field of the collection that holds the text (repeatable, or a,b: they are joined).",
+    ),
 ]
 QueriesOption = Annotated[
     list[str] | None,
     typer.Option("--query", "-q", help="Only documents that this query matches (repeatable)."),
 ]
 RateOption = Annotated[
-    float, typer.Option(help="Documents a second to write at most; 0: as fast as it goes.", min=0)
+    float,
+    typer.Option(
+        help="Documents a second to write at most; 0: as fast as it goes.",
+        min=0,
+        rich_help_panel=WORK,
+    ),
 ]
-ThreadsOption = Annotated[int, typer.Option(help="Sender threads.", min=1)]
-BatchOption = Annotated[int, typer.Option(help="Documents read and sent at once.", min=1)]
+ThreadsOption = Annotated[int, typer.Option(help="Sender threads.", min=1, rich_help_panel=WORK)]
+BatchOption = Annotated[
+    int, typer.Option(help="Documents in a batch.", min=1, rich_help_panel=WORK)
+]
 
 
-def connect(address: str | None, core: str, *, create: bool = False) -> Collection:
-    """The Solr that the options name; a line says so where the embedded one had to be started.
+class Reading(TypedDict):
+    """How a source is read, as the library's arguments."""
 
-    With `create` a core that is missing on the embedded one is made.
+    id: str
+    text: tuple[str, ...]
+    source_format: str | None
+    delimiter: str | None
+    encoding: str | None
+    lossy: bool
+
+
+def reading(
+    id_field: str,
+    text_field: list[str] | None,
+    source_format: str | None,
+    delimiter: str | None,
+    encoding: str | None,
+    lossy: bool,
+) -> Reading:
+    """The options that say how a source is read, as the library's arguments."""
+    return Reading(
+        id=id_field,
+        text=names(text_field) or ("text",),
+        source_format=source_format,
+        delimiter={"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
+        encoding=encoding,
+        lossy=lossy,
+    )
+
+
+def names(given: list[str] | None) -> tuple[str, ...]:
+    """Names that were given one by one, or several with commas between them."""
+    return tuple(name.strip() for each in given or () for name in each.split(",") if name.strip())
+
+
+def connect(address: str | None, collection: str | None, *, create: bool = False) -> Collection:
+    """The collection that the options name; a line says so if the embedded Solr was started.
+
+    With `create` one that is missing on the embedded Solr is made.
     """
-    return nd.connect(address, core=core, create=create, on_started=show.say)
+    return nd.connect(address, collection, create=create, on_started=show.say)
 
 
 def settings_given(
@@ -143,7 +302,7 @@ def settings_given(
 ) -> dict[str, Any]:
     """The settings that options ask for, by name; the others are those of the collection.
 
-    Raises SettingsError where a field is not one, or a language has no stemmer: before any work.
+    Raises ArgumentError if a field is not one, or a language has no stemmer: before any work.
     """
     from neardup_solr.settings import choose_fields
     from neardup_solr.text.shingles import stemmed
@@ -154,55 +313,22 @@ def settings_given(
     return {name: value for name, value in (given | others).items() if value is not None}
 
 
-def connect_named(address: str | None, name: str) -> Collection:
-    """The collection that a command's argument names, which the address must not contradict."""
-    from neardup_solr.verbs.connect import require_named
+def check_limits(
+    measure: MeasureName, max_distance: int | None, min_similarity: float | None
+) -> None:
+    """Refuse limits that cannot be before a Solr is asked, by ArgumentError."""
+    from neardup_solr.measures import Limits, measure_of
 
-    target = connect(address, name)
-    require_named(target, name)
-    return target
+    measure_of(measure, Limits(max_distance=max_distance, min_similarity=min_similarity))
 
 
-def rows_format(format: str | None) -> str | None:
-    """The format of rows to print, checked; None for a table."""
+def rows_format(format: RowFormat | None) -> str | None:
+    """The format of rows to print; None for a table."""
     if format is None:
         return None if sys.stdout.isatty() else "tsv"
-    if format == "table":
-        return None
-    from neardup_solr.reports.rows import check_format
-
-    check_format(format)
-    return format
+    return None if format == "table" else format
 
 
-def chosen(first: str | None, last: str | None, query: str | None, later_only: bool) -> nd.Chosen:
-    """The documents that a report is asked for, by the options that choose them."""
-    from neardup_solr.records import natural
-
-    if first is not None and last is not None and natural(first) > natural(last):
-        raise typer.BadParameter(f"--from {first} comes after --to {last}: turn them round")
-    return nd.Chosen(first=first, last=last, filter=query, later_only=later_only)
-
-
-def criteria(
-    by: str | None,
-    same: list[str] | None,
-    fq: list[str] | None,
-    rows: int,
-    measure: str,
-    limits: nd.Limits,
-) -> nd.Criteria:
-    """What a search asks for, by its options."""
-    return nd.Criteria(
-        by=by,
-        rows=rows,
-        filters=tuple(fq or ()),
-        same=tuple(same or ()),
-        measure=measure,
-        limits=limits,
-    )
-
-
-def limits(max_distance: int | None, min_similarity: float | None) -> nd.Limits:
-    """What counts as near, by the options that say so."""
-    return nd.Limits(max_distance=max_distance, min_similarity=min_similarity)
+def same_fields(given: list[str] | None) -> tuple[Same, ...]:
+    """The fields that have to be equal, which the parser has checked."""
+    return tuple(cast(Same, name) for name in given or ())

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
 
-if TYPE_CHECKING:
-    from neardup_solr import Chosen, Collection, Criteria, Report
-
 
 def report(
-    first: options.FromOption = None,
-    last: options.ToOption = None,
+    from_id: options.FromOption = None,
+    to_id: options.ToOption = None,
     query: options.QueryOption = None,
     later_only: options.LaterOption = False,
     by: options.ByOption = None,
-    same: options.SameOption = None,
-    fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
+    fq: options.FilterOption = None,
+    same: options.SameOption = None,
     measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
     output: options.OutputOption = None,
     format: options.FormatOption = None,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
+    collection: options.CollectionOption = None,
 ) -> None:
     """Report the near-duplicate pairs of documents of a collection."""
     from neardup_solr.reports import rows as faces
@@ -38,22 +33,31 @@ def report(
         if format not in (None, output.suffix.lower()[1:]):
             raise typer.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
         faces.check_output(output)
-    chosen = options.chosen(first, last, query, later_only)
-    limits = options.limits(max_distance, min_similarity)
-    criteria = options.criteria(by, same, fq, rows, measure, limits)
-    target = options.connect(solr, core)
-    found = compared(target, chosen, criteria)
+    options.check_limits(measure, max_distance, min_similarity)
+    target = options.connect(solr, collection)
+    with progress.watching() as watching:
+        found = nd.report(
+            target,
+            from_id=from_id,
+            to_id=to_id,
+            query=query,
+            later_only=later_only,
+            by=by,
+            rows=rows,
+            fq=fq or (),
+            same=options.same_fields(same),
+            measure=measure,
+            max_distance=max_distance,
+            min_similarity=min_similarity,
+            on_progress=watching.on_progress,
+        )
     if output is not None:
-        faces.write_pairs(found.pairs, output)
+        found.write(output)
         show.say(f"Wrote {output}.")
     elif as_rows is None:
         show.print_report(found, target.texts(show.ids_of(found)))
     else:
         show.print_rows(faces.format_pairs(found.pairs, as_rows))
     show.say_report(found)
-
-
-def compared(target: Collection, chosen: Chosen, criteria: Criteria) -> Report:
-    """The report of a collection, with a bar that says how far it is."""
-    with progress.watching() as watching:
-        return nd.report(target, chosen=chosen, criteria=criteria, on_progress=watching.on_progress)
+    if not found.pairs:
+        show.say_if_full_text([query, *(fq or ())])

@@ -18,15 +18,15 @@ def search(
         Path | None, typer.Option("--file", help="A file that holds a text; - for stdin.")
     ] = None,
     by: options.ByOption = None,
-    same: options.SameOption = None,
-    fq: options.FilterOption = None,
     rows: options.RowsOption = 100,
+    fq: options.FilterOption = None,
+    same: options.SameOption = None,
     measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
     format: options.FormatOption = None,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
+    collection: options.CollectionOption = None,
 ) -> None:
     """Find the near-duplicates of one document or text."""
     from neardup_solr.reports import rows as faces
@@ -34,17 +34,29 @@ def search(
     if sum(given is not None for given in (id, text, file)) != 1:
         raise typer.BadParameter("give one of --id, --text and --file")
     as_rows = options.rows_format(format)
-    limits = options.limits(max_distance, min_similarity)
-    criteria = options.criteria(by, same, fq, rows, measure, limits)
+    options.check_limits(measure, max_distance, min_similarity)
     if file is not None:
         show.say_if_typed(str(file), "the text")
         from neardup_solr import sources
 
         text = sources.read_text(file)
-    matches = nd.search(options.connect(solr, core), id=id, text=text, criteria=criteria)
+    target = options.connect(solr, collection)
+    matches = nd.search(
+        target,
+        id=id,
+        text=text,
+        by=by,
+        rows=rows,
+        fq=fq or (),
+        same=options.same_fields(same),
+        measure=measure,
+        max_distance=max_distance,
+        min_similarity=min_similarity,
+    )
     if as_rows is None:
         show.print_matches(matches)
     else:
         show.print_rows(faces.format_matches(matches, as_rows))
     if not matches:
         show.say("No near-duplicates found.")
+        show.say_if_full_text(fq or ())

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
+_FULL_TEXT = re.compile(r"\bcontent:(?!\[|\*$)")
 LONG_TEXT = 60  # words; above it, shingles are most of an index
 
 
@@ -34,6 +36,15 @@ def say_if_typed(source: str, what: str) -> None:
         say(f"Reading {what} from the keyboard; Ctrl-D on a line of its own ends it.")
 
 
+def say_if_full_text(queries: Iterable[str | None]) -> None:
+    """Tell why a query found nothing, if it looks for words in a field that is a string."""
+    if any(query and _FULL_TEXT.search(query) for query in queries):
+        say(
+            "Hint: content is stored, not indexed, so that no query finds words in it;"
+            " neardup search --text 'SOME WORDS' finds the documents near to a text."
+        )
+
+
 def compile_kernel() -> None:
     """Have the kernel compiled before it is needed, and say so if it takes its time."""
     from neardup_solr.minhash import sign
@@ -41,9 +52,9 @@ def compile_kernel() -> None:
     sign.compile_kernel(on_wait=lambda: say("Compiling the kernel, once ..."))
 
 
-def counted(number: int, what: str) -> str:
-    """A number of things, in the singular where it is one."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def counted(number: int, what: str, several: str | None = None) -> str:
+    """A number of things, in the singular if it is one; `several` if an s does not make them."""
+    return f"{number:,} {what if number == 1 else several or f'{what}s'}"
 
 
 def printable(text: str) -> str:
@@ -160,13 +171,14 @@ def say_summary(summary: IndexSummary) -> None:
         f" + {summary.repeated:,} repeated + {summary.failed:,} failed"
         f" ({summary.seconds:.1f} s, {rate:,.0f} records/s)."
     )
+    say(f"The collection {summary.collection} has {counted(summary.documents, 'document')} now.")
     if not summary.read:
         say("The source has no records: is it the right one?")
     long = summary.words > LONG_TEXT * summary.read
     if long and "content_ng" in summary.settings.fields:
         say(
             "Hint: the word shingles of texts this long are most of the index;"
-            " --fields=-content_ng, into a new core (--core NAME), leaves them out."
+            " --fields=-content_ng, into a new collection (-c NAME), leaves them out."
         )
 
 

@@ -16,9 +16,11 @@ def signatures(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The .parquet file to write.")
     ],
-    source_format: options.SourceFormatOption = None,
     id_field: options.IdFieldOption = "id",
-    text_field: options.TextFieldOption = "text",
+    text_field: options.TextFieldOption = None,
+    source_format: options.SourceFormatOption = None,
+    delimiter: options.DelimiterOption = None,
+    encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
     kind: options.KindOption = None,
     shingle_size: options.ShingleSizeOption = None,
@@ -32,23 +34,18 @@ def signatures(
 
     With their bands, and without any Solr.
     """
-
-    asked = options.settings_given(
-        kind=kind,
-        shingle_size=shingle_size,
-        language=language,
-        family=family,
-        hashes=hashes,
-        bands=bands,
-        rows=band_rows,
-    )
-    settings = nd.Settings(**asked)
-    reading = nd.Reading(source_format=source_format, id=id_field, text=(text_field,), lossy=lossy)
+    settings = nd.Settings(
+        **options.settings_given(
+            kind=kind, shingle_size=shingle_size, language=language, family=family, hashes=hashes,
+            bands=bands, rows=band_rows,
+        )
+    )  # fmt: skip
+    reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     with progress.watching() as watching:
         written = nd.signatures(
-            source, output, settings=settings, reading=reading, on_error=watching.on_error
+            source, output, settings=settings, on_error=watching.on_error, **reading
         )
     show.say(
         f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"

@@ -9,8 +9,8 @@ from neardup_solr.cli import options, progress, show
 
 
 def strip(
-    name: options.NameArgument,
     solr: options.SolrOption = None,
+    collection: options.CollectionOption = None,
     query: options.QueriesOption = None,
     rate: options.RateOption = 0,
     threads: options.ThreadsOption = 2,
@@ -20,10 +20,17 @@ def strip(
 
     Marks included; nothing else of them is changed.
     """
-    target = options.connect_named(solr, name)
-    pace = nd.Pace(rate=rate, threads=threads, batch=batch)
+    target = options.connect(solr, collection)
     with progress.watching() as watching, progress.resumable():
-        done = nd.strip(target, filters=query or (), pace=pace, watching=watching)
+        done = nd.strip(
+            target,
+            query=query or (),
+            rate=rate,
+            threads=threads,
+            batch=batch,
+            on_error=watching.on_error,
+            on_progress=watching.on_progress,
+        )
     failed = f", {done.failed:,} failed" if done.failed else ""
     show.say(f"{show.counted(done.stripped, 'document')} stripped{failed} ({done.seconds:.1f} s).")
     if done.failed:

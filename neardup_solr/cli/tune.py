@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import math
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
 from neardup_solr.files import page
+from neardup_solr.settings import Settings
 
 if TYPE_CHECKING:
     from neardup_solr.minhash.plans import Choice, Tuning
 
-FORMATS = ("table", "json")
 BAR = 25  # characters of the longest
 EIGHTHS = "▏▎▍▌▋▊▉█"
 
@@ -39,51 +40,50 @@ def tune(
     plot: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw to a .png or .svg file.")
     ] = None,
-    format: Annotated[str, typer.Option(help="Print as table or json.")] = "table",
-    source_format: options.SourceFormatOption = None,
+    format: options.JsonOption = "table",
     id_field: options.IdFieldOption = "id",
-    text_field: options.TextFieldOption = "text",
+    text_field: options.TextFieldOption = None,
+    source_format: options.SourceFormatOption = None,
+    delimiter: options.DelimiterOption = None,
+    encoding: options.EncodingOption = None,
+    lossy: options.LossyOption = False,
     kind: options.KindOption = None,
     shingle_size: options.ShingleSizeOption = None,
     language: options.LanguageOption = None,
     solr: options.SolrOption = None,
-    core: options.CoreOption = "neardup",
+    collection: options.CollectionOption = None,
 ) -> None:
     """Choose bands and rows by what to catch and to pass over.
 
     And see what they cost, on a sample.
     """
-    from neardup_solr.minhash.plans import Demand
     from neardup_solr.reports import plots
-    from neardup_solr.settings import Settings
-    from neardup_solr.sources import Reading
-    from neardup_solr.verbs.tune import Sampling
 
-    if format not in FORMATS:
-        raise typer.BadParameter(f"--format {format} is not known: choose {' or '.join(FORMATS)}")
-    shaping: dict[str, Any] = {"kind": kind, "shingle_size": shingle_size, "language": language}
-    asked = {name: value for name, value in shaping.items() if value is not None}
-    if source is None and asked:
-        raise typer.BadParameter(f"a collection has its own {', '.join(asked)}: name a SOURCE")
-    demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
-    settings = Settings(**asked)
+    settings = options.settings_given(kind=kind, shingle_size=shingle_size, language=language)
+    if source is None and settings:
+        raise typer.BadParameter(f"a collection has its own {', '.join(settings)}: name a SOURCE")
     if plot is not None:
         plots.check_plot(plot)
     failures: list[Exception] = []
-    reading = Reading(source_format=source_format, id=id_field, text=(text_field,))
     found = nd.tune(
-        _source(source) if source is not None else options.connect(solr, core),
-        demand=demand,
+        _source(source) if source is not None else options.connect(solr, collection),
+        catch=catch,
+        miss=miss,
+        avoid=avoid,
+        load=load,
         hashes=hashes,
-        settings=settings,
-        sampling=Sampling(size=sample, reading=reading, on_error=failures.append),
+        sample=sample,
         known=known,
+        settings=settings,
+        on_error=failures.append,
+        **options.reading(id_field, text_field, source_format, delimiter, encoding, lossy),
     )
     _say_failures(failures)
     if plot is not None:
         plots.plot(found, plot)
         show.say(f"Wrote {plot}.")
-    show.print_rows(_json(found) if format == "json" else _table(found, is_stored=source is None))
+    follow = _command(found, source, solr, collection)
+    show.print_rows(_json(found) if format == "json" else _table(found, follow))
     if failures:
         raise typer.Exit(1)
 
@@ -109,8 +109,29 @@ def _json(found: Tuning) -> Iterator[str]:
     yield orjson.dumps(fields, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _table(found: Tuning, *, is_stored: bool) -> Iterator[str]:
-    for block in (_head(found), _histogram(found), _choices(found), _advice(found, is_stored)):
+def _command(found: Tuning, source: str | None, solr: str | None, collection: str | None) -> str:
+    """What to type to have the bands that were chosen."""
+    plan, settings = found.choice.plan, found.settings
+    bands = ["--bands", str(plan.bands), "--band-rows", str(plan.rows)]
+    where = ["-c", collection] if collection else []
+    where += ["--solr", solr] if solr else []
+    if source is None:
+        return shlex.join(["neardup", "reband", *bands, *where])
+    shaping = {
+        "--kind": settings.kind,
+        "--shingle-size": settings.shingle_size,
+        "--language": settings.language,
+        "--hashes": settings.hashes,
+    }
+    usual = Settings()
+    for option, value in shaping.items():
+        if value != getattr(usual, option[2:].replace("-", "_")):
+            bands += [option, str(value)]
+    return shlex.join(["neardup", "index", source, *bands, *(where or ["-c", "NEW"])])
+
+
+def _table(found: Tuning, follow: str) -> Iterator[str]:
+    for block in (_head(found), _histogram(found), _choices(found), _advice(found, follow)):
         yield from (f"{line.rstrip()}\n" for line in block)
 
 
@@ -183,7 +204,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _advice(found: Tuning, is_stored: bool) -> Iterator[str]:
+def _advice(found: Tuning, follow: str) -> Iterator[str]:
     from neardup_solr.minhash.plans import percent
 
     plan, demand = found.choice.plan, found.demand
@@ -199,9 +220,11 @@ def _advice(found: Tuning, is_stored: bool) -> Iterator[str]:
     if found.absent:
         yield f"{show.counted(found.absent, 'known pair')} left out: a document is not there."
     yield ""
-    more = f" --hashes {found.settings.hashes}" if found.settings.hashes != 128 else ""
+    if found.current and found.current.plan == plan:
+        yield "The collection has the bands that are chosen."
+        return
     miss, load = percent(demand.miss), percent(demand.load)
     yield f"Fewest bands that miss at most {miss} and pass at most {load}:"
-    yield f"  --bands {plan.bands} --band-rows {plan.rows}{more}"
-    if is_stored and found.current and found.current.plan != plan:
-        yield f"The collection can have them without its texts: see {page('tuning')}."
+    yield f"  {follow}"
+    if found.current:
+        yield f"They are made of the stored signatures, without the texts: see {page('tuning')}."

@@ -11,17 +11,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.arguments import require_choice
 from neardup_solr.candidates.by_band import components
-from neardup_solr.errors import SettingsError
+from neardup_solr.choices import Linkage
 from neardup_solr.kernel import graph
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.records import Cluster, Member
 
-LINKAGES = ("single", "complete")
+LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
 
 Labels = NDArray[np.int64]
 Similarities = NDArray[np.float64]
@@ -30,11 +32,9 @@ Similarities = NDArray[np.float64]
 def linked(linkage: str, documents: int, pairs: Pairs, similarities: Similarities) -> Labels:
     """The labels by a linkage of that name: "single" or "complete".
 
-    Raises SettingsError where there is no such linkage.
+    Raises ArgumentError if there is no such linkage.
     """
-    if linkage not in LINKAGES:
-        reason = f"--linkage {linkage} is not known"
-        raise SettingsError(reason, f"choose {' or '.join(LINKAGES)}")
+    require_choice("linkage", linkage, LINKAGES)
     if linkage == "single":
         return single(documents, pairs)
     return complete(documents, pairs, similarities)

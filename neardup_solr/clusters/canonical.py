@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.clusters import Labels
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError
 from neardup_solr.records import natural
 
 LENGTH = "num_words"  # what `longest` and `shortest` compare
@@ -87,7 +87,7 @@ def rule(text: str) -> Rule:
     arrival), `oldest:FIELD`, `FIELD:asc`, `FIELD:desc`, or `FIELD=a,b,c`: trusted values, the most
     trusted first.
 
-    Raises SettingsError where it is none of these.
+    Raises ArgumentError where it is none of these.
     """
     if text in _NAMED:
         return _NAMED[text]
@@ -100,7 +100,7 @@ def rule(text: str) -> Rule:
         return Rule(field=field, is_descending=direction == "desc")
     if not is_trusted and text.startswith("oldest:") and text != "oldest:":
         return Rule(field=text.removeprefix("oldest:"))
-    raise SettingsError(f"--canonical {text!r} is not a rule", _WORDING)
+    raise ArgumentError(f"`canonical` cannot be {text!r}, which is not a rule", _WORDING)
 
 
 def canonicals(

@@ -15,9 +15,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, cast, get_args
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.arguments import require_choice
+from neardup_solr.choices import MeasureName
+from neardup_solr.errors import ArgumentError
 from neardup_solr.settings import Settings
 
 if TYPE_CHECKING:
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 Prepared = Any  # texts as their measure compares them: numbers of words, rows of signatures, …
 Prepare = Callable[[Sequence[str]], Prepared]
 
-NAMES = ("words", "jaccard", "containment", "aligned", "estimate")  # each in the file of its name
+NAMES: tuple[MeasureName, ...] = get_args(MeasureName)  # each in the file of its name
 DEFAULT_SIMILARITY = 0.5
 NO_DISTANCE = -1
 _ROUNDING = 1e-9
@@ -45,7 +47,7 @@ class Limits:
     `max_distance` counts words, `min_similarity` lies in 0..1; None is no limit, but if both are
     None the similarity has to be the default of the measure or more.
 
-    Raises SettingsError if a limit is out of range.
+    Raises ArgumentError if a limit is out of range.
     """
 
     max_distance: int | None = None
@@ -53,11 +55,13 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.max_distance is not None and self.max_distance < 0:
-            reason = f"a distance of {self.max_distance} words cannot be"
-            raise SettingsError(reason, "give 0 or more")
+            reason = f"`max_distance` cannot be {self.max_distance}"
+            raise ArgumentError(reason, "give 0 words or more")
         if self.min_similarity is not None and not 0.0 <= self.min_similarity <= 1.0:
-            reason = f"a similarity of {self.min_similarity} cannot be"
-            raise SettingsError(reason, "give one from 0 to 1")
+            given = self.min_similarity
+            per_cent = 1 < given <= 100
+            step = f"for {given:g} % give {given / 100:g}" if per_cent else "give one from 0 to 1"
+            raise ArgumentError(f"`min_similarity` cannot be {given:g}", step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,9 +178,8 @@ class Comparer:
 
 @cache
 def measure_named(name: str) -> Measure:
-    """The measure of a name; only its own file is loaded. Raises SettingsError if there is none."""
-    if name not in NAMES:
-        raise SettingsError(f"--measure {name} is not known", f"choose one of {', '.join(NAMES)}")
+    """The measure of a name; only its own file is loaded. Raises ArgumentError if there is none."""
+    require_choice("measure", name, NAMES)
     return cast(Measure, import_module(f"neardup_solr.measures.{name}").MEASURE)
 
 
@@ -184,6 +187,8 @@ def measure_of(name: str, limits: Limits) -> Measure:
     """As `measure_named`; also refuses a measure that cannot have such limits."""
     found = measure_named(name)
     if limits.max_distance is not None and not found.has_distance:
-        reason = f"the measure {name} has no distance"
-        raise SettingsError(reason, "give --min-similarity instead, or --measure words")
+        reason = (
+            f"the measure {name} has no distance, so `max_distance` cannot be {limits.max_distance}"
+        )
+        raise ArgumentError(reason, "give `min_similarity` instead, or the `measure` words")
     return found

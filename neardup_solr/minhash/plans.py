@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import Settings
 
 MOST_HASHES = 65_536
@@ -45,13 +45,13 @@ class Demand:
             ("load", 0 < self.load < 1),
         ):
             if not is_meant:
-                reason = f"{name} cannot be {getattr(self, name):g}"
-                raise SettingsError(reason, "give a share between 0 and 1, such as 0.01 for 1 %")
+                reason = f"`{name}` cannot be {getattr(self, name):g}"
+                raise ArgumentError(reason, "give a share between 0 and 1, such as 0.01 for 1 %")
         if self.catch <= self.avoid:
-            raise SettingsError(
-                f"the similarity to catch, {self.catch:g}, is not above that to pass over,"
+            raise ArgumentError(
+                f"the similarity to `catch`, {self.catch:g}, is not above that to `avoid`,"
                 f" {self.avoid:g}",
-                "raise --catch or lower --avoid",
+                "raise `catch` or lower `avoid`",
             )
 
 
@@ -101,8 +101,8 @@ class Tuning:
 
     `sampled` of `documents` were compared, each with each: `agreements` counts pairs by the number
     of equal hashes, 0 to all, and `known` does so for known pairs; `absent` of those have a
-    document that is not there. `choice` is recommended, `others` meet the demand to catch with
-    other rows, `current` is what the collection has now.
+    document that is not there. `failed` records could not be used. `choice` is recommended,
+    `others` meet the demand to catch with other rows, `current` is what the collection has now.
     """
 
     demand: Demand
@@ -115,6 +115,7 @@ class Tuning:
     current: Choice | None = None
     known: tuple[int, ...] = ()
     absent: int = 0
+    failed: int = 0
 
 
 def curve(similarities: ArrayLike, bands: int, rows: int) -> Values:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.arguments import require, shown
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import joins
 from neardup_solr.settings import Settings
@@ -20,6 +21,8 @@ from neardup_solr.settings import Settings
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _SIXES = np.full(256, 64, dtype=np.uint8)
 _SIXES[np.frombuffer(_ALPHABET, dtype=np.uint8)] = np.arange(64)
+
+_ENCODED = "give the text of a field `signature`"
 
 Signature = NDArray[np.uint32]
 
@@ -42,8 +45,9 @@ def encode(signature: Signature) -> str:
 def decode(encoded: str) -> Signature:
     """The signature that a string of `encode` stands for; shape (hashes,), dtype uint32.
 
-    Raises SettingsError where the string is not one.
+    Raises SettingsError where the string is not one, ArgumentError where it is no string.
     """
+    require(isinstance(encoded, str), f"`encoded` cannot be {shown(encoded)}", _ENCODED)
     try:
         packed = base64.b64decode(encoded, validate=True)
         return np.frombuffer(packed, dtype="<u4").astype(np.uint32)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from numbers import Real
 from statistics import NormalDist
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from neardup_solr.arguments import require, shown
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash.plans import Plan, curve
 
@@ -48,6 +50,9 @@ def jaccard(
 
     Raises SettingsError where signatures differ in length, or the level is not within 0..1.
     """
+    for name, given in (("signatures", signatures), ("others", others)):
+        is_array = isinstance(given, np.ndarray) and given.ndim > 0
+        require(is_array, f"`{name}` cannot be {shown(given)}", "give what `decode` gives")
     deviations = _deviations(level)
     hashes = signatures.shape[-1]
     if 0 in (hashes, others.shape[-1]):
@@ -180,7 +185,7 @@ def _smallest(most: int) -> type[np.unsignedinteger]:
 
 def _deviations(level: float) -> float:
     """How many standard deviations each way hold a normal variable at a level of confidence."""
-    if not 0 < level < 1:
+    if not (isinstance(level, Real) and 0 < level < 1):
         raise SettingsError(f"a level of {level} cannot be", "give one between 0 and 1, as 0.95")
     return NormalDist().inv_cdf((1 + level) / 2)
 

@@ -35,7 +35,7 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     Raises SourceError where the suffix is not known or the file cannot be written; a file that
     was there before is then still whole.
     """
-    _write(Path(path), (_row(pair, COLUMNS) for pair in pairs), COLUMNS)
+    write_rows((_row(pair, COLUMNS) for pair in pairs), COLUMNS, Path(path))
 
 
 def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
@@ -43,10 +43,14 @@ def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
 
     Columns id, other_id, similarity, distance (empty where it was not measured), measure, cluster.
     """
-    _write(Path(path), (_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS)
+    write_rows((_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS, Path(path))
 
 
-def _write(path: Path, rows: Iterable[Row], columns: Sequence[str]) -> None:
+def write_rows(rows: Iterable[Row], columns: Sequence[str], path: Path) -> None:
+    """Write rows to a file whose suffix (.tsv, .csv, .jsonl) says the format, whole or not at all.
+
+    Raises SourceError if the suffix is not known or the file cannot be written.
+    """
     write_lines(path, _face(path)(rows, columns))
 
 

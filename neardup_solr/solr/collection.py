@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from neardup_solr.errors import (
     SolrAnswerError,
 )
 from neardup_solr.records import NOTHING
-from neardup_solr.settings import Settings
+from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr import export, query
 from neardup_solr.solr.answers import Refusal, answer, refused_by, too_large
 from neardup_solr.solr.names import NOTE, PLAIN, SETTINGS, TEXT, Names
@@ -276,10 +276,10 @@ class Collection:
         if count := self.count():
             raise SettingsError(
                 f"none of the {count:,} documents of {self.name!r} has fields to compare",
-                f"add them first: neardup annotate {self.name}",
+                f"add them first: neardup annotate -c {self.name}",
             )
         reason = f"the collection {self.name!r} has no documents"
-        raise SettingsError(reason, f"index some: neardup index FILE --collection {self.name}")
+        raise SettingsError(reason, f"index some: neardup index FILE -c {self.name}")
 
     def settled(self, asked: Settings | Mapping[str, Any] | None) -> Settings:
         """The settings to index with: those asked for, else those stored, else the defaults.
@@ -291,8 +291,8 @@ class Collection:
         # Documents of a run that was interrupted are not yet seen by searches; they count, too.
         self.commit()
         stored = self.stored_settings()
-        if isinstance(asked, Mapping):
-            asked = replace(stored or Settings(), **asked)
+        if asked is not None:
+            asked = settings_of(asked, stored or Settings())
         if asked is not None and stored is not None and stored != asked:
             raise SettingsError(
                 f"the collection was indexed with [{stored.fingerprint}],"

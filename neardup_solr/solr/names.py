@@ -66,7 +66,7 @@ class Names:
             reason = (
                 f"the schema's field {NOTE!r} does not say what the collection calls its fields"
             )
-            raise SettingsError(reason, "delete that field, then: neardup init NAME") from None
+            raise SettingsError(reason, "delete that field, then: neardup init -c NAME") from None
 
     def noted(self) -> str:
         """These names as the note that a schema keeps of them."""

@@ -18,11 +18,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 from urllib.parse import SplitResult, unquote, urlsplit
 
 import requests
 from requests import PreparedRequest, Request, Session
+from urllib3.exceptions import LocationParseError
 
 from neardup_solr.errors import SettingsError, SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.solr.answers import LOG, NOT_SOLR, cause, check, next_step, redacted
@@ -275,6 +276,8 @@ class CheckedSession(requests.Session):
             self.reached = True
             reason = "the answer is damaged: it cannot be unpacked"
             raise SolrAnswerError(shown, 200, reason, NOT_SOLR) from None
+        except LocationParseError:  # which requests lets through for the address of a proxy
+            raise self._unreachable(shown, "the proxy on the way has no valid address") from None
         except requests.exceptions.RequestException as error:
             # A hook of a carrier may raise for what is an answer all the same.
             if error.response is None:
@@ -308,6 +311,7 @@ def _seconds(retry_after: str) -> float:
     return float(retry_after) if retry_after.isdecimal() else 0.0
 
 
+@runtime_checkable
 class Connection(Protocol):
     """What is taken over of a connection that the user has: a `pysolr.Solr` is one."""
 

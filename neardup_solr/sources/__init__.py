@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from neardup_solr.errors import RecordError
+from neardup_solr.progress import unheard
 from neardup_solr.records import Document
 from neardup_solr.sources import first_lines
 from neardup_solr.sources.arrow import read_parquet
@@ -38,8 +39,20 @@ from neardup_solr.sources.objects import read_json
 from neardup_solr.sources.record import Opened, Reading, Record, Unusable
 from neardup_solr.sources.sheets import read_xlsx
 from neardup_solr.sources.whole_files import contents, read_folder, size, walk
+from neardup_solr.sources.written import WRITTEN, Written
 
-__all__ = ["FORMATS", "Reading", "Source", "documents", "read", "read_text", "size_hint"]
+__all__ = [
+    "FORMATS",
+    "Reading",
+    "Source",
+    "Written",
+    "as_written",
+    "documents",
+    "format_of",
+    "read",
+    "read_text",
+    "size_hint",
+]
 
 READERS: Final[dict[str, Callable[[Opened, Reading], Iterator[Record]]]] = {
     "lines": read_lines,
@@ -161,6 +174,20 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
         raise opened.error(str(problem), "give a text file in UTF-8") from problem
     except RecordError as error:
         raise opened.error(error.reason, "give a whole file") from error
+
+
+def as_written(source: str | Path, *, reading: Reading) -> Written:
+    """The records of a file or folder as they are written, each with all its columns.
+
+    Raises SourceError if it cannot be read as a whole.
+    """
+    opened = _source(source, reading, on_notice=unheard)
+    return WRITTEN[format_of(source, reading=reading)](opened, reading)
+
+
+def format_of(source: str | Path, *, reading: Reading) -> str:
+    """The format of a file or folder; raises SourceError if it cannot be told."""
+    return _format(_source(source, reading), reading) or "lines"
 
 
 def size_hint(source: Source) -> int | None:

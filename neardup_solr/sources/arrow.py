@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from neardup_solr.errors import RecordError
@@ -16,6 +17,34 @@ ROWS_AT_ONCE: Final = 256
 
 def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
     """The rows of a Parquet file, streamed."""
+    with _opened(source) as file:
+        names = file.schema_arrow.names
+        places, asked = columns(source, names, reading).packed()
+        wanted = [names[place] for place in places]
+        batches = file.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted)
+        yield from _rows(source, _counted(source, file, batches), wanted, asked)
+
+
+def written_batches(source: Opened) -> tuple[Any, Iterator[Any]]:
+    """The schema of a Parquet file, and its rows in batches, as far as they can be read."""
+    file = _opened(source)
+    return file.schema_arrow, _readable(file)
+
+
+def _readable(file: Any) -> Iterator[Any]:
+    import pyarrow
+
+    with file, suppress(pyarrow.ArrowException, OSError):
+        yield from file.iter_batches(batch_size=ROWS_AT_ONCE)
+
+
+def row_of(batch: Any, row: int) -> dict[str, Any]:
+    """A row of a batch, its values as Python has them."""
+    return {name: _values(batch.column(at).slice(row, 1))[0]
+            for at, name in enumerate(batch.schema.names)}  # fmt: skip
+
+
+def _opened(source: Opened) -> Any:
     if source.path is None:
         raise source.error("Parquet cannot be read from standard input", "give the file's name")
     try:
@@ -25,18 +54,12 @@ def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
         raise source.error("Parquet needs the library pyarrow", NEEDS_FORMATS) from error
     try:
         # Buffered: pages are read as they come, rather than row groups as a whole.
-        file = pyarrow.parquet.ParquetFile(source.path, buffer_size=2**20, pre_buffer=False)
+        return pyarrow.parquet.ParquetFile(source.path, buffer_size=2**20, pre_buffer=False)
     except (pyarrow.ArrowException, OSError) as error:
         raise source.error(
             f"is not a whole Parquet file ({first_line(error)})",
             "check it, or give `source_format`",
         ) from error
-    with file:
-        names = file.schema_arrow.names
-        places, asked = columns(source, names, reading).packed()
-        wanted = [names[place] for place in places]
-        batches = file.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted)
-        yield from _rows(source, _counted(source, file, batches), wanted, asked)
 
 
 def read_arrow(source: Opened, batches: Any) -> Iterator[Record]:

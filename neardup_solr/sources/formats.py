@@ -45,6 +45,17 @@ def read_lines(source: Opened, reading: Reading) -> Iterator[Record]:
             yield record(f"{where}{number}", parts[0], text, reading=reading)
 
 
+def written_lines(source: Opened, reading: Reading) -> Iterator[bytes]:
+    """The lines of which `read_lines` makes records, as they are written."""
+    for raw in lines(source, reading.max_doc_bytes + 1024):
+        try:
+            is_blank = not decoded(raw, reading).strip()
+        except Unusable:
+            is_blank = False
+        if not is_blank:
+            yield raw or b""
+
+
 def read_csv(source: Opened, reading: Reading) -> Iterator[Record]:
     """Comma-separated values with a header; a quoted field may hold commas and newlines."""
     return _table(source, reading, ",")
@@ -78,6 +89,44 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
             text = tuple(row[at] for at in asked.text) if several else row[text_at]
             kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
             yield record(f"{where}{number}", row[id_at], text, reading=reading, kept=kept)
+
+
+def written_rows(
+    source: Opened, reading: Reading, usual: str
+) -> tuple[str, Iterator[tuple[bytes, list[str]]]]:
+    """What separates the columns, and the rows as they are written with their fields, header first.
+
+    A row that cannot be read has no fields.
+    """
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
+    held: deque[bytes] = deque()
+    feed = _Feed(_remembered(lines(source, reading.max_doc_bytes + 64 * 1024), held))
+    delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
+    return delimiter, _as_written(_rows(feed, reading, delimiter), held)
+
+
+def _remembered(stream: Iterator[bytes | None], held: deque[bytes]) -> Iterator[bytes | None]:
+    for line in stream:
+        held.append(line or b"")
+        yield line
+
+
+def _as_written(
+    rows: Iterator[tuple[int, Row]], held: deque[bytes]
+) -> Iterator[tuple[bytes, list[str]]]:
+    """Each row with its lines; blank ones between the rows are left out."""
+    line = 1
+    for number, row in rows:
+        for _ in range(number - line):
+            held.popleft()
+        if not isinstance(row, list):
+            line = number
+            yield b"", []
+            continue
+        # Within a row, line breaks stand in its fields only.
+        breaks = sum(field.count("\n") for field in row) if b'"' in held[0] else 0
+        line = number + 1 + breaks
+        yield b"\n".join([held.popleft() for _ in range(1 + breaks)]), row
 
 
 def _delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
@@ -141,7 +190,7 @@ def _row(
     too_large_inside = any(raw is None for _, raw in taken)
     whole = None if too_large_inside else b"\n".join([first, *(raw or b"" for _, raw in taken)])
     taken.clear()
-    decoded(whole, reading)  # raises where `_continued` let bytes pass that are not UTF-8
+    decoded(whole, reading)  # raises if `_continued` let bytes pass that are not UTF-8
     return row
 
 

@@ -7,10 +7,12 @@ rows at a time: nothing is copied as a whole.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
 from neardup_solr.errors import ArgumentError, RecordError
+from neardup_solr.minhash.entries import problem
 from neardup_solr.records import Document
 from neardup_solr.sources.arrow import first_line, read_arrow
 from neardup_solr.sources.columns import (
@@ -254,19 +256,28 @@ def _misfit(found: object, kind: str) -> str:
 
 
 def _read_documents(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[Record]:
-    reading = source.reading
+    """Documents as they are: whoever uses them says what is wrong with one, in its place."""
     for position, found in records:
         if isinstance(found, RecordError):
             yield found
-            continue
-        where = found.position or position
-        try:
-            kept = {name: kept_value(name, each, reading) for name, each in found.kept.items()}
-            id, text = value(found.id, reading), value(found.text, reading)
-        except Unusable as problem:
-            yield RecordError(where, str(problem))
-            continue
-        yield record(where, id, text, reading=reading, kept=kept)
+        elif type(found.id) is not str or type(found.text) is not str or found.kept:
+            yield _with_plain_values(found, found.position or position, source.reading)
+        elif found.position or problem(found) is None:
+            yield found
+        else:
+            yield replace(found, position=position)
+
+
+def _with_plain_values(found: Document, position: str, reading: Reading) -> Record:
+    """A document whose values are plain ones, as numbers of NumPy are not."""
+    try:
+        id, text = value(found.id, reading), value(found.text, reading)
+        kept = {name: kept_value(name, each, reading) for name, each in found.kept.items()}
+        made = record(position, id, text, reading=reading, kept=kept)
+    except Unusable as reason:
+        made = RecordError(position, str(reason))
+    is_plain = type(found.id) is type(found.text) is str
+    return replace(found, position=position) if isinstance(made, RecordError) and is_plain else made
 
 
 def _read_pairs(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[Record]:

@@ -33,14 +33,28 @@ _HEAD: Final = 2**16
 
 def read_json(source: Opened, reading: Reading) -> Iterator[Record]:
     """One JSON object a line, or one array of objects; blank lines are passed over."""
+    source, is_array = _begun(source)
+    found = _of_array(source, reading) if is_array else _of_lines(source, reading)
+    return from_objects(source, found, reading)
+
+
+def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
+    """What `read_json` makes records of, as it is written."""
+    source, is_array = _begun(source)
+    limit = 2 * reading.max_doc_bytes + 64 * 1024
+    if is_array:
+        return _elements(source, limit)
+    return (raw or b"" for raw in lines(source, limit) if raw is None or raw.strip())
+
+
+def _begun(source: Opened) -> tuple[Opened, bool]:
+    """A source whose first line is looked at, and whether it begins an array."""
     head, source = begun(source, lambda head: b"\n" in head.lstrip() or len(head) > _HEAD)
     first = head.lstrip()[:_HEAD].partition(b"\n")[0].strip()
     if first == b"{":
         reason = "is one JSON object over several lines"
         raise source.error(reason, "give an array of objects, or an object a line")
-    is_array = first.startswith(b"[")
-    found = _of_array(source, reading) if is_array else _of_lines(source, reading)
-    return from_objects(source, found, reading)
+    return source, first.startswith(b"[")
 
 
 def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> Iterator[Record]:

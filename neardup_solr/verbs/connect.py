@@ -3,49 +3,67 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.arguments import checked
+from neardup_solr.errors import ArgumentError
 from neardup_solr.solr.collection import Collection, open_collection, require_name
 from neardup_solr.solr.session import Access, Connection, from_environment
 
 ADDRESS = "NEARDUP_SOLR_URL"
-CORE = "neardup"
+NAME = "neardup"  # of a collection that nobody named
 
 
+@checked
 def connect(
     address: str | Connection | None = None,
+    collection: str | None = None,
     *,
-    core: str = CORE,
-    heap: str | None = None,
     create: bool = False,
-    access: Access | None = None,
+    heap: str | None = None,
+    ca: str | Path | None = None,
+    headers: Mapping[str, str] | None = None,
+    proxy: str | None = None,
     on_started: Callable[[str], None] | None = None,
 ) -> Collection:
-    """The Solr to work with: the one at `address`, at $NEARDUP_SOLR_URL, or the embedded one.
+    """A collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
 
-    Instead of an address, a `pysolr.Solr`: the collection is its own, and its session goes on
-    sending the requests, with all that was set there. `access` says how a Solr of yours is reached
-    otherwise (default: with the headers of $NEARDUP_SOLR_HEADERS). The embedded Solr is started
-    where it does not run yet (with `heap`, such as "2g"); `on_started` gets one line that says so.
-    With `create` its core is created where it is missing. In a Solr of yours only `init` creates
-    one.
+    An address is that of a Solr ("http://host:8983/solr"; user and password may stand in it), or
+    of a collection in it ("http://host:8983/solr/listings"). `collection` is the name in it
+    (default: "neardup"). Instead of an address, a `pysolr.Solr`: the collection is its own, and
+    its session goes on sending the requests, with all that was set there.
 
-    Raises SolrUnreachable where the address is none, SettingsError where no core can have that
-    name or the CA file is missing, ServerError where the embedded Solr cannot be fetched or
-    started.
+    `ca` is a PEM file of certificate authorities to trust instead of the usual ones (default: that
+    of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `headers` go with every request
+    (default: those of $NEARDUP_SOLR_HEADERS), and `proxy` is the address of a proxy for all of
+    them (default: those of the environment, which never count for this machine itself).
+
+    The embedded Solr is started if it does not run yet (with `heap`, such as "2g"); `on_started`
+    gets one line that says so. With `create` its collection is created if it is missing. In a Solr
+    of yours only `init` creates one.
+
+    Raises ArgumentError if no collection can have that name, the address names another one, or
+    the CA file is missing; SolrUnreachable if the address is none; ServerError if the embedded
+    Solr cannot be fetched or started.
     """
     address = address or os.environ.get(ADDRESS)
     if address:
-        return _named(open_collection(address, core, access=access or from_environment()))
-    require_name(core)
+        usual = from_environment()
+        access = Access(ca=ca, headers=usual.headers if headers is None else headers, proxy=proxy)
+        found = open_collection(address, collection or NAME, access=access)
+        if collection is not None:
+            require_named(found, collection)
+        return _named(found)
+    name = NAME if collection is None else collection
+    require_name(name)
     from neardup_solr import embedded
 
     running = embedded.start(heap=heap)
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
-    target = open_collection(running.url, core, embedded=True)
+    target = open_collection(running.url, name, embedded=True)
     if create:
         from neardup_solr.files import solr_config
         from neardup_solr.solr import admin
@@ -61,9 +79,9 @@ def _named(collection: Collection) -> Collection:
 
 
 def require_named(collection: Collection, name: str) -> None:
-    """Refuse an address that names another core than the user does, by SettingsError."""
+    """Refuse an address that names another collection than the user does, by ArgumentError."""
     if name != collection.name:
-        raise SettingsError(
-            f"the address names the core {collection.name!r}, and {name!r} was asked for",
-            f"give the address without a core: {collection.base}",
+        raise ArgumentError(
+            f"the address names the collection {collection.name!r}, and `collection` is {name!r}",
+            f"give the address without a collection: {collection.base}",
         )

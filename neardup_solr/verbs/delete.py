@@ -4,32 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from neardup_solr.arguments import checked, require
 from neardup_solr.solr.collection import Collection
 
 
-def delete(collection: Collection, *, ids: Sequence[str] = (), filter: str | None = None) -> int:
+@checked
+def delete(
+    collection: Collection,
+    ids: Sequence[str] = (),
+    *,
+    query: str | None = None,
+    dry_run: bool = False,
+) -> int:
     """Delete documents by id and by a query in Solr's syntax ("*:*" is all of them).
 
-    Returns how many documents matched; ids that are not there are no error.
+    Returns how many documents matched; ids that are not there are no error. A dry run only counts.
 
-    Raises SolrAnswerError where Solr does not understand the query (nothing is deleted then), and
-    TypeError for ids that are one string.
+    Raises SolrAnswerError if Solr does not understand the query (nothing is deleted then), and
+    ArgumentError for ids that are one text.
     """
-    if isinstance(ids, str):
-        raise TypeError(f"ids is a list of ids, not a single string: give ids=[{ids!r}]")
+    require(bool(ids) or query is not None, "nothing says what to delete", "give `ids` or `query`")
     # What an interrupted run sent is not yet seen by searches, and so would not be counted.
     collection.commit()
-    matching = _matching(collection, ids, filter)
+    matching = _matching(collection, ids, query)
+    if dry_run:
+        return matching
     collection.delete_ids(ids)
-    if filter is not None:
-        collection.delete_query(filter)
+    if query is not None:
+        collection.delete_query(query)
     collection.commit()
     return matching
 
 
-def _matching(collection: Collection, ids: Sequence[str], filter: str | None) -> int:
+def _matching(collection: Collection, ids: Sequence[str], query: str | None) -> int:
     named = collection.count(ids=ids) if ids else 0
-    if filter is None:
+    if query is None:
         return named
-    both = collection.count([filter], ids=ids) if ids else 0
-    return named + collection.count([filter]) - both
+    both = collection.count([query], ids=ids) if ids else 0
+    return named + collection.count([query]) - both

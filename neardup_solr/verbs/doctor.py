@@ -11,7 +11,7 @@ from typing import Any
 import mmh3
 import orjson
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.arguments import checked, require
 from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -19,7 +19,6 @@ from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
 from neardup_solr.solr.probe import health
-from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Finding
 
@@ -48,6 +47,7 @@ class Diagnosis:
         return tuple(one for one in self.findings if one.level != NOTE)
 
 
+@checked
 def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     """Count documents by settings, missing ones included, and compute a sample anew.
 
@@ -57,13 +57,12 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     Raises SettingsError where settings are not understood, SchemaError where the collection has
     no fields of ours, SolrError where Solr does not answer.
     """
-    if sample < 0:
-        raise SettingsError(f"a sample cannot have {sample} documents", "give 0 or more")
+    require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
     found = schema.described(collection)
     roots, settings = guard.roots_only(found), collection.values(SETTINGS)
-    documents, with_text = collection.count(roots), _with_text(collection, found)
-    missing = collection.count([*roots, f"-{collection.names.of(SETTINGS)}:[* TO *]", *with_text])
+    documents, with_text = collection.count(roots), guard.with_text(collection, found)
+    missing = guard.count_missing(collection, found)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
     told = health(collection)
     sampled = _sampled(collection, sample)
@@ -92,14 +91,6 @@ def _sampled(collection: Collection, size: int) -> Sampled:
             known[fingerprint] = Settings.parse(fingerprint)
         sampled.add(one, known[fingerprint])
     return sampled
-
-
-def _with_text(collection: Collection, found: Schema) -> list[str]:
-    """A filter for documents with text, where one of its fields can be searched for."""
-    fields = {name: found.field(name) for name in collection.names.text}
-    if not all(one is not None and (one.indexed or one.doc_values) for one in fields.values()):
-        return []
-    return [" OR ".join(f"{name}:[* TO *]" for name in fields)]
 
 
 HTML = re.compile(r"</?(?:p|br|div|span|a|b|i|li|ul|td|tr|table|h[1-6])(?:\s[^<>]*)?/?>", re.I)
@@ -165,12 +156,13 @@ def findings(counted: Counted) -> list[Finding]:
 
 
 def _documents(counted: Counted) -> Iterator[Finding]:
-    again = f"neardup annotate {counted.name}"
+    again = f"neardup annotate -c {counted.name}"
     sampled = counted.sampled
     if len(counted.settings) > 1:
         kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counted.settings.items())
-        yield _finding(DANGER, "mixed", "signature_settings", f"documents differ: {kinds}",
-                       f"neardup strip {counted.name}, then {again}; or end a reband")  # fmt: skip
+        remedy = f"neardup strip -c {counted.name}, then {again}; or end a reband"
+        said = f"documents differ: {kinds}"
+        yield _finding(DANGER, "mixed", "signature_settings", said, remedy)
     if counted.missing:
         has = "they have text" if counted.without_text is not None else "they may have text"
         yield _finding(WARNING, "missing", f"{counted.missing:,} documents",
@@ -180,13 +172,14 @@ def _documents(counted: Counted) -> Iterator[Finding]:
         yield _finding(NOTE, "no-text", share,
                        f"they have no text in {', '.join(counted.text)}: annotate passes over them",
                        "if they should, name the right field: neardup init"
-                       f" {counted.name} --text-field FIELD")  # fmt: skip
+                       f" -c {counted.name} --text-field FIELD")  # fmt: skip
     if sampled.stale:
         yield _finding(WARNING, "stale", _of(sampled.stale, sampled.documents),
                        "their text has changed since", again)  # fmt: skip
     if sampled.damaged:
         yield _finding(DANGER, "damaged", _of(sampled.damaged, sampled.documents),
-                       "fields of ours are not those of the text", f"{again} --all")  # fmt: skip
+                       "fields of ours are not those of the text",
+                       f"{again} --which all")  # fmt: skip
     if len(sampled.html) > SOME_HTML * sampled.documents:
         yield _finding(NOTE, "html", _of(sampled.html, sampled.documents),
                        "their text holds HTML: names of tags count as words",

@@ -2,32 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+from neardup_solr.arguments import require, shown
 from neardup_solr.errors import SourceError
-from neardup_solr.records import Pair, natural, ordered
+from neardup_solr.records import Duplicate, Pair, natural, ordered
+from neardup_solr.reports.rows import write_rows
 from neardup_solr.sources.pairs import read_pairs
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates import Duplicates
+    from neardup_solr.verbs.report import Report
+
+
+IdPair = tuple[str, str]
+Pairs = Iterable[Pair | Duplicate | IdPair]
 
 
 def evaluate(
-    found: Iterable[Pair] | str | Path, known: Iterable[tuple[str, str]] | str | Path
+    found: Report | Duplicates | Pairs | str | Path, known: Pairs | str | Path
 ) -> Evaluation:
-    """Compare the pairs of a report (or of its file) with known pairs (or those of a file).
+    """Compare found pairs with known pairs: precision, recall and F1.
 
-    The order within a pair does not matter. A file is what `read_pairs` reads; a report may
-    have no pairs, a file of known pairs has some.
+    Either is pairs, tuples of two ids, or a file of them as `read_pairs` reads it; what was found
+    may also be the result of `report` or `duplicates`. The order within a pair does not matter.
+    What was found may have no pairs, what is known has some.
 
-    Raises SourceError where a file cannot be read.
+    Raises SourceError if a file cannot be read, ArgumentError for what are no pairs.
     """
-    known_ids = known_pairs(known) if isinstance(known, str | Path) else known
-    found_ids = (
-        read_pairs(found)
-        if isinstance(found, str | Path)
-        else [(pair.id, pair.other_id) for pair in found]
-    )
-    return evaluate_pairs(found_ids, known_ids)
+    known_ids = known_pairs(known) if isinstance(known, str | Path) else _ids("known", known)
+    if isinstance(found, str | Path):
+        return evaluate_pairs(read_pairs(found), known_ids)
+    return evaluate_pairs(_ids("found", getattr(found, "pairs", found)), known_ids)
+
+
+def _ids(name: str, pairs: Any) -> Iterator[IdPair]:
+    """The ids of pairs; raises ArgumentError for what is none."""
+    step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
+    require(isinstance(pairs, Iterable), f"`{name}` cannot be {shown(pairs)}", step)
+    for one in pairs:
+        ids = one if isinstance(one, tuple | list) else _ids_of(one)
+        are_ids = len(ids) == 2 and all(isinstance(id, str) for id in ids)
+        require(are_ids, f"{str(one)[:60]!r} in `{name}` is not a pair of two ids", step)
+        yield ids[0], ids[1]
+
+
+def _ids_of(pair: Any) -> tuple[Any, ...]:
+    return (getattr(pair, "id", None), getattr(pair, "other_id", None))
 
 
 def known_pairs(path: str | Path) -> list[tuple[str, str]]:
@@ -39,9 +63,6 @@ def known_pairs(path: str | Path) -> list[tuple[str, str]]:
     if not pairs:
         raise SourceError(str(path), "holds no pairs", "give a file with two columns of ids")
     return pairs
-
-
-IdPair = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +81,21 @@ class Evaluation:
     def right(self) -> int:
         """Pairs that are found and known."""
         return self.known - len(self.missed)
+
+    def write(self, path: str | Path) -> None:
+        """Write the missed and the false pairs to a file; its suffix (.tsv, .csv, .jsonl) decides.
+
+        Columns wrong ("missed" or "false"), id, other_id. The file is written whole or not at all.
+
+        Raises SourceError if the suffix is not known or the file cannot be written.
+        """
+        wrong = {"missed": self.missed, "false": self.false}
+        rows = [
+            {"wrong": kind, "id": id, "other_id": other_id}
+            for kind, pairs in wrong.items()
+            for id, other_id in pairs
+        ]
+        write_rows(rows, ("wrong", "id", "other_id"), Path(path))
 
     @property
     def precision(self) -> float:

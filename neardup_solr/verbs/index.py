@@ -12,14 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
+from neardup_solr.arguments import OneOrMore, checked, listed, require_positive
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.minhash import encode, entries
-from neardup_solr.progress import SILENT, Progress, Watching
+from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.solr import update
 from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading
+from neardup_solr.solr.names import ID, OWN, TEXT
+from neardup_solr.sources import Reading, Source
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,22 +37,26 @@ class Sending:
     batch_characters: int = 4 * 2**20
 
     def __post_init__(self) -> None:
-        if min(self.threads, self.batch_documents, self.batch_characters) < 1:
-            raise SettingsError("nothing can be sent by halves", "give 1 or more of each")
+        require_positive(threads=self.threads, batch=self.batch_documents)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSummary:
     """What an indexing run did: `read` = `indexed` + `repeated` + `failed`.
 
-    `repeated` counts records whose id came again later in the source: the last one wins.
-    `words` counts those of all records, `settings` are those that were used.
+    `repeated` counts records whose id came again later in the source: the last one wins. `errors`
+    says of the first 1,000 that failed why. `collection` is the name of the collection, and
+    `documents` counts what is in it now. `words` counts those of all records, `settings` are those
+    that were used.
     """
 
+    collection: str
+    documents: int
     read: int
     indexed: int
     repeated: int
     failed: int
+    errors: tuple[RecordError, ...]
     words: int
     settings: Settings
     seconds: float
@@ -58,39 +65,93 @@ class IndexSummary:
 # While a batch is encoded, a sender whose answer has come gets the interpreter this soon; at
 # Python's own 5 ms Solr would wait for us several times a batch.
 HANDOVER_SECONDS = 0.0005
-DEFAULT_SENDING = Sending()
-DEFAULT_READING = Reading()
+LOOKED_AT = 100  # documents whose columns are those of all that are there
 
 
+@checked
 def index(
-    source: str | Path | Iterable[Document],
+    source: Source,
     collection: Collection,
     *,
+    id: str = "id",
+    text: OneOrMore = "text",
+    keep: OneOrMore | None = None,
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
     settings: Settings | Mapping[str, Any] | None = None,
-    reading: Reading = DEFAULT_READING,
-    sending: Sending = DEFAULT_SENDING,
-    watching: Watching = SILENT,
+    threads: int = 2,
+    batch: int = 1_000,
+    on_error: OnError | None = None,
+    on_progress: OnProgress | None = None,
 ) -> IndexSummary:
-    """Index a source – a file, a folder, "-" for standard input, or documents – into Solr.
+    """Index a source into a collection, with every field that finding near-duplicates needs.
 
-    Without `settings` those of the collection hold, or the defaults where it is empty; a mapping
+    A source is a file, a folder, "-" for standard input, a DataFrame or Arrow table, or an
+    iterable of dicts, tuples or documents. `id` and `text` are its columns (several of them as the
+    text are joined by line breaks), `keep` further columns to keep in Solr; `source_format`,
+    `delimiter`, `encoding` and `lossy` say how a file is read, as for `read`.
+
+    Without `settings` those of the collection hold, or the defaults if it is empty; a mapping
     gives some of them by name. Documents whose id is there already are replaced, so running it
-    again changes nothing but versions. A record that fails is reported to `watching.on_error` and
-    counted; the rest goes on.
+    again changes nothing but versions. If one of them would lose a column that was kept before,
+    nothing of its batch is sent: name that column too, or give keep=() to let it go.
 
-    Raises SourceError where the source cannot be read as a whole, SettingsError where the
-    collection was indexed with other settings, SchemaError where it lacks fields, SolrError where
-    Solr stops answering: documents sent before are then not yet durable, and the same call
-    again is safe.
+    `threads` send batches of at most `batch` documents. A record that fails goes to `on_error` and
+    into the summary, and the rest is indexed; if there is no `on_error`, a warning is logged.
+    `on_progress` is told now and then how far it is.
+
+    Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
+    was indexed with other settings, SchemaError if it lacks fields, SolrError if Solr stops
+    answering: documents sent before are then not yet durable, and the same call again is safe.
     """
-    run = _Run(reading=reading, sending=sending, watching=watching)
-    batches = run.batches(source)
+    return run(
+        source,
+        collection,
+        settings=settings,
+        reading=Reading(
+            id=id,
+            text=listed(text),
+            keep=listed(keep or ()),
+            source_format=source_format,
+            delimiter=delimiter,
+            encoding=encoding,
+            lossy=lossy,
+        ),
+        sending=Sending(threads=threads, batch_documents=batch),
+        watching=Watching.of(on_error, on_progress),
+        may_lose=keep is not None,
+    )
+
+
+def run(
+    source: Source,
+    collection: Collection,
+    *,
+    settings: Settings | Mapping[str, Any] | None,
+    reading: Reading,
+    sending: Sending,
+    watching: Watching,
+    may_lose: bool = True,
+) -> IndexSummary:
+    """Index a source, by the records of what `index` is asked."""
+    going = _Run(
+        reading=reading,
+        sending=sending,
+        on_progress=watching.on_progress,
+        failures=Failures(watching.on_error),
+    )
+    batches = going.batches(source)
     settled = collection.settled(settings)
     collection.require_fields(["id", *settled.fields])
+    if not may_lose:
+        batches = _losing_nothing(batches, collection)
     for delivered in _deliver(batches, collection, settled, sending.threads):
-        run.acknowledge(delivered)
+        going.acknowledge(delivered)
     collection.commit()
-    return run.summary(settled)
+    going.failures.warn()
+    return going.summary(settled, collection)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -117,18 +178,18 @@ class _Run:
 
     reading: Reading
     sending: Sending
-    watching: Watching
+    on_progress: OnProgress
+    failures: Failures
     started: float = field(default_factory=time.monotonic)
     read: int = 0
     sent: int = 0
     repeated: int = 0
-    failed: int = 0
     words: int = 0
     bytes: int = 0
     size: int | None = None
     seen: set[str] = field(default_factory=set)
 
-    def batches(self, source: str | Path | Iterable[Document]) -> Iterator[_Batch]:
+    def batches(self, source: Source) -> Iterator[_Batch]:
         """The usable documents in batches; raises SourceError at once where there are none."""
         return self._batches(self._documents(source))
 
@@ -148,40 +209,39 @@ class _Run:
         self.sent += delivered.documents - len(delivered.refused)
         self.words += delivered.words
         for refusal in delivered.refused:
-            self._fail(RecordError("Solr refused", refusal.reason, refusal.id))
+            self.failures.add(RecordError("Solr refused", refusal.reason, refusal.id))
         share = self.bytes / self.size if self.size else None
-        self.watching.on_progress(Progress("indexing", self.sent, share=share))
+        self.on_progress(Progress("indexing", self.sent, share=share))
 
-    def summary(self, settings: Settings) -> IndexSummary:
+    def summary(self, settings: Settings, collection: Collection) -> IndexSummary:
         """The counts of the whole run."""
+        failed = self.failures.count
         return IndexSummary(
+            collection=collection.name,
+            documents=collection.count(),
             read=self.read,
-            indexed=self.read - self.repeated - self.failed,
+            indexed=self.read - self.repeated - failed,
             repeated=self.repeated,
-            failed=self.failed,
+            failed=failed,
+            errors=tuple(self.failures.first),
             words=self.words,
             settings=settings,
             seconds=self._seconds(),
         )
 
-    def _documents(self, source: str | Path | Iterable[Document]) -> Iterable[Document]:
-        if not isinstance(source, str | Path):
-            return source
-        self.size = sources.size_hint(source)
-        return sources.read(
+    def _documents(self, source: Source) -> Iterable[Document]:
+        if isinstance(source, str | Path):
+            self.size = sources.size_hint(source)
+        return sources.documents(
             source, reading=self.reading, on_error=self._unusable, on_progress=self._consumed
         )
 
     def _unusable(self, error: RecordError) -> None:
         self.read += 1
-        self._fail(error)
+        self.failures.add(error)
 
     def _consumed(self, count: int) -> None:
         self.bytes = count
-
-    def _fail(self, error: RecordError) -> None:
-        self.failed += 1
-        self.watching.on_error(error)
 
     def _put(self, batch: _Batch, document: Document) -> None:
         if document.id in self.seen:
@@ -199,6 +259,42 @@ class _Run:
 
     def _seconds(self) -> float:
         return time.monotonic() - self.started
+
+
+def _losing_nothing(batches: Iterable[_Batch], collection: Collection) -> Iterator[_Batch]:
+    """The batches, as long as they replace no document that has columns of its own.
+
+    Raises SettingsError that names them.
+    """
+    columns: set[str] = set()
+    is_empty, is_first = not collection.count(), True
+    for batch in batches:
+        ids = list(batch.documents)
+        if is_first and not is_empty:
+            columns = _columns(collection, ids[:LOOKED_AT])
+        is_first = False
+        if columns:
+            there = [" OR ".join(f"{name}:[* TO *]" for name in sorted(columns))]
+            if count := collection.count(there, ids=ids):
+                raise _loss(count, sorted(columns))
+        yield batch
+
+
+def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
+    """The fields of documents that are neither ours nor Solr's."""
+    if not collection.names.is_plain:
+        return set()
+    used = {name for one in update.whole(collection, ids) for name in one}
+    return {name for name in used - {ID, TEXT, *OWN} if not name.startswith("_")}
+
+
+def _loss(count: int, columns: Sequence[str]) -> SettingsError:
+    has = "1 document that is there has" if count == 1 else f"{count:,} documents there have"
+    said = ",".join(columns)
+    return SettingsError(
+        f"{has} columns that this would take away: {', '.join(columns)}",
+        f"keep them by `keep` {said}, or let them go by an empty `keep`",
+    )
 
 
 def _deliver(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.files import solr_config
 from neardup_solr.records import NOTHING
@@ -15,43 +16,10 @@ from neardup_solr.solr.collection import NATIVE_PROPERTIES, Collection
 from neardup_solr.solr.names import NOTE, Names
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.connect import require_named
 from neardup_solr.verbs.lint import chosen
 from neardup_solr.verbs.lint.rules import clash
 
 ATTEMPTS = 3  # where somebody else changes the schema at the same time
-
-
-def init(
-    collection: Collection, *, name: str | None = None, shards: int = 1, native: bool = False
-) -> bool:
-    """Create the core or collection with all fields; True if it was not there before.
-
-    One that is there already gets what it lacks, as by `prepare`. `name` is what the user calls
-    it, where the address may name another one. With `native` Solr also computes MinHashes of its
-    own from every text, for clients that do not use this package.
-
-    Raises SettingsError where it does, where the core is there without `native`, or as `prepare`
-    does; SchemaError where fields are missing in a schema that is not managed; SolrError where the
-    server refuses.
-    """
-    if name is not None:
-        require_named(collection, name)
-    created = not admin.exists(collection) and admin.create(
-        collection,
-        configset=solr_config() / "conf",
-        shards=shards,
-        properties=NATIVE_PROPERTIES if native else NOTHING,
-    )
-    if not created:
-        collection = replace(collection, names=prepare(collection).names)
-    collection.require_fields(ALL_FIELDS)
-    if native and not collection.has_native():
-        raise SettingsError(
-            f"the collection {collection.name!r} is there, without native MinHashes",
-            "create another one, or see docs/native.md for one of yours",
-        )
-    return created
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,7 +29,8 @@ class Preparation:
     `names` are what the collection calls its fields; `fields` are those to add or to remove, none
     where all is as it should be; `is_done` says whether the schema is so now. `xml` is what was
     added or is to be; where `is_mutable` does not hold, it is to be pasted into the schema by hand.
-    `beside` are the collections that share it.
+    `beside` are the collections that share it. `is_created` says whether the collection was not
+    there before.
     """
 
     names: Names
@@ -70,26 +39,94 @@ class Preparation:
     is_mutable: bool
     xml: str = ""
     beside: tuple[str, ...] = ()
+    is_created: bool = False
 
 
-def prepare(
+@checked
+def init(
     collection: Collection,
     *,
-    text: Sequence[str] = (),
+    text: OneOrMore = (),
     prefix: str | None = None,
+    native: bool = False,
+    shards: int = 1,
     dry_run: bool = False,
+    remove: bool = False,
 ) -> Preparation:
-    """Add what is missing of our fields to the schema of a collection that is there.
+    """Create a collection with all fields, or add what is missing of them to one that is there.
 
-    Nothing of the collection's own is changed, and no document. The unique key is the schema's;
-    `text` names the fields that hold the text, `prefix` goes before the names of our fields. These
-    names are kept with the collection, so that no other command needs them. A dry run, and a
-    schema that is not managed, are left as they are.
+    Of one that is there nothing of its own is changed, and no document. The unique key is the
+    schema's; `text` names the fields that hold the text (several are joined by line breaks),
+    `prefix` goes before the names of our fields. These names are kept with the collection, so that
+    nothing else has to name them. A dry run, and a schema that is not managed, are left as they
+    are. With `native` Solr also computes MinHashes of its own from every text, for clients that do
+    not use this package. In SolrCloud a new collection gets so many `shards`.
 
-    Raises SettingsError where a field is there under one of our names and cannot serve, where it
-    was prepared with another prefix, or where the text's field is unknown; CoreMissing where there
-    is no such collection; SolrError where Solr refuses.
+    With `remove` our fields, and nothing else, are taken out of the schema again: only fields of
+    the types that this adds; one that was there before stays.
+
+    Raises SettingsError if a field is there under one of our names and cannot serve, if it was
+    prepared with another prefix, if the text's field is unknown, or if documents have values in
+    fields that are to be removed; SchemaError if fields are missing in a schema that is not
+    managed; SolrError if the server refuses, as if a copyField of yours names a field to remove.
     """
+    require_positive(shards=shards)
+    texts = listed(text)
+    if remove:
+        odd = native or prefix is not None or bool(texts)
+        require(not odd, "`remove` takes out all of our fields", "leave out the other arguments")
+        return _removed(collection, dry_run=dry_run)
+    if admin.exists(collection):
+        return _added(collection, texts, prefix, native=native, dry_run=dry_run)
+    require(
+        not (texts or prefix or dry_run),
+        f"there is no collection {collection.name!r} yet",
+        "create it first, without `text`, `prefix` and `dry_run`",
+    )
+    return _created(collection, shards=shards, native=native)
+
+
+def _created(collection: Collection, *, shards: int, native: bool) -> Preparation:
+    is_created = admin.create(
+        collection,
+        configset=solr_config() / "conf",
+        shards=shards,
+        properties=NATIVE_PROPERTIES if native else NOTHING,
+    )
+    if not is_created:  # somebody else was faster
+        return _added(collection, (), None, native=native, dry_run=False)
+    collection.require_fields(ALL_FIELDS)
+    _require_native(collection, native)
+    return Preparation(
+        names=collection.names, fields=(), is_done=True, is_mutable=True, is_created=True
+    )
+
+
+def _added(
+    collection: Collection,
+    text: Sequence[str],
+    prefix: str | None,
+    *,
+    native: bool,
+    dry_run: bool,
+) -> Preparation:
+    done = _prepared(collection, text, prefix, dry_run=dry_run)
+    _require_native(collection, native)
+    return done
+
+
+def _require_native(collection: Collection, native: bool) -> None:
+    if native and not collection.has_native():
+        raise SettingsError(
+            f"the collection {collection.name!r} is there, without native MinHashes",
+            "create another one, or see docs/native.md for one of yours",
+        )
+
+
+def _prepared(
+    collection: Collection, text: Sequence[str], prefix: str | None, *, dry_run: bool
+) -> Preparation:
+    """What is missing is added, unless the schema is not managed or only the plan is wanted."""
     for attempt in range(ATTEMPTS):
         found = schema.described(collection)
         names = _names(collection, found, text, prefix)
@@ -110,14 +147,8 @@ def prepare(
     return replace(planned, is_done=True)
 
 
-def unprepare(collection: Collection, *, dry_run: bool = False) -> Preparation:
-    """Take our fields, and nothing else, out of a schema again.
-
-    Only fields of the types that `prepare` adds are taken: one that was there before stays.
-
-    Raises SettingsError where documents have values in them or the schema is not managed, SolrError
-    where Solr refuses, as where a copyField of yours names one of them.
-    """
+def _removed(collection: Collection, *, dry_run: bool) -> Preparation:
+    """What was added is taken out of the schema, unless documents use it."""
     found, names = schema.described(collection), collection.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
     candidates = [*schema.wanted(names), NOTE]
@@ -161,14 +192,16 @@ def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: s
     names = chosen(known, found.key, text=text, prefix=prefix)
     if NOTE in found.fields and names.prefix != known.prefix:
         reason = f"our fields are there already, with the prefix {known.prefix!r}"
-        raise SettingsError(reason, f"take them out first: neardup init {collection.name} --remove")
+        raise SettingsError(
+            reason, f"take them out first: neardup init -c {collection.name} --remove"
+        )
     guard.require_texts(found, names.text, known)
     return names
 
 
 def _require_free(collection: Collection, found: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
-    remedy = "choose a prefix for our fields, such as --prefix nd_"
+    remedy = "choose a prefix for our fields: `prefix`, such as nd_"
     wanted = schema.wanted(names)
     used = probe.used_fields(collection)
     if used is None:
@@ -185,7 +218,7 @@ def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
     if count:
         raise SettingsError(
             f"{count:,} documents have values in our fields",
-            f"take them out first: neardup strip {collection.name}",
+            f"take them out first: neardup strip -c {collection.name}",
         )
 
 

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 import mmh3
 import orjson
 
+from neardup_solr.arguments import checked
 from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
+from neardup_solr.verbs.duplicates import Duplicates
 
 FIELDS = MARKS
 BATCH = 1_000
@@ -39,28 +41,32 @@ class Marks:
     cleared: int
 
 
+@checked
 def mark(
     collection: Collection,
-    clusters: Sequence[Cluster],
+    clusters: Duplicates | Sequence[Cluster],
     *,
     dry_run: bool = False,
-    on_progress: OnProgress = unheard,
+    on_progress: OnProgress | None = None,
 ) -> Marks:
     """Mark the members of clusters in their collection, and no other documents.
 
-    A member gets `neardup_cluster` (the number of its cluster, see `numbers`), `neardup_canonical`
-    (1 for the document to keep, else 0) and `neardup_rank` (0 for that one, then 1, 2, … in the
-    order of the members). Marks of an earlier run that no longer hold are cleared. Only what
-    differs is sent, in place: documents are not written anew, but for those that are cleared.
+    `clusters` are those of `duplicates`, or its whole result. A member gets `neardup_cluster` (the
+    number of its cluster), `neardup_canonical` (1 for the document to keep, else 0) and
+    `neardup_rank` (0 for that one, then 1, 2, … in the order of the members). Marks of an earlier
+    run that no longer hold are cleared. Only what differs is sent, in place: documents are not
+    written anew, but for those that are cleared.
     After an interruption the same call goes on where it stopped. A dry run only counts.
 
     `on_progress` is told how many documents have been sent, after each batch.
 
-    Raises SettingsError where the collection has no fields for marks or a document is in two
-    clusters, SolrError where Solr does not answer, or refuses updates.
+    Raises SettingsError if the collection has no fields for marks or a document is in two
+    clusters, SolrError if Solr does not answer, or refuses updates.
     """
+    on_progress = on_progress or unheard
     require_fields(collection)
-    run = _Run(collection=collection, wanted=_wanted(clusters))
+    members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
+    run = _Run(collection=collection, wanted=_wanted(members))
     if not dry_run:
         collection.commit()  # what an interrupted run has sent counts as well
     differing = run.differing()
@@ -73,14 +79,15 @@ def mark(
     if differing and not dry_run:
         reason = f"marks of {len(differing):,} documents do not stay: {run.reason}"
         raise SolrAnswerError(collection.url, 200, reason, "run it again when nobody else writes")
-    return run.counts(len(clusters))
+    return run.counts(len(members))
 
 
+@checked
 def unmark(
     collection: Collection,
     *,
     dry_run: bool = False,
-    on_progress: OnProgress = unheard,
+    on_progress: OnProgress | None = None,
 ) -> Marks:
     """Take all marks out of a collection again, whatever run or interruption left them there.
 
@@ -184,7 +191,7 @@ def require_fields(collection: Collection) -> None:
         remedy = (
             "restart it: neardup solr stop, then run this again"
             if collection.session.embedded
-            else f"add them with: neardup init {collection.name} --solr {collection.base};"
+            else f"add them with: neardup init -c {collection.name} --solr {collection.base};"
             " nothing has to be indexed again"
         )
         lacking = ", ".join(error.missing)

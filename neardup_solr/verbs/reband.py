@@ -8,6 +8,7 @@ from itertools import islice
 
 import orjson
 
+from neardup_solr.arguments import checked
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import bands, signature
 from neardup_solr.settings import Settings
@@ -18,18 +19,20 @@ BATCH = 1_000
 PASSES = 3  # documents that were changed meanwhile are read again
 
 
-def reband(collection: Collection, settings: Settings) -> int:
-    """Give a collection the bands of other settings, from its stored signatures; no text is read.
+@checked
+def reband(collection: Collection, *, bands: int, rows: int) -> int:
+    """Give a collection other bands, from its stored signatures; no text is read.
 
-    Only `bands` and `rows` may differ from the stored settings. Each document is updated by an
-    atomic update, which keeps its other fields, and only where nobody changed it meanwhile. Gives
-    the number of updated documents. Until it ends the collection mixes settings and searches
-    refuse it; after an interruption the same call goes on where it stopped.
+    Each document is updated by an atomic update, which keeps its other fields, and only if nobody
+    changed it meanwhile. Gives the number of updated documents. Until it ends the collection mixes
+    settings and searches refuse it; after an interruption the same call goes on where it stopped.
 
-    Raises SettingsError where the stored settings differ in more or leave out signature or bands,
-    SolrError where Solr does not answer, or refuses updates.
+    Raises SettingsError if `bands` × `rows` exceeds the stored hashes, or the stored settings
+    differ in more than bands, or leave out signature or bands; SolrError if Solr does not answer,
+    or refuses updates.
     """
     collection.commit()
+    settings = _settings(collection, bands, rows)
     old = _outdated(collection, settings)
     changed, reason = 0, ""
     for _ in range(PASSES):
@@ -53,10 +56,19 @@ def reband(collection: Collection, settings: Settings) -> int:
     )
 
 
+def _settings(collection: Collection, bands: int, rows: int) -> Settings:
+    """The settings of a collection, with other bands."""
+    collection.require_fields([SETTINGS, "signature", "content_bands"])
+    stored = next(iter(collection.values(SETTINGS)), None)
+    if stored is None:
+        reason = f"the collection {collection.name!r} has no documents"
+        raise SettingsError(reason, "index some: neardup index FILE")
+    return replace(Settings.parse(stored), bands=bands, rows=rows)
+
+
 def _outdated(collection: Collection, settings: Settings) -> Sequence[str]:
     """The fingerprints in a collection that differ from these settings, in nothing but bands."""
     settings.require("signature", "content_bands")
-    collection.require_fields([SETTINGS, "signature", "content_bands"])
     old = [each for each in collection.values(SETTINGS) if each != settings.fingerprint]
     for fingerprint in old:
         stored = Settings.parse(fingerprint)

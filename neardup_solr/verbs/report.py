@@ -6,11 +6,16 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
+from pathlib import Path
 
-from neardup_solr.measures import Comparer
+from neardup_solr.arguments import OneOrMore, checked, listed, require
+from neardup_solr.choices import By, MeasureName, Same
+from neardup_solr.measures import Comparer, Limits
 from neardup_solr.minhash import entries
 from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
+from neardup_solr.reports import tables
+from neardup_solr.reports.rows import write_pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hits
 from neardup_solr.verbs.batch import (
@@ -21,7 +26,6 @@ from neardup_solr.verbs.batch import (
     signed_batch,
 )
 from neardup_solr.verbs.search import (
-    DEFAULT,
     Criteria,
     compared,
     comparer_for,
@@ -35,23 +39,8 @@ PAGE = 50  # documents that are asked about at a time
 Near = tuple[list[Pair], bool]  # pairs of a document; whether it had as many candidates as allowed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
-    """Which documents a report is about: ids from `first` to `last`, and a query; or all.
-
-    Ids are in natural order: whole numbers by value, then the others by code point; both ends
-    belong to it. `filter` is a query in Solr's syntax. With `later_only` a document is compared
-    only with those whose ids come after its own.
-    """
-
-    first: str | None = None
-    last: str | None = None
-    filter: str | None = None
-    later_only: bool = False
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Report(tables.Table):
     """The pairs of a report, each once, with how many documents were asked about.
 
     `cut` counts the documents that had as many candidates as `rows` allows: they may have more.
@@ -61,31 +50,74 @@ class Report:
     documents: int
     cut: int
 
+    def __repr__(self) -> str:
+        return f"<Report: {len(self.pairs):,} pairs among {self.documents:,} documents>"
 
-EVERYTHING = Chosen()
+    def columns(self) -> tables.Columns:
+        """The pairs as columns: id, other_id, similarity, distance."""
+        return tables.of_pairs(self.pairs, ("id", "other_id", "similarity", "distance"))
+
+    def write(self, path: str | Path) -> None:
+        """Write the pairs to a file whose suffix (.tsv, .csv, .jsonl) says the format.
+
+        Columns id, other_id, distance (words; none if the measure has none), similarity (0..1),
+        escaped as in `Duplicates.write`. The file is written whole or not at all.
+
+        Raises SourceError if the suffix is not known or the file cannot be written; a file that
+        was there before is then still whole.
+        """
+        write_pairs(self.pairs, path)
 
 
+@checked
 def report(
     collection: Collection,
     *,
-    chosen: Chosen = EVERYTHING,
-    criteria: Criteria = DEFAULT,
-    on_progress: OnProgress = unheard,
+    from_id: str | None = None,
+    to_id: str | None = None,
+    query: str | None = None,
+    later_only: bool = False,
+    by: By | None = None,
+    rows: int = 100,
+    fq: OneOrMore = (),
+    same: Same | Sequence[Same] = (),
+    measure: MeasureName = "words",
+    max_distance: int | None = None,
+    min_similarity: float | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Report:
-    """The near-duplicates of the chosen documents, in the order of their ids.
+    """The near-duplicates of every document of a collection, or of some, in the order of ids.
 
-    `on_progress` is told how many documents are compared, after each page of them.
+    The report is about the documents with ids from `from_id` to `to_id` (both belong to it; whole
+    numbers by value, then the others by code point) that a `query` in Solr's syntax matches. With
+    `later_only` a document is compared only with those whose ids come after its own. What counts
+    as a near-duplicate, `by`, `rows`, `fq`, `same`, `measure`, `max_distance` and
+    `min_similarity` say as for `search`. `on_progress` is told how many documents are compared.
 
-    Raises SettingsError where the collection lacks what `criteria` ask for or has no documents,
-    SolrError where Solr does not answer.
+    Raises SettingsError if the collection lacks what is asked for or has no documents, SolrError
+    if Solr does not answer.
     """
-    settings, criteria = searchable(collection, criteria)
-    ids = _chosen_ids(collection, chosen)
+    require(
+        from_id is None or to_id is None or natural(from_id) <= natural(to_id),
+        f"`from_id` {from_id!r} comes after `to_id` {to_id!r}",
+        "turn them round",
+    )
+    asked = Criteria(
+        by=by,
+        rows=rows,
+        fq=listed(fq),
+        same=listed(same),
+        measure=measure,
+        limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
+    )
+    on_progress = on_progress or unheard
+    settings, criteria = searchable(collection, asked)
+    ids = _chosen_ids(collection, from_id, to_id, query)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
-    finder = Finder(comparer=comparer, filters=criteria.filters)
+    finder = Finder(comparer=comparer, filters=criteria.fq)
     is_together = criteria.by == "bands" and not criteria.same
     work = _Neighbours(
-        collection=collection, criteria=criteria, finder=finder, later_only=chosen.later_only
+        collection=collection, criteria=criteria, finder=finder, later_only=later_only
     )
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     found: list[Pair] = []
@@ -172,10 +204,12 @@ def _pair(id: str, match: Match) -> Pair:
     return Pair(id=first, other_id=second, distance=match.distance, similarity=match.similarity)
 
 
-def _chosen_ids(collection: Collection, chosen: Chosen) -> list[str]:
-    filters = [] if chosen.filter is None else [chosen.filter]
-    low = None if chosen.first is None else natural(chosen.first)
-    high = None if chosen.last is None else natural(chosen.last)
+def _chosen_ids(
+    collection: Collection, first: str | None, last: str | None, query: str | None
+) -> list[str]:
+    filters = [] if query is None else [query]
+    low = None if first is None else natural(first)
+    high = None if last is None else natural(last)
     ids = (
         id
         for id in collection.ids(filters)

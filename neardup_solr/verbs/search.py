@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.arguments import (
+    OneOrMore,
+    checked,
+    listed,
+    require,
+    require_choice,
+    require_positive,
+)
+from neardup_solr.choices import By, MeasureName, Same
 from neardup_solr.measures import Comparer, Limits, measure_named, measure_of
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import entries
@@ -22,8 +30,10 @@ from neardup_solr.text import normalize
 if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
 
+DEFAULT_WAY: By = "shingles"
+
 # What candidates are found by: the field that is asked, and where an entry holds its terms.
-WAYS: dict[str, tuple[str, Callable[[Entry], Sequence[str]]]] = {
+WAYS: dict[By, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "shingles": ("content_ng", lambda entry: entry.shingles),
     "bands": ("content_bands", lambda entry: entry.bands),
     "signatures": ("content_sg", lambda entry: entry.signatures),
@@ -37,63 +47,70 @@ SAME: dict[str, Callable[[Entry], str]] = {
     "md5_hash": lambda entry: entry.md5_hash,
 }
 NO_LIMITS = Limits()
+NOT_BOTH = "`id` is that of a document in the collection, `text` any text"
 UNMARKED = frozenset({"content"})
-
-
-def _one_of(option: str, value: str, choices: Iterable[str]) -> None:
-    if value not in choices:
-        raise SettingsError(f"{option} {value} is not known", f"choose {', '.join(choices)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
-    """How candidates are found, and which of them count.
+    """How candidates are found, and which of them count: the arguments of `search`, checked.
 
-    `by` is what documents have to share: "shingles", "bands", "signatures", "profile" or "md5"
-    (None: the first of them that the collection has), or "native", MinHashes that Solr made; the
-    `rows` candidates that share most of them are compared. `filters` are Solr filter queries;
-    `same` names fields that have to be equal (first_word, md5_hash). Candidates are compared by
-    `measure`, one of `measures.NAMES`, and `limits` bound it.
-
-    Raises SettingsError where a value cannot be.
+    Raises ArgumentError if a value cannot be.
     """
 
-    by: str | None = None
+    by: By | None = None
     rows: int = 100
-    filters: tuple[str, ...] = ()
-    same: tuple[str, ...] = ()
-    measure: str = "words"
-    limits: Limits = field(default=NO_LIMITS)
+    fq: tuple[str, ...] = ()
+    same: tuple[Same, ...] = ()
+    measure: MeasureName = "words"
+    limits: Limits = NO_LIMITS
 
     def __post_init__(self) -> None:
         measure_of(self.measure, self.limits)  # refuses what cannot be
         if self.by is not None:
-            _one_of("--by", self.by, WAYS)
+            require_choice("by", self.by, WAYS)
         for name in self.same:
-            _one_of("--same", name, SAME)
-        if self.rows < 1:
-            raise SettingsError(f"{self.rows} rows cannot be", "give 1 or more")
+            require_choice("same", name, SAME)
+        require_positive(rows=self.rows)
 
 
-DEFAULT = Criteria()
-
-
+@checked
 def search(
     collection: Collection,
     *,
     id: str | None = None,
     text: str | None = None,
-    criteria: Criteria = DEFAULT,
+    by: By | None = None,
+    rows: int = 100,
+    fq: OneOrMore = (),
+    same: Same | Sequence[Same] = (),
+    measure: MeasureName = "words",
+    max_distance: int | None = None,
+    min_similarity: float | None = None,
 ) -> list[Match]:
     """The near-duplicates of a document of the collection, or of a text, most similar first.
 
-    Give either `id` or `text`; a document is not its own near-duplicate.
+    Give either `id` or `text`; a document is not its own near-duplicate. Candidates share
+    something with it: `by` says what, "shingles", "bands", "signatures", "profile" or "md5"
+    (default: the first of them that the collection has), or "native", MinHashes that Solr made.
+    The `rows` candidates that share most are compared. `fq` are Solr filter queries that they
+    match, and `same` names fields ("first_word", "md5_hash") that have to be equal.
 
-    Raises DocumentNotFound for an unknown id, SettingsError where the collection lacks what
-    `criteria` ask for, SolrError where Solr does not answer.
+    Candidates are compared by `measure`, and those count that are at most `max_distance` words
+    away and at least `min_similarity` (0..1) similar (default: the measure's own threshold).
+
+    Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks what is asked
+    for, SolrError if Solr does not answer.
     """
-    if (id is None) == (text is None):
-        raise SettingsError("nothing to search for", "give either an id or a text")
+    require((id is None) != (text is None), "give either `id` or `text`", NOT_BOTH)
+    criteria = Criteria(
+        by=by,
+        rows=rows,
+        fq=listed(fq),
+        same=listed(same),
+        measure=measure,
+        limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
+    )
     if id is not None:
         text = collection.document(id, ["content"]).get("content", "")
     document = Document(id=id or "(text)", text=text or "")
@@ -123,11 +140,11 @@ def _by_bands(
     fields = ["content", "content_bands", compared_field]
     if settings is None or criteria.same or not settings.fields.issuperset(fields):
         return None
-    if (criteria.by or next(iter(_ways(settings.fields)), "")) != "bands":
+    if (criteria.by or next(iter(_ways(settings.fields)), None)) != "bands":
         return None
     entry = entries.entry(document, _only(settings, frozenset(fields)))
     asked = query.Terms(field="content_bands", values=entry.bands)
-    request = query.any_term(asked, filters=criteria.filters)
+    request = query.any_term(asked, filters=criteria.fq)
     limit = 2 * criteria.rows + 1
     found = collection.select(
         query.with_settings(request, settings.fingerprint),
@@ -165,18 +182,18 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
     there |= {NATIVE} if is_native else set()
     ways = _ways(there)
-    by = criteria.by or next(iter(ways), "shingles")
+    by = criteria.by or next(iter(ways), DEFAULT_WAY)
     if not measure_named(criteria.measure).needs_texts:
         next_step = f"choose another --measure: {criteria.measure} compares signatures"
         require_indexed(["signature"], there, next_step)
-    needed = [WAYS[by][0], "content", *criteria.same]
+    needed = [WAYS[by or DEFAULT_WAY][0], "content", *criteria.same]
     if ways and "content" in there:
         require_indexed(needed, there, f"it can be searched --by {' or '.join(ways)}")
     require_indexed(needed, there)
     return settings, replace(criteria, by=by)
 
 
-def _ways(fields: Set[str]) -> list[str]:
+def _ways(fields: Set[str]) -> list[By]:
     return [way for way, (field_name, _) in WAYS.items() if field_name in fields]
 
 
@@ -184,11 +201,11 @@ def hits(
     collection: Collection, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Hit]:
     """The wanted documents that share most terms with an entry, at most `criteria.rows`."""
-    field_name, terms_of = WAYS[criteria.by or "shingles"]
+    field_name, terms_of = WAYS[criteria.by or DEFAULT_WAY]
     terms = query.Terms(field=field_name, values=terms_of(entry))
     if not terms.values:
         return []
-    filters = list(criteria.filters)
+    filters = list(criteria.fq)
     params: dict[str, str] = {}
     for name in criteria.same:
         same, param = query.same_value(name, SAME[name](entry))

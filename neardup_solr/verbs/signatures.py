@@ -3,47 +3,60 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from neardup_solr import sources
+from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.minhash import entries, sign
 from neardup_solr.minhash.sign import Signed
+from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document
 from neardup_solr.reports.parquet import write_signatures
-from neardup_solr.settings import Settings
-from neardup_solr.sources import Reading
+from neardup_solr.settings import Settings, settings_of
+from neardup_solr.sources import Reading, Source
 
 ROWS = 20_000  # of a row group
-DEFAULT_SETTINGS = Settings()
-DEFAULT_READING = Reading()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignaturesSummary:
-    """What was written: `read` = `written` + `failed` records."""
+    """What was written: `read` = `written` + `failed` records.
+
+    `errors` says of the first 1,000 that failed why.
+    """
 
     read: int
     written: int
     failed: int
+    errors: tuple[RecordError, ...] = ()
 
 
+@checked
 def signatures(
-    source: str | Path | Iterable[Document],
+    source: Source,
     output: str | Path,
     *,
-    settings: Settings = DEFAULT_SETTINGS,
-    reading: Reading = DEFAULT_READING,
-    on_error: Callable[[RecordError], None] = lambda error: None,
+    id: str = "id",
+    text: OneOrMore = "text",
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
+    settings: Settings | Mapping[str, Any] | None = None,
+    on_error: OnError | None = None,
 ) -> SignaturesSummary:
-    """Write the signatures and bands of a source to a Parquet file; docs/sql.md shows its use.
+    """Write the signatures and bands of a source to a Parquet file, without any Solr.
 
-    The columns are those of `reports.parquet.write_signatures`. Records that cannot be used go to
-    `on_error`, and the rest is written.
+    The columns are id, words, signature and bands, which databases can join. How a source is
+    read, `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say as for `index`;
+    `settings` (a mapping, or Settings) shape the signatures. Records that cannot be used go to
+    `on_error` (default: a warning is logged) and into the summary, and the rest is written.
 
     Raises SourceError if the source cannot be read as a whole, the file cannot be written, or both
     are one.
@@ -53,33 +66,34 @@ def signatures(
         raise SourceError(str(output), "signatures are a Parquet file", "name it something.parquet")
     if isinstance(source, str | Path):
         check_apart({"the source": Path(source), "the output": output})
-    run = _Run(on_error=on_error)
-    documents = (
-        sources.read(source, reading=reading, on_error=run.fail)
-        if isinstance(source, str | Path)
-        else source
+    used, failures = settings_of(settings), Failures(on_error)
+    documents = sources.documents(
+        source,
+        reading=Reading(
+            id=id,
+            text=listed(text),
+            source_format=source_format,
+            delimiter=delimiter,
+            encoding=encoding,
+            lossy=lossy,
+        ),
+        on_error=failures.add,
     )
-    written = write_signatures(output, run.batches(documents, settings), settings)
-    return SignaturesSummary(read=written + run.failed, written=written, failed=run.failed)
+    batches = _batches(entries.usable(documents, failures.add), used)
+    written = write_signatures(output, batches, used)
+    failures.warn()
+    return SignaturesSummary(
+        read=written + failures.count,
+        written=written,
+        failed=failures.count,
+        errors=tuple(failures.first),
+    )
 
 
-@dataclass(slots=True, kw_only=True)
-class _Run:
-    """The failures of a run, and the batches that it makes of documents."""
-
-    on_error: Callable[[RecordError], None]
-    failed: int = field(default=0)
-
-    def fail(self, error: RecordError) -> None:
-        self.failed += 1
-        self.on_error(error)
-
-    def batches(
-        self, documents: Iterable[Document], settings: Settings
-    ) -> Iterator[tuple[list[str], Signed]]:
-        usable = entries.usable(documents, self.fail)
-        threads = os.cpu_count() or 1
-        while batch := list(islice(usable, ROWS)):
-            texts = [document.text for document in batch]
-            ids = [document.id for document in batch]
-            yield ids, sign.sign(texts, settings, threads=threads)
+def _batches(usable: Iterator[Document], settings: Settings) -> Iterator[tuple[list[str], Signed]]:
+    """Ids and what is made of their texts, a row group at a time."""
+    threads = os.cpu_count() or 1
+    while batch := list(islice(usable, ROWS)):
+        texts = [document.text for document in batch]
+        ids = [document.id for document in batch]
+        yield ids, sign.sign(texts, settings, threads=threads)

@@ -7,21 +7,22 @@ import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
 from neardup_solr import sources
+from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import entries, plans, sign, signature, statistics
 from neardup_solr.minhash.bands import hash_bands
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
 from neardup_solr.minhash.signature import Signature
-from neardup_solr.progress import OnError, unheard
+from neardup_solr.progress import Failures, OnError, unheard
 from neardup_solr.records import Document, ordered
-from neardup_solr.settings import Settings
+from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading
+from neardup_solr.sources import Reading, Source
 from neardup_solr.verbs.evaluate import known_pairs
 
 T = TypeVar("T")
@@ -29,21 +30,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """How a sample is drawn: `size` documents at random, the same ones for the same `seed`.
+    """How a sample is drawn: arguments of `tune`, checked.
 
-    `reading` says how a file is read; `on_error` is told of each record that cannot be used.
-
-    Raises SettingsError where it would have fewer than two documents.
+    Raises ArgumentError if it would have fewer than two documents.
     """
 
     size: int = 5_000
     seed: int = 1
     reading: Reading = field(default_factory=Reading)
-    on_error: OnError = field(default=unheard)
+    failures: Failures = field(default_factory=lambda: Failures(unheard))
 
     def __post_init__(self) -> None:
-        if self.size < 2:
-            raise SettingsError(f"a sample of {self.size} has no pairs", "sample 2 or more")
+        require(self.size > 1, f"`sample` cannot be {self.size}", "pairs need 2 or more documents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +64,7 @@ def from_solr(collection: Collection, sampling: Sampling, wanted: Set[str]) -> S
 
 
 def from_source(
-    source: str | Path | Iterable[Document],
+    source: Source,
     settings: Settings,
     sampling: Sampling,
     wanted: Set[str],
@@ -75,10 +73,9 @@ def from_source(
 
     Raises SourceError where it cannot be read as a whole.
     """
-    if isinstance(source, str | Path):
-        source = sources.read(source, reading=sampling.reading, on_error=sampling.on_error)
+    given = sources.documents(source, reading=sampling.reading, on_error=sampling.failures.add)
     kept: dict[str, Document] = {}
-    sampled, documents = _reservoir(_usable(source, sampling, wanted, kept), sampling)
+    sampled, documents = _reservoir(_usable(given, sampling, wanted, kept), sampling)
     texts = {document.id: document.text for document in (*sampled, *kept.values())}
     signed = sign.sign(list(texts.values()), settings)
     empty = np.empty(0, dtype=np.uint32)
@@ -96,7 +93,7 @@ def _usable(
 ) -> Iterator[Document]:
     """Documents that can be indexed, each id once; the wanted ones are kept as well."""
     seen = set()
-    for document in entries.usable(documents, sampling.on_error):
+    for document in entries.usable(documents, sampling.failures.add):
         if document.id not in seen:
             seen.add(document.id)
             if document.id in wanted:
@@ -117,10 +114,8 @@ def _reservoir(items: Iterable[T], sampling: Sampling) -> tuple[list[T], int]:
     return sample, count
 
 
-Pairs = Iterable[tuple[str, str]]
+Pairs = Sequence[tuple[str, str]]
 
-DEFAULT_DEMAND = Demand()
-DEFAULT_SAMPLING = Sampling()
 NEIGHBOURS = 2  # of the recommended number of rows, shown beside it
 
 
@@ -135,26 +130,67 @@ class _Compared:
     others: list[Signature]
 
 
+@checked
 def tune(
-    source: Collection | str | Path | Iterable[Document],
+    source: Collection | Source,
     *,
-    demand: Demand = DEFAULT_DEMAND,
+    catch: float = 0.5,
+    miss: float = 0.01,
+    avoid: float = 0.03,
+    load: float = 0.001,
     hashes: int | None = None,
-    settings: Settings | None = None,
-    sampling: Sampling = DEFAULT_SAMPLING,
+    sample: int = 5_000,
+    seed: int = 1,
     known: Pairs | str | Path | None = None,
+    id: str = "id",
+    text: OneOrMore = "text",
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
+    settings: Settings | Mapping[str, Any] | None = None,
+    on_error: OnError | None = None,
 ) -> Tuning:
-    """The bands and rows that a demand asks for, and what they cost in a collection.
+    """Choose bands and rows by what to catch and to pass over, and see what they cost.
 
-    The collection is in Solr, where stored signatures are read, or is a source that is signed
-    under `settings`. `hashes` bounds bands × rows (default: those of the settings). `known` are
-    pairs of ids, or a file of them: their documents are read whether sampled or not.
+    Of the pairs of similarity `catch` at most a share of `miss` may share no band; of those of
+    similarity `avoid` at most a share of `load` may share one (all 0..1). `hashes` bounds bands ×
+    rows (default: those of the settings). The cost is that of a random `sample` of documents, the
+    same ones for the same `seed`, compared each with each. Of a collection in Solr the stored
+    signatures are read; a source is signed under `settings` (a mapping, or Settings). `known` are
+    pairs of ids, or a file of them: their documents are read whether sampled or not. How a source
+    is read, `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say as for `index`;
+    `on_error` is told of each record that cannot be used (default: a warning is logged).
 
-    Raises SettingsError where no bands meet the demand, where the collection has no signatures or
-    too few documents, or where none of the known pairs is in it; SourceError where a file cannot
-    be read, SolrError where Solr does not answer.
+    Raises SettingsError if no bands meet the demand, if the collection has no signatures or too
+    few documents, or if none of the known pairs is in it; SourceError if a file cannot be read,
+    SolrError if Solr does not answer.
     """
-    used = _stored(source, hashes) if isinstance(source, Collection) else _asked(settings, hashes)
+    demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
+    sampling = Sampling(
+        size=sample,
+        seed=seed,
+        reading=Reading(
+            id=id,
+            text=listed(text),
+            source_format=source_format,
+            delimiter=delimiter,
+            encoding=encoding,
+            lossy=lossy,
+        ),
+        failures=Failures(on_error),
+    )
+    is_stored = isinstance(source, Collection)
+    require(
+        not (is_stored and settings),
+        "a collection has its own settings, and `settings` are given",
+        "leave them out, or tune on a file",
+    )
+    used = (
+        _stored(source, hashes)
+        if isinstance(source, Collection)
+        else _asked(settings_of(settings), hashes)
+    )
     most = hashes or used.hashes
     plan = plans.solve(demand, most)
     pairs = _distinct(known_pairs(known) if isinstance(known, str | Path) else known or ())
@@ -163,6 +199,7 @@ def tune(
         drawn = from_solr(source, sampling, wanted)
     else:
         drawn = from_source(source, used, sampling, wanted)
+    sampling.failures.warn()
     compared = _compare(drawn, pairs)
     current = plans.plan(used.bands, used.rows, demand) if isinstance(source, Collection) else None
     return Tuning(
@@ -176,7 +213,29 @@ def tune(
         current=_choice(current, compared) if current else None,
         known=_known_agreements(compared),
         absent=len(pairs) - compared.known,
+        failed=sampling.failures.count,
     )
+
+
+@checked
+def solve(
+    *,
+    catch: float = 0.5,
+    miss: float = 0.01,
+    avoid: float = 0.03,
+    load: float = 0.001,
+    hashes: int = 128,
+) -> Plan:
+    """The fewest bands, and of these the fewest rows, that do what is asked, without a collection.
+
+    Of the pairs of similarity `catch` at most a share of `miss` may share no band; of those of
+    similarity `avoid` at most a share of `load` may share one (all 0..1); bands × rows is at most
+    `hashes`. P(s) = 1 - (1 - s^r)^b: "Mining of Massive Datasets", section 3.4.2.
+
+    Raises SettingsError if none do: it says which part of the demand fails, by how much, and what
+    would do.
+    """
+    return plans.solve(Demand(catch=catch, miss=miss, avoid=avoid, load=load), hashes)
 
 
 def _stored(collection: Collection, hashes: int | None) -> Settings:
@@ -196,9 +255,8 @@ def _stored(collection: Collection, hashes: int | None) -> Settings:
     return stored
 
 
-def _asked(settings: Settings | None, hashes: int | None) -> Settings:
+def _asked(settings: Settings, hashes: int | None) -> Settings:
     """Settings to sign a source under; their bands are not used."""
-    settings = settings or Settings()
     if hashes is None:
         return settings
     return replace(settings, hashes=hashes, bands=1, rows=1, signatures=0)

@@ -54,8 +54,8 @@ LIES = [
     (Answer(status=301, location="http://u:secret@elsewhere/"), e.SolrAnswerError, "redirects to"),
     (Answer(status=401, kind="text/html", body=b""), e.SolrUnauthorized, "HTTP 401"),
     (Answer(status=403), e.SolrUnauthorized, "HTTP 403"),
-    (Answer(status=404, kind="text/html", body=b"<html>"), e.CoreMissing, "neardup init x"),
-    (Answer(status=404), e.CoreMissing, "neardup init x"),
+    (Answer(status=404, kind="text/html", body=b"<html>"), e.CoreMissing, "neardup init -c x"),
+    (Answer(status=404), e.CoreMissing, "neardup init -c x"),
     (error("unknown field", 400), e.SolrAnswerError, "Solr says: unknown field"),
     (error("disk full", 500), e.SolrAnswerError, "Solr says: disk full"),
     (Answer(status=500, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 500"),
@@ -232,7 +232,7 @@ def test_a_solr_that_ends_while_in_use(embedded: bool, next_step: str) -> None:
 def test_a_missing_core_says_where_to_create_it() -> None:
     """The next step names the Solr in use, or none where it is the embedded one."""
     with answering(Answer(status=404, kind="text/html", body=b"<html>")) as (address, _):
-        for embedded, end in ((False, f"neardup init x --solr {address}"), (True, "init x")):
+        for embedded, end in ((False, f"neardup init -c x --solr {address}"), (True, "init -c x")):
             with pytest.raises(e.CoreMissing) as caught:
                 collection.open_collection(address, "x", embedded=embedded).count()
             assert str(caught.value).endswith(end)

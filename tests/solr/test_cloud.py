@@ -15,22 +15,21 @@ from neardup_solr.solr import admin, collection
 def test_main_path_on_two_shards(cloud: str) -> None:
     """init, index, search, report and delete work across shards as on one core."""
     solr = collection.open_collection(cloud, "listings")
-    assert nd.init(solr, shards=2)
-    assert not nd.init(solr)
+    assert nd.init(solr, shards=2).is_created
+    assert not nd.init(solr).is_created
     texts = [f"number {n} in the street of the {n % 7} old lamps" for n in range(40)]
     documents = [nd.Document(id=f"s!{n}", text=text) for n, text in enumerate(texts)]
     documents.append(nd.Document(id="copy", text=texts[3].upper()))
     assert nd.index(documents, solr).indexed == 41
     for by in ("shingles", "signatures", "bands"):
-        found = nd.search(solr, id="copy", criteria=nd.Criteria(by=by))
+        found = nd.search(solr, id="copy", by=by)
         assert (found[0].id, found[0].distance) == ("s!3", 0)
         if by == "shingles":
             assert found[0].shared == 8
     assert [found["id"] for found in solr.export(["id"])] == sorted(solr.ids())
-    equal = nd.Verifying(limits=nd.Limits(max_distance=0))
-    [pair] = nd.duplicates(solr, verifying=equal).pairs
+    [pair] = nd.duplicates(solr, by="bands", max_distance=0).pairs
     assert (pair.id, pair.other_id, pair.distance) == ("copy", "s!3", 0)
-    report = nd.report(solr, criteria=nd.Criteria(limits=nd.Limits(max_distance=0)))
+    report = nd.report(solr, max_distance=0)
     assert [(pair.id, pair.other_id) for pair in report.pairs] == [("copy", "s!3")]
     assert nd.delete(solr, ids=["s!3", "copy"]) == 2
     assert solr.count() == 39
@@ -41,7 +40,7 @@ def test_init_at_once_creates_one_collection(cloud: str) -> None:
 
     def init(_: int) -> bool:
         solr = collection.open_collection(cloud, "at_once")
-        created = nd.init(solr)
+        created = nd.init(solr).is_created
         solr.commit()
         return created
 
@@ -73,5 +72,5 @@ def test_init_leaves_a_configset_as_it_is(cloud: str) -> None:
 def test_a_missing_collection_says_how_to_make_it(cloud: str) -> None:
     """The error of a collection that is not there ends with the command that creates it."""
     solr = collection.open_collection(cloud, "nowhere")
-    with pytest.raises(nd.CoreMissing, match="neardup init nowhere"):
+    with pytest.raises(nd.CoreMissing, match="neardup init -c nowhere"):
         nd.index([nd.Document(id="1", text="x")], solr)

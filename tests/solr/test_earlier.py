@@ -10,7 +10,9 @@ commands of that version printed about them:
   `their_answers.jsonl`: the same invented texts in the shop of `foreign.py`, annotated with other
   settings (`--kind chars --family xor` and so on).
 
-Both were marked with `duplicates --mark`. They are posted here by plain requests. A difference
+Both were marked with `duplicates --mark`, by bands, as that version did without `--by`. Since then
+positional names have become `--collection`, and few documents are all compared without `--by`:
+`words_of_today` says so in the words of now. They are posted here by plain requests. A difference
 means that users would have to index again: new code is wrong, not these files.
 """
 
@@ -61,6 +63,16 @@ def stored(solr: Collection, key: str = "id") -> list[Row]:
     assert answer.status_code == 200, answer.text
     found = answer.json()["response"]["docs"]
     return [{n: row[n] for n in row if n not in ("_version_", "_root_")} for row in found]
+
+
+def words_of_today(words: list[str]) -> list[str]:
+    """The words of an earlier command in those of today, which ask for the same."""
+    command, *others = words
+    if command in ("doctor", "lint"):
+        return [command, "--collection", *others]
+    if command == "duplicates" and "--by" not in others:
+        return [*words, "--by", "words" if "aligned" in others else "bands"]
+    return words
 
 
 def neardup(solr: Collection, *words: str) -> Result:
@@ -119,8 +131,9 @@ def test_commands_answer_as_the_earlier_ones(
 ) -> None:
     """search, report, duplicates, explain, lint and doctor, by every field and measure."""
     solr = both[file]
-    result = neardup(solr, *earlier["words"])
-    assert result.stdout.replace(solr.name, ANY_NAME) == earlier["out"]
+    result = neardup(solr, *words_of_today(earlier["words"]))
+    expected = earlier["out"].replace(f"neardup init {ANY_NAME}", f"neardup init -c {ANY_NAME}")
+    assert result.stdout.replace(solr.name, ANY_NAME) == expected
     assert result.exit_code == earlier["code"]
     if "err" in earlier:  # counts and settings
         assert result.stderr.replace(solr.name, ANY_NAME) == earlier["err"]
@@ -138,37 +151,37 @@ def test_indexing_again_writes_the_same_fields(ours: Collection, tmp_path: Path)
     assert stored(ours) == OURS
     done(ours, *again)
     assert stored(ours) == UNMARKED
-    done(ours, "delete", "--query", "*:*", "-c", ANY_NAME)
+    done(ours, "delete", "--query", "*:*", "--yes", "-c", ANY_NAME)
     done(ours, *again, "--fields", "+profile_hash")
     assert stored(ours) == UNMARKED
 
 
 def test_annotating_again_writes_the_same_fields(theirs: Collection) -> None:
     """Nothing is stale; computed anew, all of it, every field is as it was."""
-    assert "0 annotated + 44 unchanged" in done(theirs, "annotate", ANY_NAME)
+    assert "0 annotated + 44 unchanged" in done(theirs, "annotate", "-c", ANY_NAME)
     assert stored(theirs, "sku") == THEIRS
-    assert "= 44 annotated" in done(theirs, "annotate", ANY_NAME, "--all")
+    assert "= 44 annotated" in done(theirs, "annotate", "-c", ANY_NAME, "--which", "all")
     assert stored(theirs, "sku") == THEIRS
 
 
 def test_marks_are_the_same_and_are_undone(ours: Collection, theirs: Collection) -> None:
     """Marking again changes nothing; undone and marked once more, the same marks are there."""
     for solr, marked, key in ((ours, OURS, "id"), (theirs, THEIRS, "sku")):
-        done(solr, "duplicates", "--mark", "-c", ANY_NAME)
+        done(solr, "duplicates", "--by", "bands", "--mark", "-c", ANY_NAME)
         assert stored(solr, key) == marked
         done(solr, "duplicates", "--undo", "-c", ANY_NAME)
         left = {name.removeprefix(PREFIX) for row in stored(solr, key) for name in row}
         assert left.isdisjoint(MARKS)
-        done(solr, "duplicates", "--mark", "-c", ANY_NAME)
+        done(solr, "duplicates", "--by", "bands", "--mark", "-c", ANY_NAME)
         assert stored(solr, key) == marked
 
 
 def test_what_was_added_is_taken_out(theirs: Collection) -> None:
     """The fields out of the documents, then out of the schema: what is left is theirs."""
-    done(theirs, "strip", ANY_NAME)
+    done(theirs, "strip", "-c", ANY_NAME)
     bare = [{name: row[name] for name in row if not name.startswith(PREFIX)} for row in THEIRS]
     assert stored(theirs, "sku") == bare
-    done(theirs, "init", ANY_NAME, "--remove")
+    done(theirs, "init", "-c", ANY_NAME, "--remove")
     schema = requests.get(f"{theirs.url}/schema", timeout=TIMEOUT).json()["schema"]
     added = [one["name"] for row in rows("their_schema.jsonl") for one in row.values()]
     there = {one["name"] for part in ("fields", "fieldTypes") for one in schema[part]}

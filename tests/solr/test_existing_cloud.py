@@ -1,4 +1,4 @@
-"""lint, prepare and unprepare on a real SolrCloud: shards, a shared configset, aliases."""
+"""lint and init, there and back, on a real SolrCloud: shards, a shared configset, aliases."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
-from neardup_solr.verbs.annotate import annotate_into
+from neardup_solr.verbs.annotate import annotate
 from neardup_solr.verbs.connect import connect
-from neardup_solr.verbs.init import prepare, unprepare
+from neardup_solr.verbs.init import init
 from neardup_solr.verbs.lint import lint
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 
@@ -60,7 +60,7 @@ def dangers(solr: Collection) -> dict[str, str]:
 def test_a_way_there_and_back(shop: Collection) -> None:
     """Fields are added to the shared configset, which is said, and taken out again."""
     before = set(schema.described(shop).fields)
-    done = prepare(shop, text=["title"], prefix="nd_")
+    done = init(shop, text=["title"], prefix="nd_")
     assert (done.is_done, done.beside) == (True, (TOYS,))
     toys = connect(f"{shop.base}/{TOYS}")
     assert toys.names == Names(id="sku", text=("title",), prefix="nd_")
@@ -69,7 +69,7 @@ def test_a_way_there_and_back(shop: Collection) -> None:
     assert toys.texts(["1"]) == {"1": "a b c"}
     toys.delete_ids(["1"])
     toys.commit()
-    assert unprepare(shop).is_done
+    assert init(shop, remove=True).is_done
     assert set(schema.described(shop).fields) == before
 
 
@@ -98,7 +98,7 @@ def test_aliases_and_read_only_collections(shop: Collection) -> None:
     assert dangers(collection.open_collection(shop.base, "other")) == {"readOnly": "read-only"}
     assert admin.exists(collection.open_collection(shop.base, "other"))
     with pytest.raises(SettingsError, match="'one' is read-only; name another collection"):
-        annotate_into(
+        annotate(
             replace(shop, names=Names(id="sku", text=("title",))),
-            collection.open_collection(shop.base, "one"),
+            into=collection.open_collection(shop.base, "one"),
         )

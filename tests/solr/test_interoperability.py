@@ -13,7 +13,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr.session import AUTHORITIES, HEADERS, Access
+from neardup_solr.solr.session import AUTHORITIES, HEADERS
 from tests.solr.front import Certified, Door, certify, front
 from tests.solr.test_interoperability_docs import ACCESS
 
@@ -49,7 +49,7 @@ def work(solr: nd.Collection) -> list[tuple[str, str]]:
 
 def test_a_solr_behind_tls_basic_auth_and_a_header(secured: str, certified: Certified) -> None:
     """All verbs work through it, with the CA's file, credentials in the address, and a header."""
-    solr = nd.connect(secured, access=Access(ca=certified.ca, headers=dict([KEY])))
+    solr = nd.connect(secured, ca=certified.ca, headers=dict([KEY]))
     assert work(solr) == TWINS
     assert "p/w" not in repr(solr)
     assert "s3cret" not in repr(solr)
@@ -125,7 +125,7 @@ def test_a_named_ca_counts_more_than_the_environment(
     """requests alone would prefer $REQUESTS_CA_BUNDLE to its session's own file."""
     other = certify(tmp_path)
     monkeypatch.setenv("REQUESTS_CA_BUNDLE", str(other.ca))
-    solr = nd.connect(secured, access=Access(ca=certified.ca, headers=dict([KEY])))
+    solr = nd.connect(secured, ca=certified.ca, headers=dict([KEY]))
     assert solr.count() == 0
 
 
@@ -144,17 +144,17 @@ def test_a_host_that_the_certificate_is_not_for(solr: nd.Collection, tmp_path: P
         front(solr.base, tls=other) as address,
         pytest.raises(nd.SolrUnreachable, match="one of another host; give the host by the name"),
     ):
-        nd.connect(address, access=Access(ca=other.ca)).count()
+        nd.connect(address, ca=other.ca).count()
 
 
 def test_a_ca_file_that_is_none(secured: str, tmp_path: Path) -> None:
     """A file that is missing is told before anything is asked, one without a certificate then."""
     with pytest.raises(nd.SettingsError, match=r"the CA file /nowhere.pem cannot be read; name"):
-        nd.connect(secured, access=Access(ca="/nowhere.pem"))
+        nd.connect(secured, ca="/nowhere.pem")
     empty = tmp_path / "empty.pem"
     empty.write_text("no certificate\n")
     with pytest.raises(nd.SolrUnreachable, match="file of the CA holds no certificate"):
-        nd.connect(secured, access=Access(ca=empty)).count()
+        nd.connect(secured, ca=empty).count()
 
 
 @pytest.mark.parametrize(
@@ -168,7 +168,7 @@ def test_a_door_that_stays_shut(
     with front(solr.base, door=Door(credentials="user:pw", headers=(KEY,))) as open_at:
         url = f"{open_at.replace('://', f'://{address}@')}/{solr.name}"
         with pytest.raises(nd.SolrUnauthorized, match=r"\(HTTP 401\)") as caught:
-            nd.connect(url, access=Access(headers=dict(headers))).count()
+            nd.connect(url, headers=dict(headers)).count()
     assert "wrong" not in str(caught.value)
 
 

@@ -1,6 +1,6 @@
 """The examples of docs/interoperability.md and docs/native.md, run as they stand.
 
-That of an `Access` needs a door in front of Solr, and is run in test_interoperability.py.
+That of a CA, a header and a proxy needs a door in front of Solr: test_interoperability.py runs it.
 """
 
 from __future__ import annotations

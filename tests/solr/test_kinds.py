@@ -3,6 +3,7 @@
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.choices import By, Kind
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Collection
 
@@ -18,12 +19,13 @@ DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
 
 @pytest.mark.parametrize("kind", ["words", "chars", "stops", "stems"])
 @pytest.mark.parametrize("by", ["shingles", "bands", "signatures"])
-def test_each_kind_finds_its_near_duplicates(solr: Collection, kind: str, by: str) -> None:
+def test_each_kind_finds_its_near_duplicates(solr: Collection, kind: Kind, by: By) -> None:
     """A collection of any kind is searched by the shingles that it was indexed with."""
     nd.index(DOCUMENTS, solr, settings=nd.Settings(kind=kind, shingle_size=2))
-    criteria = nd.Criteria(by=by, limits=nd.Limits(min_similarity=0.0))
-    assert next(match.id for match in nd.search(solr, id="1", criteria=criteria)) == "2"
-    japanese = [match.id for match in nd.search(solr, id="4", criteria=criteria)]
+    found = nd.search(solr, id="1", by=by, min_similarity=0.0)
+    assert next(match.id for match in found) == "2"
+    found = nd.search(solr, id="4", by=by, min_similarity=0.0)
+    japanese = [match.id for match in found]
     assert japanese == (["5"] if kind == "chars" else [])
 
 
@@ -33,15 +35,15 @@ def test_text_profiles_are_searched(solr: Collection) -> None:
     reordered = "the cat with the mat off ran the cat and the mat on sat the cat meowing"
     documents = [*DOCUMENTS, nd.Document(id="6", text=reordered)]
     nd.index(documents, solr, settings=nd.Settings(fields=fields))
-    criteria = nd.Criteria(by="profile", limits=nd.Limits(min_similarity=0.0))
-    assert [match.id for match in nd.search(solr, id="1", criteria=criteria)] == ["6"]
+    found = nd.search(solr, id="1", by="profile", min_similarity=0.0)
+    assert [match.id for match in found] == ["6"]
 
 
 def test_md5_finds_equal_normal_forms(solr: Collection) -> None:
     """Case and punctuation do not count; a word does."""
     upper = nd.Document(id="6", text=TEXTS["1"].upper() + "!")
     nd.index([*DOCUMENTS, upper], solr)
-    found = nd.search(solr, id="1", criteria=nd.Criteria(by="md5"))
+    found = nd.search(solr, id="1", by="md5")
     assert [(match.id, match.distance) for match in found] == [("6", 0)]
 
 
@@ -49,4 +51,4 @@ def test_profiles_that_were_not_indexed(solr: Collection) -> None:
     """A collection without profiles says what it can be searched by."""
     nd.index(DOCUMENTS, solr)
     with pytest.raises(nd.SettingsError, match="without profile_hash"):
-        nd.search(solr, id="1", criteria=nd.Criteria(by="profile"))
+        nd.search(solr, id="1", by="profile")

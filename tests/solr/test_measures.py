@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
+from neardup_solr.choices import MeasureName
 from neardup_solr.measures import NAMES
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import DEFAULT_FIELDS
@@ -32,11 +34,10 @@ def rows(pairs: tuple[nd.Pair, ...] | tuple[nd.Duplicate, ...]) -> Rows:
 
 
 @pytest.mark.parametrize("measure", NAMES)
-def test_report_by_bands_is_duplicates_by_bands(listings: Collection, measure: str) -> None:
+def test_report_by_bands_is_duplicates_by_bands(listings: Collection, measure: MeasureName) -> None:
     """Of the same candidates, the two commands find the same pairs, just as similar."""
-    criteria = nd.Criteria(by="bands", rows=1_000, measure=measure)
-    found = nd.report(listings, criteria=criteria)
-    expected = nd.duplicates(listings, verifying=nd.Verifying(by="bands", measure=measure))
+    found = nd.report(listings, by="bands", rows=1_000, measure=measure)
+    expected = nd.duplicates(listings, by="bands", measure=measure)
     assert found.cut == 0
     assert len(found.pairs) > 20
     assert rows(found.pairs) == rows(expected.pairs)
@@ -44,13 +45,12 @@ def test_report_by_bands_is_duplicates_by_bands(listings: Collection, measure: s
 
 
 @pytest.mark.parametrize("measure", NAMES)
-def test_a_search_finds_what_the_report_has(listings: Collection, measure: str) -> None:
+def test_a_search_finds_what_the_report_has(listings: Collection, measure: MeasureName) -> None:
     """A document's matches are its pairs of the report, most similar first, with their texts."""
-    criteria = nd.Criteria(measure=measure, limits=nd.Limits(min_similarity=0.1))
+    criteria: dict[str, Any] = {"measure": measure, "min_similarity": 0.1}
     id = "lantern-002"
-    chosen = nd.Chosen(first=id, last=id)
-    reported = rows(nd.report(listings, chosen=chosen, criteria=criteria).pairs)
-    found = nd.search(listings, id=id, criteria=criteria)
+    reported = rows(nd.report(listings, from_id=id, to_id=id, **criteria).pairs)
+    found = nd.search(listings, id=id, **criteria)
     assert len(found) >= 2
     by_ids = {ordered(id, m.id): (m.distance, round(m.similarity, 9)) for m in found}
     assert by_ids == reported
@@ -76,8 +76,8 @@ def test_measures_differ_in_what_they_find(solr: Collection) -> None:
     }
     nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr)
 
-    def found(id: str, measure: str) -> list[str]:
-        return [m.id for m in nd.search(solr, id=id, criteria=nd.Criteria(measure=measure))]
+    def found(id: str, measure: MeasureName) -> list[str]:
+        return [m.id for m in nd.search(solr, id=id, measure=measure)]
 
     assert found("text", "words") == []
     assert found("text", "jaccard") == ["moved"]
@@ -98,10 +98,9 @@ def test_words_are_counted_once_in_a_report(
 
     original = search.sampled
     monkeypatch.setattr(search, "sampled", counting)
-    nd.report(listings, chosen=nd.Chosen(last="lantern-010"), criteria=nd.Criteria())
+    nd.report(listings, to_id="lantern-010")
     assert asked == []
-    aligned = nd.Criteria(measure="aligned")
-    assert nd.report(listings, chosen=nd.Chosen(last="lantern-010"), criteria=aligned).documents > 5
+    assert nd.report(listings, to_id="lantern-010", measure="aligned").documents > 5
     assert asked == [listings]
 
 
@@ -109,10 +108,9 @@ def test_estimates_need_stored_signatures(solr: Collection) -> None:
     """Where signatures were left out, an estimate is refused and the other measures are not."""
     without = nd.Settings(fields=frozenset(DEFAULT_FIELDS) - {"signature"})
     nd.index([nd.Document(id=id, text="one two three four") for id in "ab"], solr, settings=without)
-    estimate = nd.Criteria(measure="estimate")
     refused = r"without signature; .*--measure: estimate compares"
     with pytest.raises(nd.SettingsError, match=refused):
-        nd.search(solr, text="one two three four", criteria=estimate)
+        nd.search(solr, text="one two three four", measure="estimate")
     with pytest.raises(nd.SettingsError, match=refused):
-        nd.report(solr, criteria=estimate)
-    assert len(nd.report(solr, criteria=nd.Criteria(measure="jaccard")).pairs) == 1
+        nd.report(solr, measure="estimate")
+    assert len(nd.report(solr, measure="jaccard").pairs) == 1

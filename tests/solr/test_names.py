@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -57,10 +58,10 @@ def test_documents_lie_under_the_names_of_the_collection(shop: Collection) -> No
 @pytest.mark.parametrize("by", ["shingles", "bands", "signatures", "md5"])
 def test_searches_work_by_every_way(shop: Collection, by: str) -> None:
     """Whatever parser and operator the collection's /select has by default."""
-    criteria = nd.Criteria(by=by, same=("first_word",), limits=nd.Limits(max_distance=2))
-    found = nd.search(shop, id="1", criteria=criteria)
+    criteria: dict[str, Any] = {"by": by, "same": ("first_word",), "max_distance": 2}
+    found = nd.search(shop, id="1", **criteria)
     assert [match.id for match in found] == ([] if by == "md5" else ["2"])
-    found = nd.search(shop, text=TEXTS["2"], criteria=criteria)
+    found = nd.search(shop, text=TEXTS["2"], **criteria)
     assert [match.content for match in found][:1] == [TEXTS["2"]]
 
 
@@ -73,8 +74,8 @@ def test_reports_and_duplicates_work(shop: Collection) -> None:
 def test_many_terms_are_found(shop: Collection) -> None:
     """Beyond 1,024 clauses the names travel as well."""
     long = " ".join(f"w{number}" for number in range(3_000))
-    assert nd.search(shop, text=f"{long} {TEXTS['3']}", criteria=nd.Criteria(by="shingles",
-                     limits=nd.Limits(min_similarity=0.0)))[0].id == "3"  # fmt: skip
+    found = nd.search(shop, text=f"{long} {TEXTS['3']}", by="shingles", min_similarity=0.0)
+    assert found[0].id == "3"
 
 
 def test_a_missing_field_is_named_as_the_collection_would(shop: Collection) -> None:

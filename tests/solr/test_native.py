@@ -7,6 +7,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Iterator
+from typing import Any
 
 import pysolr
 import pytest
@@ -40,7 +41,7 @@ def named(solr_url: str) -> Iterator[collection.Collection]:
 @pytest.fixture
 def filled(named: collection.Collection) -> collection.Collection:
     """A collection with native MinHashes, of six documents."""
-    assert nd.init(named, native=True)
+    assert nd.init(named, native=True).is_created
     nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
     return named
 
@@ -64,24 +65,23 @@ def test_short_and_empty_texts(filled: collection.Collection) -> None:
     """Texts of fewer words than a shingle are found by their words; none finds nothing."""
     assert found(filled, "TWO words") == {"short": 42, "twin": 42}
     assert found(filled, "...") == {}
-    assert nd.search(filled, id="none", criteria=nd.Criteria(by="native")) == []
+    assert nd.search(filled, id="none", by="native") == []
 
 
 @pytest.mark.parametrize("measure", ["words", "jaccard", "estimate"])
 def test_search_and_report_by_native(filled: collection.Collection, measure: str) -> None:
     """Candidates come from Solr's own MinHashes, and are compared as any others."""
-    by = nd.Criteria(by="native", measure=measure)
-    assert [match.id for match in nd.search(filled, id="a", criteria=by)] == ["b"]
-    pairs = nd.report(filled, criteria=by).pairs
+    by: dict[str, Any] = {"by": "native", "measure": measure}
+    assert [match.id for match in nd.search(filled, id="a", **by)] == ["b"]
+    pairs = nd.report(filled, **by).pairs
     assert [(pair.id, pair.other_id) for pair in pairs] == [("a", "b"), ("short", "twin")]
 
 
 def test_filters_hold(filled: collection.Collection) -> None:
     """A filter query, and a field that has to be equal."""
-    by = nd.Criteria(by="native", filters=("-id:b",))
-    assert nd.search(filled, id="a", criteria=by) == []
-    by = nd.Criteria(by="native", same=("first_word",))
-    assert [match.id for match in nd.search(filled, id="a", criteria=by)] == ["b"]
+    assert nd.search(filled, id="a", by="native", fq="-id:b") == []
+    found = nd.search(filled, id="a", by="native", same="first_word")
+    assert [match.id for match in found] == ["b"]
 
 
 def test_a_text_that_looks_like_syntax(filled: collection.Collection) -> None:
@@ -113,15 +113,14 @@ def test_a_collection_that_only_another_program_fills(named: collection.Collecti
     nd.init(named, native=True)
     documents = [{"id": id, "content": text} for id, text in TEXTS.items()]
     pysolr.Solr(named.url).add(documents, commit=True)
-    by = nd.Criteria(by="native")
-    assert [match.id for match in nd.search(named, id="a", criteria=by)] == ["b"]
-    assert [match.id for match in nd.search(named, text=LONG, criteria=by)] == ["a", "b"]
-    pairs = nd.report(named, criteria=by).pairs
+    assert [match.id for match in nd.search(named, id="a", by="native")] == ["b"]
+    assert [match.id for match in nd.search(named, text=LONG, by="native")] == ["a", "b"]
+    pairs = nd.report(named, by="native").pairs
     assert [(pair.id, pair.other_id) for pair in pairs] == [("a", "b"), ("short", "twin")]
     with pytest.raises(nd.SettingsError, match=r"none of the .* neardup annotate"):
         nd.search(named, id="a")
     with pytest.raises(nd.SettingsError, match="without signature; choose another --measure"):
-        nd.search(named, id="a", criteria=nd.Criteria(by="native", measure="estimate"))
+        nd.search(named, id="a", by="native", measure="estimate")
 
 
 def test_other_collections_pay_nothing(solr: collection.Collection) -> None:
@@ -131,7 +130,7 @@ def test_other_collections_pay_nothing(solr: collection.Collection) -> None:
     answer = requests.get(f"{solr.url}/select", params=params, timeout=30).json()
     assert answer["response"]["numFound"] == 0
     with pytest.raises(nd.SettingsError, match=r"without content_native; .* --by shingles or"):
-        nd.search(solr, id="a", criteria=nd.Criteria(by="native"))
+        nd.search(solr, id="a", by="native")
 
 
 def test_a_collection_that_is_there_already(solr: collection.Collection) -> None:
@@ -141,11 +140,11 @@ def test_a_collection_that_is_there_already(solr: collection.Collection) -> None
 
 
 def test_the_command(named: collection.Collection) -> None:
-    """`neardup init NAME --native`, then `search --by native`."""
+    """`neardup init -c NAME --native`, then `search --by native`."""
     address = ["--solr", named.base]
-    run("init", named.name, "--native", *address)
+    run("init", "-c", named.name, "--native", *address)
     nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
-    shown = run("search", "--core", named.name, "--by", "native", "--id", "a", *address)
+    shown = run("search", "--collection", named.name, "--by", "native", "--id", "a", *address)
     assert shown.splitlines()[-1].split("\t")[0] == "b"
 
 

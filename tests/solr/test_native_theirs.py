@@ -22,7 +22,7 @@ def test_the_way_that_the_page_shows() -> None:
     with collection() as theirs:
         plain = pysolr.Solr(theirs.url, always_commit=True)
         plain.add([{"sku": "1", "body": [TEXT]}, {"sku": "2", "body": [f"{TEXT} and wine"]}])
-        nd.prepare(theirs, text=["body"], prefix="nd_")
+        nd.init(theirs, text=["body"], prefix="nd_")
         solr = nd.connect(theirs.url)
         with pytest.raises(nd.SettingsError, match=r"without native MinHashes; .*docs/native.md"):
             nd.init(solr, native=True)
@@ -31,6 +31,5 @@ def test_the_way_that_the_page_shows() -> None:
         several = schema.replace('"indexed": true', '"multiValued": true, "indexed": true')
         requests.post(f"{solr.url}/schema", data=several, timeout=60).raise_for_status()
         assert nd.annotate(solr, which="all").annotated == 2
-        by = nd.Criteria(by="native")
-        assert [match.id for match in nd.search(solr, id="1", criteria=by)] == ["2"]
-        assert nd.init(solr, native=True) is False
+        assert [match.id for match in nd.search(solr, id="1", by="native")] == ["2"]
+        assert not nd.init(solr, native=True).is_created

@@ -5,6 +5,7 @@ tests/test_build.py checks it against the installed wheel.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import assert_type
 
 import numpy as np
@@ -13,21 +14,55 @@ from numpy.typing import NDArray
 import neardup_solr as nd
 
 
-def work_with_a_collection(books: nd.Collection) -> list[str]:
+def compare_a_file(path: str) -> nd.Duplicates:
+    """A file without any Solr: choices are texts that type checkers know."""
+    found = nd.duplicates(
+        path,
+        measure="jaccard",
+        min_similarity=0.6,
+        linkage="complete",
+        id="ad_id",
+        text=("title", "body"),
+        settings={"kind": "chars", "shingle_size": 5},
+    )
+    assert_type(found, nd.Duplicates)
+    for pair in found.pairs:
+        assert_type(pair, nd.Duplicate)
+        assert_type(pair.similarity, float)
+        assert_type(pair.distance, int | None)
+    for cluster in found.clusters:
+        assert_type(cluster, nd.Cluster)
+        assert_type(cluster.canonical, str)
+    found.write("report.html")
+    return found
+
+
+def work_with_a_collection(ads: nd.Collection) -> list[str]:
     """What verbs give is typed down to the fields of records."""
-    settings = nd.Settings(kind="chars", shingle_size=5)
-    assert_type(settings.fingerprint, str)
-    assert_type(settings.fields, frozenset[str])
-    for match in nd.search(books, id="12"):
+    summary = nd.index("ads.jsonl", ads, id="ad_id", text=["title", "body"], keep="city")
+    assert_type(summary, nd.IndexSummary)
+    for match in nd.search(ads, id="12", by="bands", same="first_word", max_distance=3):
         assert_type(match, nd.Match)
         assert_type(match.similarity, float)
         assert_type(match.distance, int | None)
-    report = nd.report(books)
+    report = nd.report(ads, by="shingles", fq=["city:Tarrow"], later_only=True)
     assert_type(report, nd.Report)
-    judged = nd.evaluate(report.pairs, "known.tsv")
+    judged = nd.evaluate(report, "known.tsv")
     assert_type(judged, nd.Evaluation)
     assert_type(judged.f1, float)
+    assert_type(nd.explain(ads, "12", "13"), nd.Explanation)
+    assert_type(nd.tune(ads, catch=0.6), nd.Tuning)
+    assert_type(nd.delete(ads, ["12", "13"]), int)
     return [f"{pair.id} {pair.other_id}" for pair in report.pairs]
+
+
+def guard(ads: nd.Collection, records: Iterator[dict[str, str]]) -> int:
+    """Sources are files, or records that a program has."""
+    held = 0
+    for decision in nd.gate(records, ads, hold=0.9, exact="reject"):
+        assert_type(decision, nd.Decision)
+        held += decision.action == "hold"
+    return held
 
 
 def compare_signatures(encoded: str) -> float:
@@ -49,9 +84,9 @@ def ids(path: str) -> set[str]:
 def main() -> None:
     """Every error is a NeardupError."""
     try:
-        books = nd.connect("http://localhost:8983/solr")
-        assert_type(books, nd.Collection)
-        print(*work_with_a_collection(books), sep="\n")
+        ads = nd.connect("http://localhost:8983/solr", "ads", create=True)
+        assert_type(ads, nd.Collection)
+        print(*work_with_a_collection(ads), sep="\n")
     except nd.NeardupError as error:
         print(error)
 

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from neardup_solr.choices import Family, Kind
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import (
     DEFAULT_FIELDS,
@@ -33,7 +34,7 @@ def test_default_fingerprint_is_frozen() -> None:
     fields=st.frozensets(st.sampled_from(OPTIONAL_FIELDS)),
 )
 def test_fingerprint_is_reversible(
-    kind: str, size: int, family: str, seed: int, bands: int, rows: int, fields: frozenset[str]
+    kind: Kind, size: int, family: Family, seed: int, bands: int, rows: int, fields: frozenset[str]
 ) -> None:
     """A fingerprint parses into the settings that it was made of."""
     settings = Settings(

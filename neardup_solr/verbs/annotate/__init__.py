@@ -6,25 +6,28 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Literal
+from typing import Any
 
-from neardup_solr.errors import SettingsError
-from neardup_solr.progress import SILENT, Progress, Watching
+from neardup_solr.arguments import OneOrMore, checked, listed, require
+from neardup_solr.choices import Which
+from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
-from neardup_solr.settings import Settings
-from neardup_solr.solr import schema
-from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import OWN, SETTINGS, TEXT, VERSION
+from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.solr import admin, schema
+from neardup_solr.solr.collection import Collection, require_name
+from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION
 from neardup_solr.solr.update import Order, orders, removal
+from neardup_solr.sources import Reading
 from neardup_solr.text import normalize
-from neardup_solr.verbs import index
+from neardup_solr.verbs import index, init
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE, Found, Pace, Rewrite, Task
+from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewrite, Task
 from neardup_solr.verbs.index import Sending
+from neardup_solr.verbs.lint import chosen
 
 MD5 = "md5_hash"
 READ = (TEXT, MD5, SETTINGS, VERSION)
-Which = Literal["needed", "missing", "all"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +35,9 @@ class AnnotateSummary:
     """What a run did: `read` = `annotated` + `unchanged` + `without_text` + `gone` + `failed`.
 
     `unchanged` documents had the fields of their text already, `gone` ones were deleted after
-    their id was read; `redone` of the annotated were changed by others before they were written,
-    and were read again. `settings` are those that were used.
+    their id was read; `errors` says of the first 1,000 that failed why. `redone` of the annotated
+    were changed by others before they were written, and were read again. `settings` are those
+    that were used.
     """
 
     read: int
@@ -42,41 +46,100 @@ class AnnotateSummary:
     without_text: int
     gone: int
     failed: int
+    errors: tuple[RecordError, ...]
     redone: int
     settings: Settings
     seconds: float
 
 
+@checked
 def annotate(
     collection: Collection,
     *,
-    settings: Settings | Mapping[str, Any] | None = None,
-    filters: Sequence[str] = (),
+    into: Collection | str | None = None,
     which: Which = "needed",
-    pace: Pace = DEFAULT_PACE,
-    watching: Watching = SILENT,
+    query: OneOrMore = (),
+    text: OneOrMore = (),
+    prefix: str | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
+    rate: float = 0,
+    threads: int = 2,
+    batch: int = 1_000,
+    on_error: OnError | None = None,
+    on_progress: OnProgress | None = None,
 ) -> AnnotateSummary:
-    """Add the computed fields to documents of a collection, in place, by its `names`.
+    """Add the computed fields to documents of a collection, in place, or in another collection.
 
     Only documents whose fields are missing, or stale because the text changed since, are written
-    ("needed"); "missing" passes over those that have fields without reading their texts, "all"
-    writes every one. Each is updated atomically, and only where nobody has changed it since it was
-    read; where somebody has, it is read again. All else in a document stays as it is. After an
+    (`which` "needed"); "missing" passes over those that have fields without reading their texts,
+    "all" writes every one. Each is updated atomically, and only if nobody has changed it since it
+    was read; if somebody has, it is read again. All else in a document stays as it is. After an
     interruption the same call goes on where it stopped. Nested documents stay with their parent,
     and are not annotated themselves.
 
-    Raises SettingsError where the collection was annotated with other settings or an update would
-    lose data, SchemaError where fields are missing, SolrError where Solr stops answering.
+    `into` names another collection of the same Solr, created if it is missing, or is one: ids,
+    texts and computed fields are written there, and nothing here. That is for a collection in
+    which an update would lose data. Documents of the other one whose text is the same still are
+    left alone; those deleted here stay there.
+
+    `query` (one or several) says which documents. `text` fields and `prefix` are those that `init`
+    keeps with the collection; with `into` others may be given. At most `rate` documents a second
+    are written (0: as fast as it goes), by so many `threads`, `batch` of them at once. What Solr
+    refuses goes to `on_error` and into the summary; without it a warning is logged. `on_progress`
+    is told how far it is.
+
+    Raises SettingsError if the collection was annotated with other settings or an update would
+    lose data, SchemaError if fields are missing, SolrError if Solr stops answering.
     """
+    pace = Pace(rate=rate, threads=threads, batch=batch)
+    watching = Watching.of(on_error, on_progress)
+    collection = _renamed(collection, listed(text), prefix, in_place=into is None)
+    if into is not None:
+        require(which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out")
+        other = into if isinstance(into, Collection) else _beside(collection, into)
+        return _annotate_into(collection, other, settings, listed(query), pace, watching)
     collection.require_fields(["id", SETTINGS])  # one that is not prepared would only give riddles
     found = guard.require_safe(collection)
     settled = settled_for(collection, settings)
     run = _Annotation(collection=collection, settings=settled, which=which)
+    filters = list(listed(query))
     if which == "missing":
-        filters = [*filters, f"-{collection.names.of(SETTINGS)}:[* TO *]"]
-    rewriting = Rewrite(collection=collection, task=run.task(), pace=pace, watching=watching)
+        filters.append(f"-{collection.names.of(SETTINGS)}:[* TO *]")
+    rewriting = Rewrite(
+        collection=collection,
+        task=run.task(),
+        pace=pace,
+        failures=Failures(watching.on_error),
+        on_progress=watching.on_progress,
+    )
     rewriting.run([*filters, *guard.roots_only(found)])
+    rewriting.failures.warn()
     return run.summary(rewriting)
+
+
+def _renamed(
+    collection: Collection, text: Sequence[str], prefix: str | None, *, in_place: bool
+) -> Collection:
+    """The collection with the names that are asked for; in place only those that it has."""
+    if not (text or prefix is not None):
+        return collection
+    names = chosen(collection.names, schema.described(collection).key, text=text, prefix=prefix)
+    if in_place and names != collection.names:
+        texts = " ".join(f"--text-field {each}" for each in names.text)
+        prefixed = f" --prefix {names.prefix}" if names.prefix else ""
+        reason = f"{collection.name!r} was not prepared with these names"
+        command = f"neardup init -c {collection.name} {texts}{prefixed}"
+        raise SettingsError(reason, f"prepare it, so that searches know them too: {command}")
+    return replace(collection, names=names)
+
+
+def _beside(collection: Collection, name: str) -> Collection:
+    """Another collection of the same server, created if it is missing."""
+    require_name(name)
+    other = replace(collection, name=name, names=PLAIN)
+    if not admin.exists(other):
+        init.init(other)
+    return replace(other, names=other.kept_names())
 
 
 @dataclass(slots=True, kw_only=True)
@@ -116,14 +179,16 @@ class _Annotation:
 
     def summary(self, rewriting: Rewrite) -> AnnotateSummary:
         """The counts of the whole run."""
-        rest = self.unchanged + self.without_text + rewriting.gone + rewriting.failed
+        failed = rewriting.failures.count
+        rest = self.unchanged + self.without_text + rewriting.gone + failed
         return AnnotateSummary(
             read=rewriting.read,
             annotated=rewriting.read - rest,
             unchanged=self.unchanged,
             without_text=self.without_text,
             gone=rewriting.gone,
-            failed=rewriting.failed,
+            failed=failed,
+            errors=tuple(rewriting.failures.first),
             redone=len(rewriting.redone),
             settings=self.settings,
             seconds=time.monotonic() - rewriting.started,
@@ -146,7 +211,9 @@ def settled_for(collection: Collection, settings: Settings | Mapping[str, Any] |
     if isinstance(settings, Settings):
         settings = replace(settings, fields=settings.fields | always)
     elif settings and "fields" in settings:
-        settings = {**settings, "fields": frozenset(settings["fields"]) | always}
+        given = settings["fields"]
+        named = choose_fields(given) if isinstance(given, str) else frozenset(given)
+        settings = {**settings, "fields": named | always}
     settled = collection.settled(settings)
     if not always <= settled.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
@@ -155,34 +222,26 @@ def settled_for(collection: Collection, settings: Settings | Mapping[str, Any] |
     return settled
 
 
-def annotate_into(
+def _annotate_into(
     collection: Collection,
     other: Collection,
-    *,
-    settings: Settings | Mapping[str, Any] | None = None,
-    filters: Sequence[str] = (),
-    pace: Pace = DEFAULT_PACE,
-    watching: Watching = SILENT,
+    settings: Settings | Mapping[str, Any] | None,
+    query: Sequence[str],
+    pace: Pace,
+    watching: Watching,
 ) -> AnnotateSummary:
-    """Write texts and computed fields of a collection into another one; nothing is written here.
-
-    For a collection in which an update would lose data. Documents of the other one whose text is
-    the same still are left alone; those deleted here stay there. Nested documents are left out.
-
-    Raises SettingsError where the other collection has other settings or both are the same one,
-    SchemaError where it lacks fields, SolrError where Solr stops answering.
-    """
     guard.require_readable(collection)
     guard.require_other(collection, other)
     settled = settled_for(other, settings)
     collection.commit()
-    wanted = [*filters, *guard.roots_only(schema.described(collection))]
+    wanted = [*query, *guard.roots_only(schema.described(collection))]
     run = _Into(collection=collection, other=other, settings=settled, pace=pace, watching=watching)
     run.total = collection.count(wanted)
-    done = index.index(
+    done = index.run(
         run.documents(wanted),
         other,
         settings=settled,
+        reading=Reading(),
         sending=Sending(threads=pace.threads, batch_documents=pace.batch),
         watching=Watching(on_error=watching.on_error),
     )
@@ -193,6 +252,7 @@ def annotate_into(
         without_text=run.without_text,
         gone=run.gone,
         failed=done.failed,
+        errors=done.errors,
         redone=0,
         settings=settled,
         seconds=done.seconds,

@@ -10,7 +10,7 @@ from typing import Any
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema, update
 from neardup_solr.solr.collection import NATIVE, Collection
-from neardup_solr.solr.names import ID, OWN, TEXT, Names
+from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, Names
 from neardup_solr.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs import lint
 from neardup_solr.verbs.lint import rules
@@ -29,6 +29,20 @@ def own_fields(collection: Collection) -> frozenset[str]:
 def roots_only(found: Schema) -> list[str]:
     """Filters that leave out nested documents: an update of their parent takes them along."""
     return [f"-{PATH}:[* TO *]"] if PATH in found.fields else []
+
+
+def with_text(collection: Collection, found: Schema) -> list[str]:
+    """A filter for documents with text, if all of its fields can be searched for."""
+    fields = {name: found.field(name) for name in collection.names.text}
+    if not all(one is not None and (one.indexed or one.doc_values) for one in fields.values()):
+        return []
+    return [" OR ".join(f"{name}:[* TO *]" for name in fields)]
+
+
+def count_missing(collection: Collection, found: Schema) -> int:
+    """How many documents have text and none of our fields; nested ones need none."""
+    without = f"-{collection.names.of(SETTINGS)}:[* TO *]"
+    return collection.count([*roots_only(found), without, *with_text(collection, found)])
 
 
 def require_safe(collection: Collection) -> Schema:
@@ -66,7 +80,7 @@ def require_other(collection: Collection, other: Collection) -> None:
     there = probe.cluster(other)
     names = {collection.name, *probe.alias_of(probe.cluster(collection), collection.name)}
     others = {other.name, *probe.alias_of(there, other.name)}
-    next_step = "name another collection, made with: neardup init OTHER"
+    next_step = "name another collection, made with: neardup init -c OTHER"
     if probe.is_read_only(there, other.name):
         raise SettingsError(f"{other.name!r} is read-only", next_step)
     if collection.base == other.base and names & others:

@@ -15,8 +15,9 @@ from typing import Any, TypeVar
 
 import orjson
 
+from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
-from neardup_solr.progress import Progress, Watching
+from neardup_solr.progress import Failures, OnProgress, Progress
 from neardup_solr.solr import update
 from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
@@ -31,11 +32,11 @@ FIRST = 3  # documents that are updated alone, and compared whole, before any ot
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
-    """How fast: at most `rate` documents a second (0: as fast as it goes), `threads` senders.
+    """How fast documents are written: arguments of `annotate` and `strip`, checked.
 
-    `batch` documents are read and sent at once, fewer where the rate is lower; `rate` counts those
-    that are written.
-    Raises SettingsError where a number cannot be.
+    At most `rate` documents a second (0: as fast as it goes), by so many `threads`; `batch`
+    documents are read and sent at once, fewer if the rate is lower.
+    Raises ArgumentError if a number cannot be.
     """
 
     rate: float = 0.0
@@ -43,8 +44,8 @@ class Pace:
     batch: int = 1_000
 
     def __post_init__(self) -> None:
-        if self.rate < 0 or min(self.threads, self.batch) < 1:
-            raise SettingsError("nothing can be sent at this pace", "give 1 or more of each")
+        require(self.rate >= 0, f"`rate` cannot be {self.rate:g}", "give 0 or more a second")
+        require_positive(threads=self.threads, batch=self.batch)
 
     def portions(self, orders: list[Order]) -> Iterator[list[Order]]:
         """What is sent at once: a batch, and no more than a second's share."""
@@ -81,16 +82,16 @@ class Task:
 
 @dataclass(slots=True, kw_only=True)
 class Rewrite:
-    """One run: what was `read`, is `gone` since its id was read, was `redone`, has `failed`."""
+    """One run: what was `read`, is `gone` since its id was read, was `redone`, has failed."""
 
     collection: Collection
     task: Task
     pace: Pace
-    watching: Watching
+    failures: Failures
+    on_progress: OnProgress
     total: int = 0
     read: int = 0
     gone: int = 0
-    failed: int = 0
     redone: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
     _undone: list[str] = field(default_factory=list)
@@ -160,7 +161,7 @@ class Rewrite:
         if not again:
             self.read += len(asked)
             told = Progress(self.task.stage, self.read, max(self.total, self.read))
-            self.watching.on_progress(told)
+            self.on_progress(told)
 
     def _acknowledge(self, sent: Sent) -> None:
         # What another node decided on is read again as well: it may need nothing any more.
@@ -169,8 +170,7 @@ class Rewrite:
             self._fail(refusal)
 
     def _fail(self, refusal: Refusal) -> None:
-        self.failed += 1
-        self.watching.on_error(RecordError("Solr refused", refusal.reason, refusal.id))
+        self.failures.add(RecordError("Solr refused", refusal.reason, refusal.id))
 
 
 def _pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
@@ -192,9 +192,7 @@ def _ahead(
         yield coming.result()
 
 
-_INSTEAD = (
-    "write a side collection with --into OTHER, or update through a chain that leaves it alone"
-)
+_INSTEAD = "write another collection with `into`, or update through a chain that leaves it alone"
 
 
 @dataclass(slots=True, kw_only=True)

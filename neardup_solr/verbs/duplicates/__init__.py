@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from neardup_solr.arguments import OneOrMore, checked, listed, require, require_choice
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.checkpoint import Checkpoint
-from neardup_solr.errors import SettingsError
-from neardup_solr.measures.aligned import mutual_best
-from neardup_solr.records import Cluster, Duplicate
-from neardup_solr.settings import Settings
+from neardup_solr.choices import Linkage, MeasureName, Way
+from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.measures import Limits
+from neardup_solr.measures.aligned import mutual_best as best_of_each
+from neardup_solr.progress import OnError, OnProgress, Watching
+from neardup_solr.records import Cluster, Duplicate, Removed
+from neardup_solr.reports import rows, tables
+from neardup_solr.settings import Settings, settings_of
+from neardup_solr.sizes import in_bytes
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
+from neardup_solr.verbs.duplicates import cells
 from neardup_solr.verbs.duplicates.compare import (
     Comparison,
     Verified,
@@ -25,36 +33,49 @@ from neardup_solr.verbs.duplicates.compare import (
     comparer_of,
 )
 from neardup_solr.verbs.duplicates.gather import (
-    DEFAULT_READING,
+    Compared,
     Gathered,
     Intake,
-    Source,
+    Side,
     Working,
     gather,
 )
 from neardup_solr.verbs.duplicates.group import Grouped, Grouping, grouped
+from neardup_solr.verbs.duplicates.unique import (
+    TWICE,
+    Outputs,
+    Unique,
+    fates,
+    removed_across,
+    removed_within,
+)
 from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
 
-__all__ = [
-    "Duplicates",
-    "Grouping",
-    "Verifying",
-    "Working",
-    "check_output",
-    "duplicates",
-    "write_duplicates",
-]
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+Of = Literal["pairs", "clusters"]
+LONGEST = 2  # pairs between the ends of a cluster that is not a chain
+
+__all__ = ["Duplicates", "check_output", "duplicates", "write_duplicates"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Duplicates:
     """The near-duplicate pairs of a collection and their clusters, with what stands behind them.
 
-    `documents` were read, `candidates` pairs compared; `hot_keys` counts the band keys, or words,
-    of more documents than the cap. `settings` shaped the signatures, `verifying` and `grouping`
-    are what was asked for; `least` is the similarity that counted. `gaps` says in words what may
-    be missing, such as documents that changed while they were read; `texts` has the texts of the
-    pairs by id, where they were asked for; `about` names what was compared.
+    `documents` were read, `candidates` pairs compared. `repeated` counts records whose id came
+    again later, `failed` those that could not be used; `errors` says of the first 1,000 of them
+    why. `hot_keys` counts the band keys, or words, of more documents than the cap. `settings`
+    shaped the signatures. `measure`, `by` ("bands", "words" or "all"), `min_similarity`,
+    `max_distance`, `linkage` and `canonical` are what was used. `gaps` says in words what may be
+    missing, such as documents that changed while they were read; `texts` has the texts of the
+    pairs by id, if they were asked for, and `kept` the columns to keep; `about` names what was
+    compared, `against` says whether that was two sides, and `within` whether each was compared with
+    itself as well. `unique` counts the records of the files that were asked for: `kept`, `removed`,
+    `repeated` and `failed`.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -63,90 +84,280 @@ class Duplicates:
     candidates: int
     hot_keys: int
     settings: Settings
-    verifying: Verifying
-    grouping: Grouping
-    least: float
+    measure: MeasureName
+    by: Way
+    min_similarity: float
+    max_distance: int | None
+    linkage: Linkage
+    canonical: str
+    repeated: int = 0
+    failed: int = 0
+    errors: tuple[RecordError, ...] = ()
     gaps: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     about: str = field(default="", compare=False)
+    against: bool = False
+    within: bool = False
+    unique: Unique | None = None
+
+    def __repr__(self) -> str:
+        pairs, clusters = f"{len(self.pairs):,} pairs", f"{len(self.clusters):,} clusters"
+        how = f"{self.measure} >= {self.min_similarity:g}"
+        return f"<Duplicates: {pairs} in {clusters} among {self.documents:,} documents ({how})>"
+
+    def _repr_html_(self) -> str:
+        return cells.page(self)
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The cluster of each document that is in one, by id; its first id names a cluster."""
+        return {member.id: one.id for one in self.clusters for member in one.members}
+
+    def to_arrow(self, of: Of = "pairs") -> pa.Table:
+        """The pairs, or the members of the clusters, as an Arrow table.
+
+        A pair has id, other_id, similarity, distance, measure and cluster; a member cluster, id,
+        canonical, and similarity and distance to the canonical one. Beside the ids stand the texts
+        (`texts=True`) and the columns (`keep`) that were asked for.
+
+        Raises SettingsError if pyarrow is missing.
+        """
+        return tables.to_arrow(self._columns(of))
+
+    def to_pandas(self, of: Of = "pairs") -> pd.DataFrame:
+        """As `to_arrow`, as a pandas DataFrame."""
+        return tables.to_pandas(self._columns(of))
+
+    def to_polars(self, of: Of = "pairs") -> pl.DataFrame:
+        """As `to_arrow`, as a polars DataFrame."""
+        return tables.to_polars(self._columns(of))
+
+    def _columns(self, of: Of) -> tables.Columns:
+        require_choice("of", of, get_args(Of))
+        if of == "clusters":
+            columns = tables.of_clusters(self.clusters)
+        else:
+            columns = tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS)
+        return tables.beside(columns, self.texts, self.kept)
 
     @property
     def by_bands(self) -> bool:
         """Whether candidates had to share an LSH band."""
-        return self.verifying.way == "bands"
+        return self.by == "bands"
+
+    @property
+    def chained(self) -> tuple[Cluster, ...]:
+        """Clusters whose ends may have nothing in common: a path of over two pairs connects them.
+
+        Those that are too large to tell (`diameter` 0) are among them.
+        """
+        return tuple(one for one in self.clusters if one.diameter > LONGEST or one.diameter == 0)
 
     @property
     def complete(self) -> bool:
         """Whether all documents were compared, as they are in the collection now."""
         return not self.gaps
 
+    @property
+    def removed(self) -> dict[str, Removed]:
+        """What is not needed beside other documents, by id: `duplicate_of`, and its `similarity`.
 
-DEFAULT = Verifying()
-DEFAULT_GROUPING = Grouping()
-DEFAULT_WORKING = Working()
-DEFAULT_SETTINGS = Settings()
+        Of each cluster that is all but the canonical document. Complete linkage may leave two
+        canonical documents that are near-duplicates, and then one of them is not needed, either.
+        With `against` it is what of the first side has a near-duplicate in the other one.
+
+        Raises SettingsError for two sides that were compared `within` as well.
+        """
+        if not self.against:
+            return removed_within(self.pairs, self.clusters)
+        if self.within:
+            raise SettingsError("`removed` does not go with `within`", TWICE)
+        return removed_across(self.pairs)
+
+    def write(self, path: str | Path) -> None:
+        """Write the pairs to a file, or a page to look at; the suffix says the format.
+
+        Rows in .tsv, .csv, .jsonl and .parquet: id, other_id, similarity, distance (none if it was
+        not measured), measure, cluster. In TSV, backslash, tab and line breaks inside ids are
+        escaped with a backslash; in CSV, an id that a spreadsheet would take for a formula gets a
+        leading apostrophe; `read_pairs` undoes both. In .html a page of its own, with the texts
+        that were kept (`texts=True`). The file is written whole or not at all.
+
+        Raises SourceError if the suffix is not known or the file cannot be written; a file that
+        was there before is then still whole.
+        """
+        write_duplicates(self, path)
 
 
+@checked
 def duplicates(
-    source: Source,
+    source: Compared,
     *,
-    against: Source | None = None,
-    verifying: Verifying = DEFAULT,
-    grouping: Grouping = DEFAULT_GROUPING,
-    settings: Settings = DEFAULT_SETTINGS,
-    reading: Reading = DEFAULT_READING,
-    working: Working = DEFAULT_WORKING,
+    against: Compared | None = None,
+    within: bool = False,
+    mutual_best: bool = False,
+    by: Way | None = None,
+    measure: MeasureName = "words",
+    max_distance: int | None = None,
+    min_similarity: float | None = None,
+    cap: int | None = None,
+    linkage: Linkage = "single",
+    canonical: str = "first",
+    id: str = "id",
+    text: OneOrMore = "text",
+    keep: OneOrMore = (),
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
+    settings: Settings | Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    memory: int | str | None = None,
+    spill: str | Path | None = None,
+    checkpoint: str | Path | None = None,
+    texts: bool = False,
+    unique: str | Path | None = None,
+    removed: str | Path | None = None,
+    on_error: OnError | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Duplicates:
-    """All near-duplicate pairs of a collection in Solr, or of a source without any Solr.
+    """All near-duplicate pairs of a collection, or of a source without any Solr, in clusters.
 
-    With `against`, of each document of the source with those of another collection or source: the
-    first id of a pair is then the source's. Of a collection the stored signatures are read, and
-    its own settings hold; a source is signed under `settings`. Pairs are in the order of their
-    clusters, then of their ids; a cluster is named by its first id in natural order.
+    Of a collection the stored signatures are read, and its own settings hold; a source is signed
+    under `settings` (a mapping, or Settings). How a source is read, `id`, `text`, `keep`,
+    `source_format`, `delimiter`, `encoding` and `lossy` say as for `index`. With `against`, the
+    documents of the source are compared with those of another collection or source, and only
+    `within` the two as well if that is asked for; the first id of a pair is then the source's.
+    `mutual_best` keeps the pairs of which each document is the other's most similar one, for sides
+    that list each thing once.
 
-    Raises SettingsError where a collection lacks the signatures, SourceError where a source
-    cannot be read as a whole, or no file be written, SolrError where Solr does not answer.
+    Candidates are found `by` "bands" (they share an LSH band), "words" (they share a word that few
+    documents have; for short records, and the default for the measure "aligned") or "all" pairs
+    (the default for few documents). A band key or word of more than `cap` documents is not paired
+    whole. Candidates are compared by `measure`; those count that are at most `max_distance` words
+    away and at least `min_similarity` (0..1) similar (default: the measure's own threshold).
+
+    By `linkage` "single" a cluster is whatever pairs connect, by "complete" any two of its
+    documents are a pair. `canonical` is the rule for the document to keep: "first" (id),
+    "longest", "shortest", "oldest", "oldest:FIELD", "FIELD:asc", "FIELD:desc", or trusted values,
+    "FIELD=wire,agency". Pairs are in the order of their clusters, then of their ids; a cluster is
+    named by its first id in natural order.
+
+    Only the first `limit` documents of each side are read. At most about `memory` bytes are held
+    (a number, or "4G"; default: half of the machine's), and the rest goes to files in the folder
+    `spill`. `checkpoint` names a file that keeps what is verified until the work is done: after an
+    interruption the same call goes on from there. With `texts` the result has the texts of its
+    pairs. `on_error` is told of each record that cannot be used, `on_progress` how far a stage is:
+    "reading", "joining", "comparing", "writing".
+
+    `unique` names a file for the records of the source that stay if its near-duplicates are
+    removed, `removed` one for the others (see `Duplicates.removed`), which get the columns
+    neardup_duplicate_of, an id, and neardup_similarity. The suffixes say the formats, columns and
+    order are those of the source, and both files are written whole or not at all.
+
+    Raises SettingsError if a collection lacks the signatures, SourceError if a source cannot be
+    read as a whole, or no file be written, SolrError if Solr does not answer; ArgumentError if the
+    source cannot be read twice, which `unique` and `removed` need.
     """
-    if against is None and (verifying.within or verifying.mutual_best):
-        raise SettingsError("there is only one side to compare", "name the other by --against")
+    verifying = Verifying(
+        measure=measure,
+        limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
+        by=by,
+        cap=cap,
+        within=within,
+        mutual_best=mutual_best,
+    )
+    across = against is not None or not (within or mutual_best)
+    require(across, "there is only one side to compare", "name the other by `against`")
+    grouping = Grouping(linkage=linkage, canonical=canonical)
+    working = Working(
+        memory=in_bytes(memory, "memory") if isinstance(memory, str) else memory,
+        spill=None if spill is None else Path(spill),
+        limit=limit,
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        keep_texts=texts,
+        watching=Watching.of(on_error, on_progress),
+    )
+    reading = Reading(
+        id=id,
+        text=listed(text),
+        keep=tuple(dict.fromkeys((*listed(keep), *grouping.columns))),
+        source_format=source_format,
+        delimiter=delimiter,
+        encoding=encoding,
+        lossy=lossy,
+    )
+    outputs = Outputs(
+        source=source,
+        reading=reading,
+        unique=None if unique is None else Path(unique),
+        removed=None if removed is None else Path(removed),
+        against=against,
+        within=within,
+        limit=limit,
+    )
+    state = outputs.state()
     given = [source] if against is None else [source, against]
     has_texts = verifying.has_texts or working.keep_texts
-    with Spill(memory=working.memory, folder=working.spill) as spill:
+    with Spill(memory=working.memory, folder=working.spill) as spilled:
         gathered = gather(
             given,
             Intake(
-                spill=spill, settings=settings, reading=reading, working=working,
+                spill=spilled,
+                settings=settings_of(settings),
+                reading=reading,
+                working=working,
                 has_texts=has_texts,
+                has_order=outputs.are_wanted,
             ),
-        )  # fmt: skip
-        found = candidates(gathered, verifying, working, spill.share)
+        )
+        way = verifying.way(gathered)
+        found = candidates(gathered, way, verifying, working, spilled.share)
         comparison = Comparison(
             gathered=gathered,
             comparer=comparer_of(gathered, verifying),
             working=working,
-            memory=spill.share,
+            memory=spilled.share,
         )
         verified = _verified(comparison, found)
         if verifying.mutual_best:
-            verified.keep(mutual_best(verified.pairs, verified.similarities))
+            verified.keep(best_of_each(verified.pairs, verified.similarities))
         clustered = grouped(comparison, verified, grouping)
-        return Duplicates(
+        for side in gathered.sides:
+            side.failures.warn()
+        result = Duplicates(
             pairs=clustered.pairs,
             clusters=clustered.clusters,
             documents=sum(side.documents for side in gathered.sides),
             candidates=len(found.pairs),
             hot_keys=found.hot_keys,
             settings=gathered.settings,
-            verifying=verifying,
-            grouping=grouping,
-            least=comparison.comparer.least,
+            measure=measure,
+            by=way,
+            min_similarity=comparison.comparer.least,
+            max_distance=max_distance,
+            linkage=linkage,
+            canonical=canonical,
+            repeated=sum(side.repeated for side in gathered.sides),
+            failed=sum(side.failures.count for side in gathered.sides),
+            errors=tuple(error for side in gathered.sides for error in side.failures.first),
             gaps=tuple(_gaps(gathered, verified)),
             texts=_texts(gathered, clustered) if working.keep_texts else {},
+            kept=_kept(gathered, clustered, listed(keep)),
             about=" against ".join(map(_name, given)),
+            against=against is not None,
+            within=within,
         )
+        if outputs.are_wanted:
+            written = outputs.write(
+                fates(gathered.sides[0], result.removed), state, working.watching.on_progress
+            )
+            result = replace(result, unique=written)
+        return result
 
 
-def _name(source: Source) -> str:
+def _name(source: Compared) -> str:
     if isinstance(source, Collection):
         return source.name
     return Path(source).name if isinstance(source, str | Path) else "documents"
@@ -178,11 +389,11 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
     gaps = []
     for side in gathered.sides:
         if side.is_cut:
-            gaps.append(f"only the first {side.documents:,} documents were read (--limit)")
+            gaps.append(f"only the first {side.documents:,} documents were read")
         if side.unsigned:
-            gaps.append(f"documents without a signature: {side.unsigned:,}; index them again")
-        if side.failed:
-            gaps.append(f"records that could not be used: {side.failed:,}")
+            gaps.append(f"documents without a signature: {side.unsigned:,}; {_again(side)}")
+        if side.failures.count:
+            gaps.append(f"records that could not be used: {side.failures.count:,}")
         if side.collection is not None:
             side.collection.commit()
             if side.collection.state() != side.state:
@@ -195,7 +406,28 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
     return gaps
 
 
+def _again(side: Side) -> str:
+    """How documents of a collection get their fields."""
+    if side.collection is None or side.collection.names.is_plain:
+        return "index them again"
+    return f"neardup annotate -c {side.collection.name} adds them"
+
+
+def _kept(
+    gathered: Gathered, clustered: Grouped, names: Sequence[str]
+) -> Mapping[str, Mapping[str, Any]]:
+    """The columns to keep of each document that has a pair, by its id."""
+    if not names:
+        return {}
+    numbers = sorted(clustered.rows)
+    columns = gathered.values(numbers, names)
+    return {
+        id: {name: columns[name][at] for name in names}
+        for at, id in enumerate(gathered.ids(numbers))
+    }
+
+
 def _texts(gathered: Gathered, clustered: Grouped) -> Mapping[str, str]:
-    rows = sorted(clustered.rows)
-    found = zip(gathered.ids(rows), gathered.texts(rows), strict=True)
+    numbers = sorted(clustered.rows)
+    found = zip(gathered.ids(numbers), gathered.texts(numbers), strict=True)
     return {id: text for id, text in found if text is not None}

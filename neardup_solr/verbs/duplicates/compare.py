@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.arguments import require, require_choice
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import (
     ONE_SIDE,
@@ -20,17 +21,29 @@ from neardup_solr.candidates.by_band import (
 )
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
-from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Comparer, Limits, Prepare, aligned, measure_named, measure_of
+from neardup_solr.choices import MeasureName, Way
+from neardup_solr.measures import (
+    Comparer,
+    Limits,
+    Prepare,
+    aligned,
+    measure_named,
+    measure_of,
+)
 from neardup_solr.measures.arrays import Compared, Pairs
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Progress
 from neardup_solr.verbs.duplicates.gather import Gathered, Working, threads
 
 COMPARING = "comparing"
-WAYS = ("bands", "words", "all")
+WAYS: tuple[Way, ...] = get_args(Way)
 Texts = dict[int, Any]  # prepared by a measure, by row; None for one that is gone
 Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
+# Few documents are all compared with each other, if that takes about a second: bands miss a pair
+# now and then, and those of short texts often.
+FEW = 2_000
+LITTLE = 10**9  # documents × characters of their texts
+ALIGNING = 10  # times as long as other measures
 BLOCK = 1 << 17  # pairs whose texts are held at a time
 _TEXT = 1 << 11  # bytes of a text of 200 words, prepared
 _READ_AT_ONCE = 10_000  # texts of a whole collection
@@ -38,44 +51,41 @@ _READ_AT_ONCE = 10_000  # texts of a whole collection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verifying:
-    """What makes two documents near-duplicates.
+    """What makes two documents near-duplicates: arguments of `duplicates`, checked.
 
-    `measure` is one of `measures.NAMES`, `limits` bound it. `by` is how candidates are
-    found: "bands" (they share an LSH band), "words" (they share a word that few documents have;
-    for short records, and the default for the measure "aligned"), or "all" pairs. A band key or
-    word of more than `cap` documents (None: the way's default) is not paired whole. Of two sides,
-    documents of one side are compared `within` it only where that is asked for; `mutual_best`
-    keeps the pairs of which each document is the other's most similar one, for sides that list
-    each thing once.
-
-    Raises SettingsError where a value cannot be.
+    Raises ArgumentError if a value cannot be.
     """
 
-    measure: str = "words"
+    measure: MeasureName = "words"
     limits: Limits = field(default_factory=Limits)
-    by: str | None = None
+    by: Way | None = None
     cap: int | None = None
     within: bool = False
     mutual_best: bool = False
 
     def __post_init__(self) -> None:
         measure_of(self.measure, self.limits)  # refuses what cannot be
-        if self.by is not None and self.by not in WAYS:
-            raise SettingsError(f"--by {self.by} is not known", f"choose {', '.join(WAYS)}")
-        if self.cap is not None and self.cap < 2:
-            raise SettingsError(f"a cap of {self.cap} cannot be", "give 2 or more")
-        if self.mutual_best and self.within:
-            raise SettingsError("--mutual-best is for pairs across", "leave --within out")
+        if self.by is not None:
+            require_choice("by", self.by, WAYS)
+        require(self.cap is None or self.cap > 1, f"`cap` cannot be {self.cap}", "give 2 or more")
+        both = self.mutual_best and self.within
+        require(not both, "`mutual_best` is for pairs across the two sides", "leave out `within`")
 
-    @property
-    def way(self) -> str:
-        """How candidates are found."""
-        return self.by or ("words" if measure_named(self.measure).needs_frequencies else "bands")
+    def way(self, gathered: Gathered) -> Way:
+        """How the candidates among these documents are found."""
+        if self.by is not None:
+            return self.by
+        measure = measure_named(self.measure)
+        slow = ALIGNING if measure.needs_frequencies else 1
+        most = LITTLE // slow // max(len(gathered), 1)
+        if measure.needs_texts and len(gathered) <= FEW and gathered.fits(most):
+            return "all"
+        return "words" if measure.needs_frequencies else "bands"
 
     @property
     def has_texts(self) -> bool:
         """Whether texts have to be read."""
-        return measure_named(self.measure).needs_texts or self.way == "words"
+        return measure_named(self.measure).needs_texts or self.by == "words"
 
 
 @dataclass(slots=True)
@@ -131,7 +141,7 @@ class Comparison:
             if checkpoint:
                 checkpoint.keep(parts[-1])
             done += len(block)
-            self.working.on_progress(Progress(COMPARING, done, len(pairs)))
+            self.working.watching.on_progress(Progress(COMPARING, done, len(pairs)))
         if parts:
             columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
             found.pairs, found.distances, found.similarities = columns
@@ -242,9 +252,9 @@ class _Search:
 
 
 def candidates(
-    gathered: Gathered, verifying: Verifying, working: Working, memory: int
+    gathered: Gathered, way: Way, verifying: Verifying, working: Working, memory: int
 ) -> Candidates:
-    """The pairs of documents that may be near-duplicates; none of a document that came again."""
+    """The pairs that may be near-duplicates, found in a way; none of a document that came again."""
     is_across = len(gathered.sides) == 2 and not verifying.within
     search = _Search(
         gathered=gathered,
@@ -253,7 +263,7 @@ def candidates(
         memory=memory,
         sides=gathered.side_of() if is_across else ONE_SIDE,
     )
-    found = _WAYS[verifying.way](search)
+    found = _WAYS[way](search)
     dead = np.zeros(len(gathered), dtype=np.bool_)
     for side, first in zip(gathered.sides, gathered.bounds, strict=False):
         dead[np.array(side.dead, dtype=np.int64) + first] = True
@@ -263,6 +273,7 @@ def candidates(
 
 
 def _by_bands(search: _Search) -> Candidates:
+    tell = search.working.watching.on_progress
     joining = Joining(
         cap=search.verifying.cap or CAP,
         memory=search.memory,
@@ -274,7 +285,7 @@ def _by_bands(search: _Search) -> Candidates:
         search.gathered.signatures,
         search.gathered.settings,
         joining=joining,
-        on_progress=lambda done, total: search.working.on_progress(Progress(JOINING, done, total)),
+        on_progress=lambda done, total: tell(Progress(JOINING, done, total)),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import accumulate, islice
@@ -14,23 +14,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import sources
+from neardup_solr.arguments import require, require_positive
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.minhash import entries, sign, signature
-from neardup_solr.progress import OnError, OnProgress, Progress, unheard
+from neardup_solr.progress import SILENT, Failures, Progress, Watching, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection, State
-from neardup_solr.solr.names import SETTINGS
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Rows, Spill, Strings
+from neardup_solr.verbs.annotate import guard
 
-Source: TypeAlias = str | Path | Iterable[Document] | Collection
+Compared: TypeAlias = sources.Source | Collection
 READING = "reading"
 AT_ONCE = 20_000  # documents of a source that are signed in one go
 PAGES = 4  # pages of texts that are asked for at a time
 PAGE = 500  # documents in one of them
-DEFAULT_READING = Reading()
 
 
 def threads() -> int:
@@ -40,16 +41,9 @@ def threads() -> int:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Working:
-    """How the work is done, and who is told of it.
+    """How the work is done, and who is told of it: arguments of `duplicates`, checked.
 
-    At most about `memory` bytes are held (None: half of the machine's), the rest goes to files in
-    the folder `spill` (None: the system's for temporary files). Only the first `limit` documents
-    of each side are read. `checkpoint` names a file that keeps what is verified until the work is
-    done: after an interruption the same call goes on from there. With `keep_texts` the result has
-    the texts of its pairs.
-
-    `on_error` is told of each record that cannot be used, `on_progress` how far a stage is:
-    "reading", then "joining", then "comparing".
+    Raises ArgumentError if a value cannot be.
     """
 
     memory: int | None = None
@@ -57,34 +51,53 @@ class Working:
     limit: int | None = None
     checkpoint: Path | None = None
     keep_texts: bool = False
-    on_error: OnError = field(default=unheard)
-    on_progress: OnProgress = field(default=unheard)
+    watching: Watching = SILENT
 
     def __post_init__(self) -> None:
-        if self.limit is not None and self.limit < 1:
-            raise SettingsError(f"a limit of {self.limit} documents", "give 1 or more")
-        if self.memory is not None and self.memory < 1 << 20:
-            raise SettingsError(f"{self.memory} bytes of memory are too few", "give 64M or more")
+        require_positive(limit=self.limit)
+        if self.memory is not None:
+            few = f"`memory` cannot be {self.memory} bytes, which are too few to work with"
+            require(self.memory >= 1 << 20, few, 'give more, such as "64M"')
+
+
+@dataclass(slots=True)
+class Order:
+    """Where the documents of a source stand among its records, in its order.
+
+    `are_documents` has 1 for each record of which a document can be made, `have_words` for each
+    document that has words.
+    """
+
+    are_documents: bytearray = field(default_factory=bytearray)
+    have_words: bytearray = field(default_factory=bytearray)
+
+    def noted(self, documents: Iterator[Document]) -> Iterator[Document]:
+        """The same documents; each is noted as it passes."""
+        for document in documents:
+            self.are_documents.append(1)
+            yield document
 
 
 @dataclass(slots=True, kw_only=True)
 class Side:
     """Documents that have words, of one source: ids and texts by row, and what was left out.
 
-    `unsigned` documents have words but no signature, `repeated` ones came again later; `state` is
-    that of a collection when it was read.
+    `unsigned` documents have text but no signature, `repeated` ones came again later; `state` is
+    that of a collection when it was read, `order` that of a source if it was asked for.
     """
 
     ids: Strings
     texts: Callable[[Sequence[int]], list[str | None]]
     values: Callable[[Sequence[int], Sequence[str]], Mapping[str, list[Any]]]
     documents: int = 0
-    failed: int = 0
+    failures: Failures = field(default_factory=lambda: Failures(unheard))
     unsigned: int = 0
     is_cut: bool = False
+    repeated: int = 0
     dead: list[int] = field(default_factory=list)
     collection: Collection | None = None
     state: State | None = None
+    order: Order | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +136,16 @@ class Gathered:
             for text in side.texts([row - first for row in rows if first <= row < last])
         ]
 
+    def fits(self, most: int) -> bool:
+        """Whether all texts together have at most so many characters; reads no more than needed."""
+        total = 0
+        for at in range(0, len(self), PAGE):
+            texts = self.texts(range(at, min(at + PAGE, len(self))))
+            total += sum(len(text or "") for text in texts)
+            if total > most:
+                return False
+        return True
+
     def forms(self) -> list[str]:
         """The normal forms of all documents, read once; "" for one that is no longer there."""
         for at in range(len(self._forms), len(self), AT_ONCE):
@@ -142,16 +165,17 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """How sources are read: where to, with what settings, and whether texts are needed."""
+    """How sources are read: where to, with what settings, and what else of them is needed."""
 
     spill: Spill
     settings: Settings
     reading: Reading
     working: Working
     has_texts: bool
+    has_order: bool = False
 
 
-def gather(given: Sequence[Source], intake: Intake) -> Gathered:
+def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
     """Read one source, or two sides; those that are no collections are signed.
 
     The stored settings of a collection hold for both sides.
@@ -193,7 +217,7 @@ def _of_solr(collection: Collection, rows: Rows, settings: Settings, intake: Int
         state=state,
     )
     total = state.documents if working.limit is None else min(working.limit, state.documents)
-    side.unsigned = state.documents - sum(collection.values(SETTINGS).values())
+    side.unsigned = guard.count_missing(collection, schema.described(collection))
     for block in collection.exported(["id", "signature"]):
         left = total - side.documents
         side.is_cut = side.is_cut or len(block) > left
@@ -201,7 +225,7 @@ def _of_solr(collection: Collection, rows: Rows, settings: Settings, intake: Int
         side.ids.extend([found["id"] for found in signed])
         rows.append(signature.decode_all([found["signature"] for found in signed], settings))
         side.documents += min(len(block), left)
-        working.on_progress(Progress(READING, side.documents, total))
+        working.watching.on_progress(Progress(READING, side.documents, total))
     return side
 
 
@@ -221,9 +245,7 @@ def _values_of(
     return {name: [found.get(id, {}).get(name) for id in ids] for name in fields}
 
 
-def _of_source(
-    source: str | Path | Iterable[Document], rows: Rows, settings: Settings, intake: Intake
-) -> Side:
+def _of_source(source: sources.Source, rows: Rows, settings: Settings, intake: Intake) -> Side:
     spill, working = intake.spill, intake.working
     kept_texts, words = spill.strings(), spill.rows(1, np.int64)
     columns: dict[str, list[Any]] = {name: [] for name in intake.reading.keep}
@@ -242,20 +264,28 @@ def _of_source(
         return {name: [(of_column | known)[name](row) for row in wanted] for name in fields}
 
     side = Side(
-        ids=spill.strings(), texts=lambda wanted: [kept_texts[row] for row in wanted], values=values
+        ids=spill.strings(),
+        texts=lambda wanted: [kept_texts[row] for row in wanted],
+        values=values,
+        failures=Failures(working.watching.on_error),
     )
 
     def fail(error: RecordError) -> None:
-        side.failed += 1
-        working.on_error(error)
+        if side.order is not None:
+            side.order.are_documents.append(0)
+        side.failures.add(error)
 
-    if isinstance(source, str | Path):
-        source = sources.read(source, reading=intake.reading, on_error=fail)
-    usable = entries.usable(source, fail)
+    documents = sources.documents(source, reading=intake.reading, on_error=fail)
+    usable = entries.usable(documents, fail)
+    if intake.has_order:
+        side.order = Order()
+        usable = side.order.noted(usable)
     hashes: list[NDArray[np.int64]] = []
     for batch in _batches(usable, working.limit):
         signed = sign.sign([one.text for one in batch], settings, threads=threads())
         is_there = signed.words > 0
+        if side.order is not None:
+            side.order.have_words.extend(is_there.tobytes())
         there = [one for one, is_one in zip(batch, is_there.tolist(), strict=True) if is_one]
         side.ids.extend([one.id for one in there])
         hashes.append(np.fromiter((hash(one.id) for one in batch), np.int64, len(batch)))
@@ -266,11 +296,12 @@ def _of_source(
         for name, column in columns.items():
             column.extend(one.kept.get(name) for one in there)
         side.documents += len(batch)
-        working.on_progress(Progress(READING, side.documents, working.limit))
+        working.watching.on_progress(Progress(READING, side.documents, working.limit))
     side.is_cut = working.limit is not None and next(usable, None) is not None
     side.dead = _repeated(side.ids)
     if hashes:  # not by `np.unique`, which loads masked arrays to be told that these are none
-        side.documents = 1 + int(np.count_nonzero(np.diff(np.sort(np.concatenate(hashes)))))
+        distinct = 1 + int(np.count_nonzero(np.diff(np.sort(np.concatenate(hashes)))))
+        side.repeated, side.documents = side.documents - distinct, distinct
     return side
 
 

@@ -9,9 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
+from neardup_solr.arguments import require_choice
 from neardup_solr.candidates.by_band import components
+from neardup_solr.choices import Linkage
 from neardup_solr.clusters import LINKAGES, canonical
-from neardup_solr.clusters.canonical import LENGTH
+from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NO_DISTANCE
 from neardup_solr.measures.arrays import Pairs
@@ -25,23 +27,23 @@ UNCLUSTERED = ""  # the cluster of a pair that complete linkage has torn apart
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """How verified pairs become clusters, and which document of each is canonical.
+    """How verified pairs become clusters, and which document of each is canonical: arguments.
 
-    `linkage` is "single" (whatever a path of pairs connects) or "complete" (any two documents are
-    a pair). `canonical` is a rule in words: longest, shortest, oldest, oldest:FIELD, first,
-    FIELD:asc, FIELD:desc, or trusted values, FIELD=wire,agency.
-
-    Raises SettingsError where a value cannot be.
+    Raises ArgumentError if a value cannot be.
     """
 
-    linkage: str = "single"
+    linkage: Linkage = "single"
     canonical: str = "first"
 
     def __post_init__(self) -> None:
-        if self.linkage not in LINKAGES:
-            reason = f"--linkage {self.linkage} is not known"
-            raise SettingsError(reason, f"choose {' or '.join(LINKAGES)}")
+        require_choice("linkage", self.linkage, LINKAGES)
         canonical.rule(self.canonical)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of a source that the rule for the canonical document reads."""
+        needed = canonical.rule(self.canonical).needs
+        return tuple(name for name in needed if name not in (LENGTH, ARRIVAL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +168,7 @@ class _Numbered:
             if column and all(value is None for value in column):
                 hint = "index with num_words" if name == LENGTH else f"is {name!r} its name?"
                 raise SettingsError(
-                    f"no document has the field {name}", f"{hint} or choose another --canonical"
+                    f"no document has the field {name}", f"{hint} or choose another `canonical`"
                 )
         return ordered
 

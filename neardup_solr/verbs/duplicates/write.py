@@ -42,7 +42,7 @@ def write_duplicates(found: Duplicates, path: str | Path) -> None:
 
     Rows in .tsv, .csv, .jsonl and .parquet: id, other_id, similarity, distance (none where it was
     not measured), measure, cluster; escaped as `write_pairs` does. In .html a page of its own,
-    with the texts that `found` has (`Working.keep_texts`).
+    with the texts that `found` has.
 
     Raises SourceError where the suffix is not known or the file cannot be written; a file that
     was there before is then still whole.
@@ -62,7 +62,7 @@ def _table(found: Duplicates, path: Path) -> None:
 
 
 def _page(found: Duplicates, path: Path) -> None:
-    settings, measure = found.settings, found.verifying.measure
+    settings, measure = found.settings, found.measure
     members = sum(len(cluster.members) for cluster in found.clusters)
     shown = html.Page(
         title=found.about,
@@ -70,13 +70,13 @@ def _page(found: Duplicates, path: Path) -> None:
         clusters=found.clusters,
         parameters={
             "Measure": measure,
-            "At least": f"{found.least:g}",
+            "At least": f"{found.min_similarity:g}",
             **_distance(found),
             "Candidates": f"{settings.bands} bands of {settings.rows}"
             if found.by_bands
-            else f"by {found.verifying.way}",
-            "Linkage": found.grouping.linkage,
-            "Canonical": found.grouping.canonical,
+            else f"by {found.by}",
+            "Linkage": found.linkage,
+            "Canonical": found.canonical,
             "Settings": settings.fingerprint,
         },
         summary={
@@ -95,7 +95,7 @@ def _page(found: Duplicates, path: Path) -> None:
 
 
 def _distance(found: Duplicates) -> dict[str, str]:
-    most = found.verifying.limits.max_distance
+    most = found.max_distance
     return {} if most is None else {"At most": f"{most} words apart"}
 
 

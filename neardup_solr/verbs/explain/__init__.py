@@ -2,68 +2,89 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.errors import DocumentNotFound, RecordError, SettingsError, SourceError
+from neardup_solr.arguments import OneOrMore, checked, listed, require
+from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document
-from neardup_solr.settings import Settings, require_indexed
+from neardup_solr.settings import Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading
+from neardup_solr.sources import Reading, Source
 from neardup_solr.verbs import search
 from neardup_solr.verbs.explain import facts
 from neardup_solr.verbs.explain.facts import STORED, Subject, subject
 from neardup_solr.verbs.explain.verdict import Explanation, explained
-
-NO_LIMITS = Limits()
-DEFAULT_SETTINGS = Settings()
-DEFAULT_READING = Reading()
 
 ALIGNED_WORDS = 100  # of texts whose words are aligned; the measure is for records, not for prose
 
 Subjects = tuple[Subject, Subject]
 
 
+@checked
 def explain(
-    source: Collection | str | Path | Iterable[Document],
-    id: str,
-    other_id: str,
+    source: Collection | Source,
+    one: str,
+    other: str,
     *,
-    limits: Limits = NO_LIMITS,
-    settings: Settings = DEFAULT_SETTINGS,
-    reading: Reading = DEFAULT_READING,
+    max_distance: int | None = None,
+    min_similarity: float | None = None,
+    id: str = "id",
+    text: OneOrMore = "text",
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
+    settings: Settings | Mapping[str, Any] | None = None,
 ) -> Explanation:
     """Why two documents are found as near-duplicates or not, and the cheapest setting that would.
 
-    The documents are in a collection in Solr, whose own settings and stored signatures hold, or
-    in a source, signed under `settings`; a source is read to its end, as the last record of an id
-    counts. Words of short texts are aligned by how many of the first documents have each.
+    `one` and `other` are their ids. They are in a collection in Solr, whose own settings and
+    stored signatures hold, or in a source, signed under `settings` (a mapping, or Settings); a
+    source is read to its end, as the last record of an id counts. Near are those that are at most
+    `max_distance` words away and at least `min_similarity` (0..1) similar. How a source is read,
+    `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say as for `index`. Words of
+    short texts are aligned by how many of the first documents have each.
 
     Raises DocumentNotFound for an id that the collection lacks, SourceError for one that the
-    source lacks, RecordError where its record cannot be used, SettingsError where both ids are
-    the same or the collection has no texts, SolrError where Solr does not answer.
+    source lacks, RecordError if its record cannot be used, SettingsError if both ids are the same
+    or the collection has no texts, SolrError if Solr does not answer.
     """
-    if id == other_id:
-        raise SettingsError(f"both ids are {id!r}", "give the ids of two documents")
-    ids = (id, other_id)
+    require(one != other, f"both ids are {one!r}", "give the ids of two documents")
+    limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
+    used = settings_of(settings)
+    ids = (one, other)
     if isinstance(source, Collection):
-        settings = _searchable(source)
-        first, second = _stored(source, ids, settings)
+        require(
+            not settings,
+            "a collection has its own settings, and `settings` are given",
+            "leave them out, or explain the pair in its file",
+        )
+        used = _searchable(source)
+        first, second = _stored(source, ids, used)
         sample: Iterable[str] = search.sampled(source)
     else:
-        first, second, sample = _read(source, ids, settings, reading)
+        reading = Reading(
+            id=id,
+            text=listed(text),
+            source_format=source_format,
+            delimiter=delimiter,
+            encoding=encoding,
+            lossy=lossy,
+        )
+        first, second, sample = _read(source, ids, used, reading)
     is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
     counted = search.frequencies(sample) if is_short else None
-    return explained(facts.facts(first, second, settings, limits=limits, frequencies=counted))
+    return explained(facts.facts(first, second, used, limits=limits, frequencies=counted))
 
 
 def _searchable(collection: Collection) -> Settings:
     settings = collection.needed_settings()
-    by_source = "explain them in the file that they come from, by --source"
+    by_source = "explain them in the `source` that they come from"
     require_indexed(["content"], settings.fields, by_source)
     return settings
 
@@ -86,7 +107,7 @@ def _stored(collection: Collection, ids: tuple[str, str], settings: Settings) ->
 
 
 def _read(
-    source: str | Path | Iterable[Document],
+    source: Source,
     ids: tuple[str, str],
     settings: Settings,
     reading: Reading,
@@ -98,11 +119,10 @@ def _read(
     def on_error(error: RecordError) -> None:
         refused[error.id] = error
 
-    if isinstance(source, str | Path):
-        source = sources.read(source, reading=reading, on_error=on_error)
+    documents = sources.documents(source, reading=reading, on_error=on_error)
     found: dict[str, Document] = {}
     sample: list[str] = []
-    for document in entries.usable(source, on_error):
+    for document in entries.usable(documents, on_error):
         if len(sample) < search.SAMPLE:
             sample.append(document.text[: search.SAMPLED])
         if document.id in ids:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -44,7 +44,7 @@ class Subject:
     entry: Entry
     words: Words
     pieces: frozenset[str]
-    signature: Signature
+    signature: Signature = field(compare=False)  # made of the text, and no array compares as one
     terms: Mapping[str, frozenset[str]]
     stale: tuple[str, ...] = ()
 

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from neardup_solr.measures import Limits
+from neardup_solr.choices import MeasureName
+from neardup_solr.measures import Limits, floor
+from neardup_solr.measures.aligned import MEASURE as ALIGNED
 from neardup_solr.measures.words import MEASURE as WORDS
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.families import minhash
@@ -38,7 +40,8 @@ class Advice:
     and then its Jaccard `similarity` under them, the `chance` that a pair of that similarity
     shares a band, and the `load`, the share of unrelated pairs that do (`load_now`: under the
     settings that hold now). Unless `needs_texts`, stored signatures are enough (`reband`).
-    `by` is a way of searches that has the pair as a candidate, where no bands would do.
+    `by` is a way of searches that has the pair as a candidate, if no bands would do; `measure` is
+    one that finds the pair in a whole collection (`duplicates`), as the words differ in spelling.
     """
 
     again: tuple[str, ...] = ()
@@ -50,6 +53,7 @@ class Advice:
     load_now: float = 0.0
     needs_texts: bool = False
     by: str | None = None
+    measure: MeasureName | None = None
 
 
 def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
@@ -60,6 +64,8 @@ def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
     """
     if not is_related(found):
         return None
+    if is_aligned(found):
+        return Advice(measure="aligned")
     limits = None if found.is_near else _wider(found)
     if is_candidate:
         return Advice(limits=limits)
@@ -75,6 +81,15 @@ def is_related(found: Facts) -> bool:
     measured = {each.measure: each.similarity for each in found.measures}
     is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= RELATED_ALIGNED
     return found.has_words and (found.is_near or is_alike)
+
+
+def is_aligned(found: Facts) -> bool:
+    """Whether words of another spelling make them near, and nothing that costs less does."""
+    by_words = found.measured("words").similarity >= WORDS.least(Limits())
+    return not by_words and any(
+        each.measure == "aligned" and each.similarity >= floor(ALIGNED.default)
+        for each in found.measures
+    )
 
 
 def _wider(found: Facts) -> Limits:
@@ -196,7 +211,7 @@ PART = 0.5  # containment from which one text is said to be a part of another
 FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
     """A pair of documents: what holds of it, what becomes of it and why, and what would help.
 
@@ -211,6 +226,10 @@ class Explanation:
     verdict: str
     reasons: tuple[str, ...]
     advice: Advice | None
+
+    def __repr__(self) -> str:
+        ids = f"{self.facts.first.id!r} and {self.facts.second.id!r}"
+        return f"<Explanation: {ids}: {self.verdict}, by {self.way}>"
 
 
 def explained(found: Facts) -> Explanation:

@@ -6,75 +6,146 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 
+from neardup_solr import sources
+from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
+from neardup_solr.choices import Action, MeasureName
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.rerank import nearness
 from neardup_solr.minhash import encode, entries
+from neardup_solr.progress import Failures, OnError, OnProgress, Progress, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
+from neardup_solr.sources import Reading, Source, size_hint
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Batch, Finder, Met, Near, signed_batch
 from neardup_solr.verbs.gate.meet import Admitted, Matched, Meeting
-from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Policy
+from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
 
+MOST_AT_ONCE = 1_000  # documents that one query asks about
 _NOT_ADMITTED = -1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gating:
-    """How the gate works.
+    """How the gate works: arguments of `gate`, checked.
 
-    `batch` documents are asked about by one query; a decision names at most `most` matches.
-    `filters` are Solr filter queries that say what of the collection counts. With `index` the
-    admitted documents are indexed.
-
-    Raises SettingsError where a value cannot be.
+    Raises ArgumentError if a value cannot be.
     """
 
     batch: int = 50
     most: int = 100
-    filters: tuple[str, ...] = ()
+    fq: tuple[str, ...] = ()
     index: bool = False
 
     def __post_init__(self) -> None:
-        if not 1 <= self.batch <= 1_000:
-            raise SettingsError(f"batches of {self.batch} documents", "give 1 to 1,000")
-        if self.most < 1:
-            raise SettingsError(f"{self.most} matches of a decision", "give 1 or more")
+        fits = 1 <= self.batch <= MOST_AT_ONCE
+        require(fits, f"`batch` cannot be {self.batch}", f"give 1 to {MOST_AT_ONCE:,}")
+        require_positive(most=self.most)
 
 
-DEFAULT = Policy()
-DEFAULT_GATING = Gating()
-
-
+@checked
 def gate(
+    source: Source,
     collection: Collection,
-    documents: Iterable[Document],
     *,
-    policy: Policy = DEFAULT,
-    gating: Gating = DEFAULT_GATING,
-) -> Iterator[Decision]:
-    """A decision for each document, in order: allow, tag, hold or reject.
+    tag: float | None = None,
+    hold: float | None = None,
+    reject: float | None = None,
+    exact: Action = "reject",
+    measure: MeasureName = "words",
+    max_distance: int | None = None,
+    fq: OneOrMore = (),
+    index: bool = False,
+    batch: int = 50,
+    most: int = 100,
+    id: str = "id",
+    text: OneOrMore = "text",
+    keep: OneOrMore = (),
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
+    on_error: OnError | None = None,
+    on_progress: OnProgress | None = None,
+) -> Decisions:
+    """A decision for each document of a source, in order: allow, tag, hold or reject.
+
+    They come one after the other, as the documents are read; `.to_pandas()`, `.to_polars()` and
+    `.to_arrow()` of what comes back make a table of all that are left.
 
     A document is compared with those of the collection, as searches see it, that share an LSH
     band with it, and with those before it that were admitted; never with one of its own id, which
-    it would replace. One that cannot be indexed is rejected with the reason. Where documents are
-    indexed, a decision is given once Solr has the document, and what Solr refuses is rejected;
-    after the last one they are committed.
+    it would replace. It is tagged, held or rejected if the nearest one is at least so similar
+    (0..1) by `measure`, as `tag`, `hold` and `reject` say (default: tagged from the measure's own
+    threshold on); `max_distance` in words bounds what counts as near at all. A document whose
+    normal form is there already gets at least the action `exact`. `fq` are Solr filter queries
+    that say what of the collection counts.
 
-    Raises SettingsError where the collection lacks what the policy needs, SolrError where Solr
-    does not answer: what was decided before still holds.
+    With `index` the admitted documents are indexed: a decision is given once Solr has the
+    document, and what Solr refuses is rejected; after the last one they are committed. `batch`
+    documents are asked about by one query; a decision names at most `most` matches. How a source
+    is read, `id`, `text`, `keep`, `source_format`, `delimiter`, `encoding` and `lossy` say as for
+    `index`. A document that cannot be indexed is rejected with the reason; a record of which no
+    document can be made goes to `on_error` (default: a warning is logged). `on_progress` is told
+    how far it is.
+
+    Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
+    be read as a whole, SolrError if Solr does not answer: what was decided before still holds.
     """
+    policy = Policy(
+        tag=tag, hold=hold, reject=reject, exact=exact, measure=measure, max_distance=max_distance
+    )
+    gating = Gating(batch=batch, most=most, fq=listed(fq), index=index)
+    failures = Failures(on_error)
+    size = size_hint(source) if isinstance(source, str | Path) else None
+    far = _Far(on_progress=on_progress or unheard, size=size)
+    documents = sources.documents(
+        source,
+        reading=Reading(
+            id=id,
+            text=listed(text),
+            keep=listed(keep),
+            source_format=source_format,
+            delimiter=delimiter,
+            encoding=encoding,
+            lossy=lossy,
+        ),
+        on_error=failures.add,
+        on_progress=far.consumed,
+    )
     settings = _settings(collection, policy, index=gating.index)
     comparer = search.comparer_for(collection, settings, policy.measure, policy.limits)
     finder = Finder(
-        comparer=comparer, filters=gating.filters, fields=(TAG_FIELD,), with_most_shared=True
+        comparer=comparer, filters=gating.fq, fields=(TAG_FIELD,), with_most_shared=True
     )
     meeting = Meeting(collection=collection, finder=finder)
-    return _Run(meeting=meeting, policy=policy, gating=gating).decisions(documents)
+    run = _Run(meeting=meeting, policy=policy, gating=gating, failures=failures, far=far)
+    return Decisions(run.decisions(documents))
+
+
+@dataclass(slots=True, kw_only=True)
+class _Far:
+    """How far a run is: bytes of the source that are behind it, and documents decided."""
+
+    on_progress: OnProgress
+    size: int | None
+    bytes: int = 0
+    decided: int = 0
+
+    def consumed(self, count: int) -> None:
+        """So many bytes of the source are read."""
+        self.bytes = count
+
+    def tell(self, decided: int) -> None:
+        """So many more documents are decided."""
+        self.decided += decided
+        share = self.bytes / self.size if self.size else None
+        self.on_progress(Progress("deciding", self.decided, share=share))
 
 
 def _settings(collection: Collection, policy: Policy, *, index: bool) -> Settings:
@@ -84,9 +155,8 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
         raise SettingsError(reason, "index there what the gate admits, and run neardup annotate")
     stored = collection.stored_settings()
     if stored is None and collection.count():
-        stored = (
-            collection.needed_settings()
-        )  # refused: to documents without fields nothing is ever near
+        # Refused: nothing is ever near to documents without fields.
+        stored = collection.needed_settings()
     settings = collection.settled(None) if index else stored or Settings()
     needed = {BANDS, measure_named(policy.measure).compared_field}
     settings.require(*needed)
@@ -101,6 +171,8 @@ class _Run:
     meeting: Meeting
     policy: Policy
     gating: Gating
+    failures: Failures
+    far: _Far
 
     def decisions(self, documents: Iterable[Document]) -> Iterator[Decision]:
         """The decisions about documents, batch by batch."""
@@ -109,8 +181,10 @@ class _Run:
             admitted = Admitted.none(spill)
             while batch := list(islice(remaining, self.gating.batch)):
                 yield from self._decided(batch, admitted)
+                self.far.tell(len(batch))
         if self.gating.index:
             self.meeting.collection.commit()
+        self.failures.warn()
 
     def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         problems = [entries.problem(document) for document in documents]

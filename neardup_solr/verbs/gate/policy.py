@@ -2,56 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.arguments import require, require_choice
+from neardup_solr.choices import Action, MeasureName
+from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits, floor, measure_named, measure_of
 from neardup_solr.records import Document, Match
+from neardup_solr.reports.tables import Columns, Table, beside
 
-ALLOW, TAG, HOLD, REJECT = ACTIONS = ("allow", "tag", "hold", "reject")
+ACTIONS: tuple[Action, ...] = get_args(Action)
+ALLOW, TAG, HOLD, REJECT = ACTIONS
 ADMITTED = frozenset({ALLOW, TAG})
 TAG_FIELD = "neardup_of"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What is done with a document that has a near-duplicate of at least some similarity.
+    """What is done with a document that has a near-duplicate: arguments of `gate`, checked.
 
-    `tag`, `hold` and `reject` are those similarities (0..1) by `measure`, one of
-    `measures.NAMES`, None for an action that is not taken; where all three are None, `tag`
-    is the measure's default. `max_distance` in words bounds what counts as near at all. A document
-    whose normal form is there already gets at least the action `exact`.
+    `tag`, `hold` and `reject` are the least similarities for it, None for an action that is not
+    taken; if all three are None, `tag` is the measure's default.
 
-    Raises SettingsError where a value cannot be, or a milder action asks for as much similarity.
+    Raises ArgumentError if a value cannot be, or a milder action asks for as much similarity.
     """
 
     reject: float | None = None
     hold: float | None = None
     tag: float | None = None
-    exact: str = REJECT
-    measure: str = "words"
+    exact: Action = "reject"
+    measure: MeasureName = "words"
     max_distance: int | None = None
 
     def __post_init__(self) -> None:
         measure_of(self.measure, Limits(max_distance=self.max_distance))  # refuses what cannot be
-        if self.exact not in ACTIONS:
-            reason = f"there is no action {self.exact!r}"
-            raise SettingsError(reason, f"choose one of {', '.join(ACTIONS)}")
-        for _, bound in self.bounds:
-            Limits(min_similarity=bound)  # refuses what no similarity can be
+        require_choice("exact", self.exact, ACTIONS)
+        for action, bound in self.bounds:
+            fits = bound is None or 0 <= bound <= 1
+            require(fits, f"`{action}` cannot be {bound}", "give a similarity from 0 to 1")
         given = [(action, bound) for action, bound in self.bounds if bound is not None]
         for (severe, high), (mild, low) in pairwise(given):
             if low >= high:
-                reason = (
-                    f"to {mild} at {low:g} and to {severe} at {high:g} leaves nothing to {mild}"
-                )
-                raise SettingsError(reason, f"give {severe} the larger similarity")
+                reason = f"`{mild}` {low:g} and `{severe}` {high:g} leave nothing to {mild}"
+                raise ArgumentError(reason, f"give `{severe}` the larger similarity")
 
     @property
-    def bounds(self) -> tuple[tuple[str, float | None], ...]:
+    def bounds(self) -> tuple[tuple[Action, float | None], ...]:
         """The actions and what similarity each asks for, the most severe one first."""
         asked = ((REJECT, self.reject), (HOLD, self.hold), (TAG, self.tag))
         if any(bound is not None for _, bound in asked):
@@ -70,7 +69,7 @@ class Policy:
             name == action and bound is not None for name, bound in self.bounds
         )
 
-    def judge(self, matches: Sequence[Match], exact: Match | None) -> tuple[str, str]:
+    def judge(self, matches: Sequence[Match], exact: Match | None) -> tuple[Action, str]:
         """The action for a document with these matches, nearest first, and the reason for it.
 
         `exact` is the match whose normal form is the document's own.
@@ -80,7 +79,7 @@ class Policy:
             return action, reason
         return self.exact, f"the same text as {exact.id!r}"
 
-    def _by_similarity(self, matches: Sequence[Match]) -> tuple[str, str]:
+    def _by_similarity(self, matches: Sequence[Match]) -> tuple[Action, str]:
         if not matches:
             return ALLOW, "nothing is near it"
         nearest = max(matches, key=lambda match: match.similarity)
@@ -102,7 +101,7 @@ class Decision:
     """
 
     document: Document = field(repr=False)
-    action: str
+    action: Action
     reason: str
     matches: tuple[Match, ...] = ()
     complete: bool = True
@@ -125,3 +124,36 @@ class Decision:
         if self.action != TAG:
             return self.document.kept
         return {**self.document.kept, TAG_FIELD: [match.id for match in self.matches]}
+
+
+class Decisions(Table, Iterator[Decision]):
+    """The decisions of a gate, one after the other, as they are made."""
+
+    __slots__ = ("_coming",)
+
+    def __init__(self, coming: Iterator[Decision]) -> None:
+        self._coming = coming
+
+    def __next__(self) -> Decision:
+        return next(self._coming)
+
+    def columns(self) -> Columns:
+        """All decisions that are left: what became of each document, the nearest one, and why.
+
+        Columns id, action, reason, other_id, similarity, distance (of the nearest match), matches
+        (the ids of all), complete, and the columns that were kept.
+        """
+        made = list(self)
+        nearest = [one.matches[0] if one.matches else None for one in made]
+        columns: Columns = {
+            "id": [one.id for one in made],
+            "action": [one.action for one in made],
+            "reason": [one.reason for one in made],
+            "other_id": [match and match.id for match in nearest],
+            "similarity": [None if match is None else match.similarity for match in nearest],
+            "distance": [None if match is None else match.distance for match in nearest],
+            "matches": [[match.id for match in one.matches] for one in made],
+            "complete": [one.complete for one in made],
+        }
+        kept = {one.id: one.document.kept for one in made}
+        return beside(columns, {}, kept, sides=("id",))

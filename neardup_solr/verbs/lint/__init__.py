@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema
 from neardup_solr.solr.collection import Collection
@@ -27,16 +28,17 @@ class Lint:
         return tuple(one for one in self.findings if one.level == DANGER)
 
 
-def lint(collection: Collection, *, text: Sequence[str] = (), prefix: str | None = None) -> Lint:
+@checked
+def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = None) -> Lint:
     """Look at a collection that is there, and change nothing.
 
     The names are those that the collection was prepared with, but for `text` fields and `prefix`
-    where they are given.
+    if they are given.
 
-    Raises CoreMissing where there is no such collection, SettingsError where a name cannot be.
+    Raises CoreMissing if there is no such collection, SettingsError if a name cannot be.
     """
     found = schema.described(collection)
-    names = chosen(collection.names, found.key, text=text, prefix=prefix)
+    names = chosen(collection.names, found.key, text=listed(text), prefix=prefix)
     documents = collection.count()
     config = probe.configuration(collection)
     told, cluster = probe.system(collection), probe.cluster(collection)
@@ -72,8 +74,6 @@ def lint(collection: Collection, *, text: Sequence[str] = (), prefix: str | None
 
 def chosen(known: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
     """The names of a collection: those known, its unique key, and what is asked for otherwise."""
-    if isinstance(text, str):
-        raise TypeError(f"text is a list of fields: give text=[{text!r}]")
     return replace(
         known,
         id=key or known.id,
@@ -87,5 +87,5 @@ def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> None:
     dangers = lint(collection, text=text).dangers
     if dangers:
         first, more = dangers[0], len(dangers) - 1
-        others = f" (and {more} more: neardup lint {collection.name})" if more else ""
+        others = f" (and {more} more: neardup lint -c {collection.name})" if more else ""
         raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)

@@ -81,7 +81,7 @@ class Facts:
     is_open: bool = False
 
 
-INTO = "write a collection beside it: neardup annotate NAME --into OTHER"
+INTO = "write a collection beside it: neardup annotate -c NAME --into OTHER"
 SHOWN = 8  # fields that may hold the text, in a message
 _VALUES = re.compile(
     "(Trie)?(Int|Long|Float|Double|Date)(Point|Range)?Field|(Bool|Binary|RandomSort|Rank|Nest"
@@ -308,7 +308,7 @@ def _own(facts: Facts) -> Iterator[Finding]:
                 rule="clash",
                 about=name,
                 reason=f"a field of ours has the name of one that is there: {problem}",
-                remedy="choose a prefix: neardup init NAME --prefix nd_ (or delete that field,"
+                remedy="choose a prefix: neardup init -c NAME --prefix nd_ (or delete that field,"
                 " where it is not yours)",
             )
         elif name not in facts.schema.fields:
@@ -319,7 +319,7 @@ def _own(facts: Facts) -> Iterator[Finding]:
             rule="missing",
             about=", ".join(missing),
             reason="fields of ours are not there yet",
-            remedy="neardup init NAME adds them",
+            remedy="neardup init -c NAME adds them",
         )
 
 
@@ -331,7 +331,7 @@ def _mutable(facts: Facts) -> Iterator[Finding]:
             rule="schema",
             about="schemaFactory",
             reason="the schema cannot be changed over HTTP (classic, or mutable=false)",
-            remedy="paste the XML that neardup init NAME prints, then reload",
+            remedy="paste the XML that neardup init -c NAME prints, then reload",
         )
 
 

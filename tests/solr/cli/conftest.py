@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.minhash import sign
+from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
+from neardup_solr.verbs.demo import CORE
 
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 
@@ -49,6 +54,15 @@ def run(solr: Collection) -> Run:
         )
 
     return call
+
+
+@pytest.fixture
+def demo_core(solr: Collection) -> Iterator[Collection]:
+    """An empty core of the name that the demo uses, on the server of this test."""
+    core = replace(solr, name=CORE)
+    nd.init(core)
+    yield core
+    admin.drop(core)
 
 
 @pytest.fixture

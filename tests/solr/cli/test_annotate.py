@@ -41,18 +41,18 @@ def test_annotate_search_doctor_strip(solr: Collection) -> None:
     """The main path: the counts add up, documents are found, and all is as before in the end."""
     theirs.add(solr, [theirs.documents(2)[1] | {"key": "copy"}])
     before = theirs.everything(solr)
-    done = run(solr, "annotate", solr.name)
+    done = run(solr, "annotate", "-c", solr.name)
     assert (done.returncode, done.stdout) == (0, "")
     assert "Read 201 documents = 191 annotated + 10 without text (" in done.stderr
-    found = run(solr, "search", "--core", solr.name, "--id", "k1")
+    found = run(solr, "search", "-c", solr.name, "--id", "k1")
     assert found.stdout.splitlines()[1].startswith("copy\t0\t1.0000\t")
-    checked = run(solr, "doctor", solr.name)
+    checked = run(solr, "doctor", "-c", solr.name)
     assert checked.returncode == 0
     assert [line.split("\t")[:3] for line in checked.stdout.splitlines()[1:]] == [
         ["note", "no-text", "10 of 201 documents"]
     ]
     assert "201 documents, 0 missing, 191 sampled: 0 problems." in checked.stderr
-    stripped = run(solr, "strip", solr.name)
+    stripped = run(solr, "strip", "-c", solr.name)
     assert stripped.stderr.startswith("191 documents stripped (")
     assert theirs.everything(solr) == before
     assert theirs.ours(solr) == {}
@@ -60,14 +60,14 @@ def test_annotate_search_doctor_strip(solr: Collection) -> None:
 
 def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Collection) -> None:
     """Each kind is a finding with its remedy, and the exit code tells."""
-    run(solr, "annotate", solr.name)
+    run(solr, "annotate", "-c", solr.name)
     theirs.update(
         solr,
         {"key": "new", "title": "<p>a new one</p>"},
         {"key": "k1", "title": {"set": "another title"}},
         {"key": "k2", "nd_content_bands": {"set": ["00ff"]}},
     )
-    found = run(solr, "doctor", solr.name, "--format", "tsv")
+    found = run(solr, "doctor", "-c", solr.name, "--format", "tsv")
     assert found.returncode == 3
     rows = [line.split("\t") for line in found.stdout.splitlines()[1:]]
     assert [row[:3] for row in rows] == [
@@ -76,22 +76,22 @@ def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Collection) -> Non
         ["warning", "stale", "1 of 190 sampled documents, such as 'k1'"],
         ["note", "no-text", "10 of 201 documents"],
     ]
-    assert rows[0][4] == f"neardup annotate {solr.name} --all"
-    assert run(solr, "annotate", solr.name, "--all").returncode == 0
-    assert run(solr, "doctor", solr.name).returncode == 0
+    assert rows[0][4] == f"neardup annotate -c {solr.name} --which all"
+    assert run(solr, "annotate", "-c", solr.name, "--which", "all").returncode == 0
+    assert run(solr, "doctor", "-c", solr.name).returncode == 0
 
 
 def test_into_another_collection(solr: Collection) -> None:
     """A collection of ours beside theirs: texts and fields, and theirs as it was."""
     before, other = theirs.everything(solr), f"{solr.name}_beside"
     try:
-        words = ("annotate", solr.name, "--into", other)
+        words = ("annotate", "-c", solr.name, "--into", other)
         assert "= 190 annotated + 10 without text (" in run(solr, *words).stderr
         theirs.update(solr, {"key": "k1", "title": {"set": "another title"}})
         assert "= 1 annotated + 189 unchanged + 10" in run(solr, *words).stderr
         beside = collection.open_collection(solr.base, other)
         assert beside.texts(["k1"])["k1"].startswith("another title\n")
-        assert run(solr, "doctor", other).returncode == 0
+        assert run(solr, "doctor", "-c", other).returncode == 0
     finally:
         admin.drop(collection.open_collection(solr.base, other))
     theirs.update(solr, {"key": "k1", "title": {"set": before["k1"]["title"]}})
@@ -101,20 +101,24 @@ def test_into_another_collection(solr: Collection) -> None:
 
 def test_into_itself_and_other_names_are_refused(solr: Collection) -> None:
     """One line each, with what to do; nothing is written."""
-    into = run(solr, "annotate", solr.name, "--into", solr.name)
+    into = run(solr, "annotate", "-c", solr.name, "--into", solr.name)
     assert (into.returncode, into.stdout) == (1, "")
     assert "would be written into itself" in into.stderr
-    named = run(solr, "annotate", solr.name, "--text-field", "title")
+    named = run(solr, "annotate", "-c", solr.name, "--text-field", "title")
     assert named.returncode == 1
-    assert f"neardup init {solr.name} --text-field title" in named.stderr
-    assert run(solr, "annotate", solr.name, "--all", "--missing").returncode == 2
+    assert f"neardup init -c {solr.name} --text-field title" in named.stderr
+    beside = f"{solr.name}_beside"
+    both = run(solr, "annotate", "-c", solr.name, "--which", "all", "--into", beside)
+    assert both.returncode == 2
+    assert "--which all does not go with --into: leave one out" in both.stderr
+    assert run(solr, "annotate", "-c", solr.name, "--which", "some").returncode == 2
     assert theirs.ours(solr) == {}
 
 
 def test_a_killed_run_goes_on(solr: Collection) -> None:
     """Killed in the middle, twice, then run to its end: as if nothing had happened."""
     before = theirs.everything(solr)
-    words = ["annotate", solr.name, "--batch", "10", "--rate", "40"]
+    words = ["annotate", "-c", solr.name, "--batch", "10", "--rate", "40"]
     env = os.environ | {"NEARDUP_SOLR_URL": solr.base}
     for _ in range(2):
         killed = subprocess.Popen([*NEARDUP, *words], env=env, stderr=subprocess.DEVNULL)
@@ -126,12 +130,12 @@ def test_a_killed_run_goes_on(solr: Collection) -> None:
         killed.send_signal(signal.SIGKILL)
         killed.wait()
     assert 0 < len(theirs.ours(solr)) < 190
-    last = run(solr, "annotate", solr.name)
+    last = run(solr, "annotate", "-c", solr.name)
     assert "annotated +" in last.stderr
     assert " unchanged + 10 without text (" in last.stderr
     assert len(theirs.ours(solr)) == 190
     assert theirs.everything(solr) == before
-    assert run(solr, "doctor", solr.name).returncode == 0
+    assert run(solr, "doctor", "-c", solr.name).returncode == 0
 
 
 def test_a_collection_that_is_not_prepared_is_refused_with_the_next_step(home: Path) -> None:
@@ -139,7 +143,7 @@ def test_a_collection_that_is_not_prepared_is_refused_with_the_next_step(home: P
     with theirs.collection() as made:
         theirs.add(made, theirs.documents(20))
         for words in (["annotate"], ["annotate", "--text-field", "title"], ["strip"], ["doctor"]):
-            done = run(made, words[0], made.name, *words[1:])
+            done = run(made, words[0], "-c", made.name, *words[1:])
             assert (done.returncode, done.stdout) == (1, ""), words
             assert done.stderr.count("\n") == 1, done.stderr
             assert "neardup init" in done.stderr or "--prefix" in done.stderr

@@ -85,18 +85,7 @@ def test_failures_are_located_counted_and_the_exit_code(run: Run, tmp_path: Path
         (["search", "--id", "nope"], "there is no document with the id 'nope'"),
         (["report"], "has no documents; index some: neardup index FILE"),
         (["report", "-o", "x.doc"], "there is no report format for the suffix '.doc'"),
-        (
-            ["report", "--min-similarity", "2"],
-            "a similarity of 2.0 cannot be; give one from 0 to 1",
-        ),
-        (
-            ["report", "--by", "words"],
-            "--by words is not known; choose shingles, bands, signatures",
-        ),
         (["evaluate", "missing.tsv"], "missing.tsv: cannot be read (No such file or directory)"),
-        (["index", "-", "--hashes", "10"], "42 bands of 3 rows need 126 hashes, and there are 10"),
-        (["index", "-", "--fields", "contents"], "there is no field contents"),
-        (["init", "other"], "the address names the core"),
     ],
 )
 def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: str) -> None:
@@ -112,11 +101,51 @@ def test_errors_are_one_line_with_a_next_step(run: Run, words: list[str], line: 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
+        (["report", "--min-similarity", "2"], "--min-similarity cannot be 2; for 2 % give 0.02"),
+        (
+            ["--ca", "x.pem", "report", "--min-similarity", "40"],
+            "--min-similarity cannot be 40; for 40 % give 0.4",
+        ),
+        (["report", "--from-id", "10", "--to-id", "9"], "--from-id '10' comes after --to-id '9'"),
+        (["index", "-", "--hashes", "10"], "42 bands of 3 rows need 126 hashes, and there are 10"),
+        (["index", "-", "--fields", "contents"], "there is no field contents; choose from content"),
+        (["init", "-c", "other"], "and --collection is 'other'; give the address without a"),
+    ],
+)
+def test_values_that_cannot_be_are_one_line_and_wrong_usage(
+    run: Run, words: list[str], line: str
+) -> None:
+    """A value that no option can have gives one line that names the option, and exit code 2."""
+    failed = run(*words, input="")
+    assert failed.returncode == 2
+    assert failed.stderr.startswith("neardup: ")
+    assert line in failed.stderr
+    assert len(failed.stderr.splitlines()) == 1
+    assert failed.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["report", "--by", "words"], "'--by': 'words' is not one of 'shingles', 'bands',"),
+        (["search", "--text", "x", "--format", "xml"], "'--format': 'xml' is not one of 'table',"),
+        (["report", "--format", "xml"], "'--format': 'xml' is not one of 'table', 'tsv', 'csv',"),
+    ],
+)
+def test_choices_are_checked_before_a_solr_is_asked(run: Run, words: list[str], line: str) -> None:
+    """What is none of the choices is wrong usage, and the choices are listed."""
+    failed = run(*words, "--solr", NOBODY, COLUMNS="200")
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert line in failed.stderr
+    assert "127.0.0.1" not in failed.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
         (["index", "missing.csv"], "missing.csv: there is no such file or folder"),
         (["index", "{folder}/listings.csv", "--source-format", "jsonl"], "records cannot be used"),
         (["index", "-", "--source-format", "xml"], "there is no format 'xml'"),
-        (["search", "--text", "x", "--format", "xml"], "there is no format 'xml'"),
-        (["report", "--format", "xml"], "there is no format 'xml'"),
         (["report", "-o", "{folder}/x.tsv"], "is a folder, not a file"),
         (["report", "-o", "{folder}/" + "x" * 300 + ".tsv"], "cannot be written"),
         (["evaluate", "{folder}/empty.tsv"], "is empty"),
@@ -167,7 +196,7 @@ def test_a_collection_without_shingles_is_searched_by_what_it_has(run: Run, list
 @pytest.mark.parametrize(
     "words",
     [["search"], ["search", "--id", "1", "--text", "x"], ["delete"], ["index"], ["nonsense"],
-     ["report", "--rows", "many"], ["report", "--from", "10", "--to", "9"],
+     ["report", "--rows", "many"],
      ["report", "-o", "x.tsv", "--format", "csv"], ["index", "-", "--rows", "3"]],
 )  # fmt: skip
 def test_wrong_usage_is_exit_code_2(run: Run, words: list[str]) -> None:
@@ -208,27 +237,36 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
     name = f"{solr.name}_init"
     base = solr.base
     try:
-        assert "is created" in run("init", name, "--solr", base).stderr
-        assert "is there, with all fields" in run("init", name, "--solr", base).stderr
+        assert "is created" in run("init", "-c", name, "--solr", base).stderr
+        assert "is there, with all fields" in run("init", "-c", name, "--solr", base).stderr
     finally:
         from neardup_solr.solr import admin, collection
 
         admin.drop(collection.open_collection(base, name))
 
 
+@pytest.mark.usefixtures("demo_core")
 def test_demo_shows_the_main_job(run: Run, solr: Collection) -> None:
     """The demo indexes, reports, evaluates, and says what to try next; twice alike."""
-    first, second = run("demo"), run("demo")
+    first, second = run("demo", "--solr", solr.base), run("demo", "--solr", solr.base)
     assert first.returncode == second.returncode == 0
     assert first.stdout == second.stdout
     assert "known pairs found" in first.stdout
     assert "Next:" in first.stderr
 
 
+def test_demo_leaves_a_collection_that_an_address_names_alone(run: Run, solr: Collection) -> None:
+    """Invented listings have no place among the documents of somebody's own collection."""
+    refused = run("demo")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"give the address without a collection: {solr.base}" in refused.stderr
+    assert solr.count() == 0
+
+
 @pytest.mark.parametrize(
     "words",
     [["search", "--id"], ["search", "--text"], ["search", "--text", "x", "--fq"],
-     ["report", "-q"], ["delete"], ["index", "-", "--core"], ["init"]],
+     ["report", "-q"], ["delete"], ["index", "-", "--collection"], ["init", "-c"]],
 )  # fmt: skip
 def test_arguments_that_are_not_utf8_are_wrong_usage(run: Run, words: list[str]) -> None:
     """Bytes that are no text are refused in one line, wherever they stand."""

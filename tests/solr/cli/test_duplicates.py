@@ -16,7 +16,9 @@ def test_file_and_collection_print_the_same(run: Run, tmp_path: Path) -> None:
     """A file needs no Solr; a collection gives the same rows."""
     source = tmp_path / "a.txt"
     source.write_text(LINES)
-    without = run("duplicates", str(source), NEARDUP_SOLR_URL="http://127.0.0.1:9/solr")
+    without = run(
+        "duplicates", str(source), "--by", "bands", NEARDUP_SOLR_URL="http://127.0.0.1:9/solr"
+    )
     assert without.returncode == 0
     assert without.stdout == (
         "id\tother_id\tsimilarity\tdistance\tmeasure\tcluster\n1\t2\t0.8333\t1\twords\t1\n"
@@ -25,7 +27,7 @@ def test_file_and_collection_print_the_same(run: Run, tmp_path: Path) -> None:
         "1 near-duplicate pair in 1 cluster among 3 documents; 1 pair compared.\n"
     )
     run("index", str(source))
-    assert run("duplicates").stdout == without.stdout
+    assert run("duplicates", "--by", "bands").stdout == without.stdout
 
 
 def test_output_by_suffix(run: Run, tmp_path: Path) -> None:
@@ -40,11 +42,15 @@ def test_output_by_suffix(run: Run, tmp_path: Path) -> None:
 
 
 def test_mistakes_are_one_line(run: Run, tmp_path: Path) -> None:
-    """A wrong measure, limit or file is told in one line before any work."""
-    for words in (["--measure", "nope"], ["--min-similarity", "2"], ["--cap", "1"],
-                  ["-o", "x.doc"], [str(tmp_path / "missing.csv")]):  # fmt: skip
+    """A wrong limit or file is told in one line before any work."""
+    for words, code in (
+        (["--min-similarity", "2"], 2),
+        (["--memory", "3x"], 2),
+        (["-o", "x.doc"], 1),
+        ([str(tmp_path / "missing.csv")], 1),
+    ):
         failed = run("duplicates", *words)
-        assert failed.returncode == 1
+        assert failed.returncode == code
         assert len(failed.stderr.splitlines()) == 1
 
 
@@ -107,7 +113,9 @@ def test_what_does_not_go_together(run: Run, tmp_path: Path) -> None:
         (["--mark", "--undo"], "one of --mark and --undo"),
         (["--dry-run"], "--dry-run goes with"),
         (["x.csv", "--mark"], "leave SOURCE and --against out"),
-        (["--memory", "3x"], "--memory 3x is not a size"),
+        (["--memory", "3x"], "neardup: --memory 3x is not a size; give one such as 512M or 4G\n"),
+        (["--measure", "nope"], "'--measure': 'nope' is not one of 'words', 'jaccard',"),
+        (["--cap", "1"], "'--cap': 1 is not in the range x>=2"),
     ):
         failed = run("duplicates", *words, COLUMNS="200")
         assert failed.returncode == 2

@@ -113,12 +113,23 @@ def test_mistakes_are_told_before_any_work(run: Run, new: Path, tmp_path: Path) 
     lost = run("gate", str(new), "--hold", "0.8", "--index")
     assert lost.returncode == 2
     assert "--held FILE" in lost.stderr
-    for words in (["--tag", "0.9", "--reject", "0.5"], ["--exact", "no"], ["--batch", "0"],
-                  ["--held", str(tmp_path)], ["--held", str(tmp_path / "held.csv")],
-                  ["-o", "x.doc"]):  # fmt: skip
+    for words, code in (
+        (["--tag", "0.9", "--reject", "0.5"], 2),
+        (["--tag", "2"], 2),
+        (["--held", str(tmp_path)], 1),
+        (["--held", str(tmp_path / "held.csv")], 1),
+        (["-o", "x.doc"], 1),
+    ):
         failed = run("gate", str(new), *words)
-        assert failed.returncode == 1
+        assert failed.returncode == code
         assert len(failed.stderr.splitlines()) == 1
+    for words, reason in (
+        (["--exact", "no"], "'--exact': 'no' is not one of 'allow', 'tag', 'hold', 'reject'"),
+        (["--batch", "0"], "'--batch': 0 is not in the range 1<=x<=1000"),
+    ):
+        failed = run("gate", str(new), *words, COLUMNS="200")
+        assert (failed.returncode, failed.stdout) == (2, "")
+        assert reason in failed.stderr
     assert not (tmp_path / "held.csv").exists()
 
 

@@ -25,10 +25,10 @@ def shop(home: object) -> Iterator[Collection]:
 
 @pytest.fixture
 def on_shop(run: Run, shop: Collection) -> Callable[..., Ran]:
-    """Run `neardup` on it: the command, then the name, then the rest."""
+    """Run `neardup` on it: the command, then what names the collection, then the rest."""
 
     def call(command: str, *words: str) -> Ran:
-        return run(command, shop.name, *words, "--solr", shop.base)
+        return run(command, "-c", shop.name, *words, "--solr", shop.base)
 
     return call
 
@@ -44,7 +44,7 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
     assert shop.kept_names() == PLAIN
     done = on_shop("init", *options)
     assert (done.returncode, done.stdout) == (0, "")
-    assert f"added; neardup init {shop.name} --remove takes them out." in done.stderr
+    assert f"added; neardup init -c {shop.name} --remove takes them out." in done.stderr
     assert shop.kept_names().text == ("title", "body")
     assert "is there, with all fields" in on_shop("init").stderr
     assert "would be removed: nd_" in on_shop("init", "--remove", "--dry-run").stderr
@@ -58,7 +58,7 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
 def test_init_prints_what_to_paste(run: Run, home: object) -> None:
     """A schema that cannot be changed is not done: exit code 1, and the XML on standard output."""
     with collection(factory=MANAGED.format("false")) as shop:
-        done = run("init", shop.name, "--text-field", "title", "--solr", shop.base)
+        done = run("init", "-c", shop.name, "--text-field", "title", "--solr", shop.base)
     assert done.returncode == 1
     assert "&quot;sku&quot;" in done.stdout
     assert "paste the lines above into it, before </schema>, and reload" in done.stderr
@@ -66,9 +66,12 @@ def test_init_prints_what_to_paste(run: Run, home: object) -> None:
 
 def test_init_of_a_collection_that_is_not_there(run: Run, solr: Collection) -> None:
     """Options for one that is there are not dropped."""
-    done = run("init", "nowhere", "--prefix", "nd_", "--solr", solr.base)
+    done = run("init", "-c", "nowhere", "--prefix", "nd_", "--solr", solr.base)
     assert done.returncode == 2
-    assert "no collection 'nowhere' yet" in done.stderr
+    assert done.stderr == (
+        "neardup: there is no collection 'nowhere' yet; create it first, without --text-field,"
+        " --prefix and --dry-run\n"
+    )
 
 
 def test_lint_tells_by_its_exit_code(on_shop: Callable[..., Ran], shop: Collection) -> None:

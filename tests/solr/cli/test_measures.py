@@ -41,19 +41,23 @@ def test_report_and_evaluate_by_a_measure(run: Run, listings: Path, tmp_path: Pa
         assert "1 of 1 known pairs found" in run("evaluate", str(known), *how).stdout
 
 
-@pytest.mark.parametrize("command", [["search", "--text", "x"], ["report"]])
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["--measure", "cosine"], "--measure cosine is not known; choose one of words, jaccard"),
-        (["--measure", "jaccard", "--max-distance", "2"], "the measure jaccard has no distance"),
-    ],
-)
+@pytest.mark.parametrize("command", [["search", "--text", "x"], ["report"], ["duplicates"]])
+def test_a_measure_that_is_not_known_is_wrong_usage(run: Run, command: list[str]) -> None:
+    """The parser lists the measures, before a Solr is asked."""
+    failed = run(*command, "--measure", "cosine", "--solr", NOBODY, COLUMNS="200")
+    assert failed.returncode == 2
+    known = "'words', 'jaccard', 'containment', 'aligned', 'estimate'"
+    assert f"'--measure': 'cosine' is not one of {known}." in failed.stderr
+
+
+@pytest.mark.parametrize("command", [["search", "--text", "x"], ["report"], ["duplicates"]])
 def test_a_measure_that_cannot_be_is_told_before_a_solr_is_asked(
-    run: Run, command: list[str], words: list[str], line: str
+    run: Run, command: list[str]
 ) -> None:
     """One line says what to choose instead."""
-    failed = run(*command, *words, "--solr", NOBODY)
-    assert failed.returncode == 1
-    assert line in failed.stderr
-    assert len(failed.stderr.splitlines()) == 1
+    failed = run(*command, "--measure", "jaccard", "--max-distance", "2", "--solr", NOBODY)
+    assert failed.returncode == 2
+    assert failed.stderr == (
+        "neardup: the measure jaccard has no distance, so --max-distance cannot be 2;"
+        " give --min-similarity instead, or the --measure words\n"
+    )

@@ -118,7 +118,10 @@ def test_closed_streams_are_as_good_as_none(
     assert "Traceback" not in made.stderr
 
 
-def test_what_the_output_cannot_encode_is_escaped(run: Run, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("demo_core")
+def test_what_the_output_cannot_encode_is_escaped(
+    run: Run, solr: Collection, tmp_path: Path
+) -> None:
     """A terminal without Unicode gets escapes and no traceback."""
     known = tmp_path / "known.tsv"
     known.write_text("1\t2\n")
@@ -127,4 +130,4 @@ def test_what_the_output_cannot_encode_is_escaped(run: Run, tmp_path: Path) -> N
     shown = run("evaluate", str(known), "--report", str(found), PYTHONIOENCODING="ascii")
     assert shown.returncode == 0
     assert shown.stdout.splitlines()[1:] == [r"missed (1): 1 \u2013 2", r"false (1): 1 \u2013 \xe9"]
-    assert run("demo", PYTHONIOENCODING="latin-1").returncode == 0
+    assert run("demo", "--solr", solr.base, PYTHONIOENCODING="latin-1").returncode == 0

@@ -13,6 +13,7 @@ import requests
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash.entries import entry
+from neardup_solr.progress import Failures, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr import update
@@ -25,7 +26,7 @@ from neardup_solr.verbs.strip import strip
 from tests.solr import theirs
 
 COUNT = 2_000
-SMALL = Pace(batch=50, threads=1)
+SMALL: dict[str, Any] = {"batch": 50, "threads": 1}
 
 
 @pytest.fixture
@@ -59,10 +60,10 @@ def texts(solr: Collection) -> dict[str, str]:
     return {one["key"]: "\n".join([one["title"], *one.get("body", [])]) for one in found}
 
 
-def meanwhile(act: Callable[[], None]) -> nd.Watching:
+def meanwhile(act: Callable[[], None]) -> dict[str, Any]:
     """Act once, after the first documents were read and before any is written."""
     acts = [act]
-    return nd.Watching(on_progress=lambda told: acts.pop()() if acts else None)
+    return {"on_progress": lambda told: acts.pop()() if acts else None}
 
 
 def test_every_field_and_search_is_as_before(solr: Collection) -> None:
@@ -111,7 +112,7 @@ def test_running_it_again_writes_only_what_is_missing_or_stale(filled: Collectio
 
 def test_missing_passes_over_stale_ones_and_all_writes_every_one(filled: Collection) -> None:
     """The choice of documents is that of `which`."""
-    annotate(filled, filters=["count:3"])
+    annotate(filled, query=["count:3"])
     theirs.update(filled, {"key": "k3", "title": {"set": "another title"}})
     stale = theirs.ours(filled)["k3"]
     count = len(texts(filled))
@@ -132,7 +133,7 @@ def test_an_interrupted_run_goes_on_and_ends_the_same(filled: Collection) -> Non
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        annotate(filled, pace=SMALL, watching=nd.Watching(on_progress=interrupt))
+        annotate(filled, **SMALL, on_progress=interrupt)
     done = annotate(filled)
     assert done.unchanged > 0
     assert theirs.everything(filled) == before
@@ -150,7 +151,7 @@ def test_a_change_between_reading_and_writing_is_kept_and_the_document_redone(
         url, body = f"{filled.url}/update", {"delete": ["k2"]}
         assert requests.post(url, json=body, timeout=30).status_code == 200
 
-    done = annotate(filled, watching=meanwhile(change))
+    done = annotate(filled, **meanwhile(change))
     assert (done.redone, done.gone, done.failed) == (1, 1, 0)
     found = {one["key"]: one for one in theirs.select(filled, "*:*", fl="*")}
     assert found["k1"]["title"] == "changed meanwhile"
@@ -174,7 +175,7 @@ def test_all_changes_of_a_writer_at_the_same_time_survive(filled: Collection) ->
     writer = threading.Thread(target=write)
     writer.start()
     while not done.is_set():
-        annotate(filled, pace=SMALL, which="all")
+        annotate(filled, **SMALL, which="all")
     writer.join()
     annotate(filled)
     now = {one["key"]: one["count"] for one in theirs.select(filled, "count:* -_nest_path_:*")}
@@ -184,7 +185,7 @@ def test_all_changes_of_a_writer_at_the_same_time_survive(filled: Collection) ->
 
 def test_the_rate_is_kept(filled: Collection) -> None:
     """No more documents a second are written than asked for."""
-    done = annotate(filled, pace=Pace(rate=300, batch=50))
+    done = annotate(filled, rate=300, batch=50)
     assert done.seconds >= 0.6
 
 
@@ -193,7 +194,7 @@ def test_strip_takes_only_what_a_query_matches(filled: Collection) -> None:
     annotate(filled)
     before = theirs.ours(filled)
     chosen = {one["key"] for one in theirs.select(filled, "count:3", fl="key")} & before.keys()
-    assert strip(filled, filters=["count:3"]).stripped == len(chosen) > 0
+    assert strip(filled, query=["count:3"]).stripped == len(chosen) > 0
     assert theirs.ours(filled) == {key: before[key] for key in before.keys() - chosen}
 
 
@@ -275,7 +276,7 @@ def test_documents_that_solr_refuses_stop_the_run(filled: Collection) -> None:
         assert answer.status_code == 200, answer.text
 
     with pytest.raises(SolrAnswerError, match=r"every document.*nd_num_words.*neardup lint"):
-        annotate(filled, watching=meanwhile(change))
+        annotate(filled, **meanwhile(change))
     assert theirs.everything(filled) == before
 
 
@@ -293,7 +294,8 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
         ]
 
     task = Task(stage="stripping", fields=[VERSION], own=guard.own_fields(filled), orders=orders)
-    run = Rewrite(collection=filled, task=task, pace=SMALL, watching=nd.Watching())
+    run = Rewrite(collection=filled, task=task, pace=Pace(**SMALL),
+                  failures=Failures(None), on_progress=unheard)  # fmt: skip
     with pytest.raises(
         SettingsError, match=r"'k0' changed other fields: state \(they were put back"
     ):

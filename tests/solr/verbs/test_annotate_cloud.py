@@ -43,7 +43,7 @@ def test_two_shards_are_annotated_and_stripped(solr: Collection) -> None:
             solr.add([{"id": f"d{n}", "n_i": {"set": -n}} for n in range(1, 11)])
 
     wanted = kept(solr) | {f"d{n}": (f"text number {n} of them", -n) for n in range(1, 11)}
-    done = nd.annotate(solr, watching=nd.Watching(on_progress=change))
+    done = nd.annotate(solr, on_progress=change)
     assert (done.annotated, done.failed) == (COUNT, 0)
     assert done.redone >= 8  # but for those of the first three that were written before
     assert kept(solr) == wanted

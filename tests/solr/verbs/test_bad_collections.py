@@ -34,8 +34,8 @@ def filled(solr: Collection, *documents: dict[str, Any], text: str = "body") -> 
     """Their documents in it, our fields in its schema; spoken to by its names."""
     assert replace(solr, names=Names(id="sku")).add(documents) == ()
     solr.commit()
-    nd.prepare(solr, text=[text], prefix="nd_")
-    return nd.connect(solr.base, core=solr.name)
+    nd.init(solr, text=[text], prefix="nd_")
+    return nd.connect(solr.base, collection=solr.name)
 
 
 def whole(solr: Collection) -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ def watched(solr: Collection) -> tuple[nd.AnnotateSummary, dict[int, int]]:
         most[part] = max(most.get(part, 0), tracemalloc.get_traced_memory()[0])
 
     tracemalloc.start()
-    done = nd.annotate(solr, watching=nd.Watching(on_progress=look))
+    done = nd.annotate(solr, on_progress=look)
     tracemalloc.stop()
     return done, most
 
@@ -67,7 +67,7 @@ def test_very_many_documents_without_text() -> None:
         silent = [{"sku": f"s{n}", "price": n} for n in range(EMPTY_ONES)]
         solr = filled(made, *silent, {"sku": "t", "body": ["one text"]})
         newest = solr.state().version
-        assert nd.annotate(solr, filters=["sku:t"]).annotated == 1
+        assert nd.annotate(solr, query=["sku:t"]).annotated == 1
         written = solr.state().version
         done, most = watched(solr)
         assert (done.read, done.without_text, done.unchanged) == (EMPTY_ONES + 1, EMPTY_ONES, 1)
@@ -77,6 +77,7 @@ def test_very_many_documents_without_text() -> None:
         assert (told.documents, told.without_text, told.missing) == (EMPTY_ONES + 1, EMPTY_ONES, 0)
         (found,) = told.findings
         assert (found.rule, found.about) == ("no-text", "30,000 of 30,001 documents")
+        assert found.remedy.endswith(f": neardup init -c {solr.name} --text-field FIELD")
         assert nd.strip(solr).stripped == 1
 
 
@@ -112,12 +113,12 @@ def test_fields_that_hold_no_text(field: str) -> None:
         solr = filled(made, {"sku": "1", "blurb": "a text"}, text="blurb")
         wrong = f"'{field}': it is a .*, not text; name a field .* --text-field, of body, title, bl"
         with pytest.raises(SettingsError, match=wrong):
-            nd.prepare(solr, text=[field])
+            nd.init(solr, text=[field])
         (danger,) = nd.lint(solr, text=[field]).dangers
         assert (danger.rule, danger.about) == ("text", field)
         other = replace(solr, names=replace(solr.names, text=(field,)))
         with pytest.raises(SettingsError, match=wrong):
-            nd.annotate_into(other, replace(solr, name="nowhere"))
+            nd.annotate(other, into=replace(solr, name="nowhere"))
         assert nd.annotate(solr).annotated == 1
 
 
@@ -130,28 +131,28 @@ def test_a_collection_of_someone_else_is_not_written_into(solr: Collection) -> N
         before = whole(target)
         reason = "has documents with the fields a_s, catchall, to be replaced; name another"
         with pytest.raises(SettingsError, match=reason):
-            nd.annotate_into(source, target)
+            nd.annotate(source, into=target)
         assert whole(target) == before
-        assert nd.annotate_into(source, solr).annotated == 1
-        assert nd.annotate_into(source, solr).unchanged == 1
+        assert nd.annotate(source, into=solr).annotated == 1
+        assert nd.annotate(source, into=solr).unchanged == 1
         assert solr.add([{"id": "2", "content": "a text", "city": "kept"}]) == ()
         solr.commit()
         with pytest.raises(SettingsError, match="with the fields city, to be replaced"):
-            nd.annotate_into(source, solr)
+            nd.annotate(source, into=solr)
 
 
 def test_select_that_wants_all_words() -> None:
     """Where q.op is AND by default, strip still finds documents with some of our fields."""
     with collection() as made:
         solr = filled(made, {"sku": "1", "body": ["a text"]}, {"sku": "2", "title": "b"})
-        nd.prepare(solr, text=["title", "body"])
-        solr = nd.connect(solr.base, core=solr.name)
+        nd.init(solr, text=["title", "body"])
+        solr = nd.connect(solr.base, collection=solr.name)
         before = whole(solr)
         assert nd.annotate(solr).annotated == 2
         assert nd.doctor(solr).without_text == 0
         assert nd.strip(solr).stripped == 2
         assert whole(solr) == before
-        assert nd.unprepare(solr).is_done
+        assert nd.init(solr, remove=True).is_done
 
 
 def test_an_empty_collection() -> None:
@@ -176,8 +177,8 @@ def test_numbers_as_unique_keys() -> None:
         assert replace(made, names=Names(id="nr")).add(documents) == ()
         made.commit()
         assert [one.about for one in nd.lint(made).findings if one.rule == "names"] == ["nr"]
-        nd.prepare(made, text=["body"])
-        solr = nd.connect(made.base, core=made.name)
+        nd.init(made, text=["body"])
+        solr = nd.connect(made.base, collection=made.name)
         assert nd.annotate(solr).annotated == 4
         assert nd.doctor(solr).findings == ()
         assert solr.texts(["-3"]) == {"-3": "text number -3"}
@@ -191,4 +192,4 @@ def test_a_dry_run_of_the_way_back_says_what_stands_in_it() -> None:
         nd.annotate(solr)
         for dry_run in (True, False):
             with pytest.raises(SettingsError, match="1 documents have values in our fields"):
-                nd.unprepare(solr, dry_run=dry_run)
+                nd.init(solr, remove=True, dry_run=dry_run)

@@ -33,24 +33,24 @@ def embedded(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
     name = f"test_{uuid.uuid4().hex[:12]}"
     yield name
-    made = nd.connect(core=name)
+    made = nd.connect(collection=name)
     if admin.exists(made):
         admin.drop(made)
 
 
 def test_only_create_makes_a_core_of_the_embedded_solr(embedded: str) -> None:
     """A mistyped core is an error for every verb that reads; `create` makes it."""
-    solr = nd.connect(core=embedded)
+    solr = nd.connect(collection=embedded)
     for verb in (
         lambda: nd.search(solr, text="x"),
         lambda: nd.report(solr),
         lambda: nd.delete(solr, ids=["1"]),
         lambda: nd.index([nd.Document(id="1", text="x")], solr),
     ):
-        with pytest.raises(nd.CoreMissing, match=f"check the name.*neardup init {embedded}$"):
+        with pytest.raises(nd.CoreMissing, match=f"check the name.*neardup init -c {embedded}$"):
             verb()
     assert not admin.exists(solr)
-    assert nd.connect(core=embedded, create=True).count() == 0
+    assert nd.connect(collection=embedded, create=True).count() == 0
 
 
 def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> None:
@@ -60,7 +60,7 @@ def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> N
     def init(_: int) -> bool:
         solr = collection.open_collection(solr_url, name)
         ready.wait()
-        created = nd.init(solr)
+        created = nd.init(solr).is_created
         solr.commit()
         return created
 
@@ -70,10 +70,11 @@ def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> N
 
 def test_init_refuses_an_address_of_another_core(solr_url: str, name: str) -> None:
     """A name beside an address that names another core is a question, not an answer."""
-    solr = nd.connect(f"{solr_url}/{name}", core="other")
-    with pytest.raises(nd.SettingsError, match=rf"{name}.*'other' was asked for; .*: {solr_url}$"):
-        nd.init(solr, name="other")
-    assert not admin.exists(solr)
+    refused = rf"^the address names .*'{name}', and `collection` is 'other'; .*: {solr_url}$"
+    with pytest.raises(nd.ArgumentError, match=refused):
+        nd.init(nd.connect(f"{solr_url}/{name}", collection="other"))
+    for each in (name, "other"):
+        assert not admin.exists(collection.open_collection(solr_url, each))
 
 
 def unseen(solr: Collection, *ids: str) -> None:
@@ -95,8 +96,9 @@ def test_delete_counts_what_matched(solr: Collection) -> None:
     assert nd.delete(solr, ids=["nope"]) == 0
     unseen(solr, *"ghi")
     assert nd.delete(solr, ids=["g", "g", "nope"]) == 1
-    assert nd.delete(solr, ids=["a", "b"], filter="id:b OR id:c") == 3
-    assert nd.delete(solr, filter="-id:d") == 4
+    assert nd.delete(solr, ids=["a", "b"], query="id:b OR id:c") == 3
+    assert nd.delete(solr, query="-id:d", dry_run=True) == 4
+    assert nd.delete(solr, query="-id:d") == 4
     assert list(solr.ids()) == ["d"]
 
 
@@ -104,14 +106,15 @@ def test_a_query_that_is_not_understood_deletes_nothing(solr: Collection) -> Non
     """Neither the query nor the ids beside it."""
     unseen(solr, "a")
     with pytest.raises(nd.SolrAnswerError, match="check the query"):
-        nd.delete(solr, ids=["a"], filter="a:(")
+        nd.delete(solr, ids=["a"], query="a:(")
     assert list(solr.ids()) == ["a"]
 
 
 def test_delete_refuses_a_bare_string(solr: Collection) -> None:
     """A string is a sequence of strings, but hardly what was meant."""
     unseen(solr, *"abc")
-    with pytest.raises(TypeError, match=r"give ids=\['abc'\]"):
+    refused = r"^`ids` has to be a list of texts, not the text 'abc'; give ids=\['abc'\]$"
+    with pytest.raises(nd.ArgumentError, match=refused):
         nd.delete(solr, ids="abc")
     solr.commit()
     assert solr.count() == 3

@@ -6,6 +6,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
+from neardup_solr.verbs.lint.rules import Finding
 
 COUNT = 30
 
@@ -20,7 +21,7 @@ def damaged(solr: Collection) -> Collection:
     return solr
 
 
-def damages(told: nd.Diagnosis) -> list[nd.Finding]:
+def damages(told: nd.Diagnosis) -> list[Finding]:
     """What was found of fields that are not those of their texts."""
     return [one for one in told.findings if one.rule == "damaged"]
 
@@ -32,6 +33,7 @@ def test_a_sample_is_as_large_as_it_may_be(damaged: Collection, sample: int, sam
     assert first.sampled == second.sampled == sampled
     [found] = damages(first)
     assert found.about.startswith(f"{sampled} of {sampled} sampled documents, such as ")
+    assert found.remedy == f"neardup annotate -c {damaged.name} --which all"
     assert damages(second) == [found]
 
 
@@ -41,5 +43,5 @@ def test_no_sample_finds_no_damage(damaged: Collection) -> None:
     assert (told.sampled, damages(told)) == (0, [])
     assert (told.documents, told.missing) == (COUNT, 0)
     assert told.settings == {nd.Settings().fingerprint: COUNT}
-    with pytest.raises(nd.SettingsError, match="cannot have -1 documents"):
+    with pytest.raises(nd.ArgumentError, match=r"^`sample` cannot be -1; give 0 or more$"):
         nd.doctor(damaged, sample=-1)

@@ -1,8 +1,11 @@
 """duplicates: the whole collection, from Solr and from a source."""
 
+from typing import Any
+
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.choices import Way
 from neardup_solr.minhash import entries
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Collection
@@ -18,7 +21,7 @@ TEXTS = {
     "also empty": "",
 }
 DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
-LOOSE = nd.Verifying(limits=nd.Limits(min_similarity=0.7))
+LOOSE: dict[str, Any] = {"min_similarity": 0.7}
 
 
 def rows(found: nd.Duplicates) -> list[tuple[str, str, int | None, str]]:
@@ -29,10 +32,12 @@ def rows(found: nd.Duplicates) -> list[tuple[str, str, int | None, str]]:
 EXPECTED = [("9", "10", 1, "9"), ("9", "11", 0, "9"), ("10", "11", 1, "9"), ("x", "y", 1, "x")]
 
 
-def test_collection_and_source_give_the_same(solr: Collection) -> None:
+@pytest.mark.parametrize(("by", "way"), [("bands", "bands"), (None, "all")])
+def test_collection_and_source_give_the_same(solr: Collection, by: Way | None, way: Way) -> None:
     """With and without a server the same pairs come out, in clusters, by natural order."""
     nd.index(DOCUMENTS, solr)
-    stored, signed = nd.duplicates(solr, verifying=LOOSE), nd.duplicates(DOCUMENTS, verifying=LOOSE)
+    stored, signed = (nd.duplicates(each, by=by, **LOOSE) for each in (solr, DOCUMENTS))
+    assert stored.by == way
     assert rows(stored) == rows(signed) == EXPECTED
     assert stored == signed
     assert (stored.documents, len(stored.clusters), stored.hot_keys) == (8, 2, 0)
@@ -41,8 +46,7 @@ def test_collection_and_source_give_the_same(solr: Collection) -> None:
 def test_estimates_need_no_text(solr: Collection) -> None:
     """By signatures alone, the estimate is the share of equal values."""
     nd.index(DOCUMENTS, solr)
-    verifying = nd.Verifying(measure="estimate", limits=nd.Limits(min_similarity=0.4))
-    found = nd.duplicates(solr, verifying=verifying)
+    found = nd.duplicates(solr, measure="estimate", min_similarity=0.4)
     assert rows(found) == [(a, b, None, c) for a, b, _, c in EXPECTED]
     made_entries = {d.id: entries.entry(d, nd.Settings()) for d in DOCUMENTS}
     for pair in found.pairs:

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.choices import Way
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 
@@ -37,15 +38,14 @@ def other(solr_url: str) -> Iterator[Collection]:
 
 
 @pytest.mark.parametrize("by", ["bands", "words", "all"])
-def test_any_mixture_of_files_and_collections(solr: Collection, other: Collection, by: str) -> None:
+def test_any_mixture_of_files_and_collections(solr: Collection, other: Collection, by: Way) -> None:
     """The new one's id comes first, whatever the sides are, and nobody is compared within one."""
     nd.index(documents(NEW), solr)
     nd.index(documents(OLD), other)
-    verifying = nd.Verifying(by=by)
     news: list[Collection | list[nd.Document]] = [solr, documents(NEW)]
     olds: list[Collection | list[nd.Document]] = [other, documents(OLD)]
     for new, old in product(news, olds):
-        found = nd.duplicates(new, against=old, verifying=verifying)
+        found = nd.duplicates(new, against=old, by=by)
         assert rows(found) == EXPECTED
         assert found.documents == 7
         assert found.complete

@@ -1,6 +1,7 @@
 """What `duplicates` tells of a collection that is not as it was signed, or changes meanwhile."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,10 +11,10 @@ from neardup_solr.verbs.duplicates import compare
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
 DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
-EQUAL = nd.Verifying(limits=nd.Limits(max_distance=0))
+EQUAL: dict[str, Any] = {"by": "bands", "max_distance": 0}
 
 
-def change(solr: Collection, stage: str, document: dict[str, object] | None) -> nd.Working:
+def change(solr: Collection, stage: str, document: dict[str, object] | None) -> dict[str, Any]:
     """Work during which, at a stage, a document of the collection is changed or deleted."""
     done: list[bool] = []
 
@@ -26,13 +27,13 @@ def change(solr: Collection, stage: str, document: dict[str, object] | None) -> 
                 solr.add([document])
             solr.commit()
 
-    return nd.Working(on_progress=on_progress)
+    return {"on_progress": on_progress}
 
 
 def test_an_unchanged_collection_is_complete(solr: Collection) -> None:
     """All documents compared, none changed: complete."""
     nd.index(DOCUMENTS, solr)
-    found = nd.duplicates(solr, verifying=EQUAL)
+    found = nd.duplicates(solr, **EQUAL)
     assert len(found.pairs) == 40
     assert (found.complete, found.gaps) == (True, ())
 
@@ -40,7 +41,7 @@ def test_an_unchanged_collection_is_complete(solr: Collection) -> None:
 def test_a_document_deleted_meanwhile(solr: Collection) -> None:
     """It is in no pair, and the report says that it went."""
     nd.index(DOCUMENTS, solr)
-    found = nd.duplicates(solr, verifying=EQUAL, working=change(solr, "joining", None))
+    found = nd.duplicates(solr, **EQUAL, **change(solr, "joining", None))
     assert len(found.pairs) == 39
     assert found.gaps == (
         "the collection changed meanwhile; run it again",
@@ -52,7 +53,7 @@ def test_a_document_changed_meanwhile(solr: Collection) -> None:
     """Its text of now is compared, and the report says that the signature is of another."""
     nd.index(DOCUMENTS, solr)
     working = change(solr, "joining", {"id": "d03", "content": {"set": "quite another text"}})
-    found = nd.duplicates(solr, verifying=EQUAL, working=working)
+    found = nd.duplicates(solr, **EQUAL, **working)
     assert "d03" not in {id for pair in found.pairs for id in (pair.id, pair.other_id)}
     assert found.gaps == (
         "the collection changed meanwhile; run it again",
@@ -64,7 +65,7 @@ def test_documents_without_a_signature(solr: Collection) -> None:
     """What another program has added is counted, not passed over in silence."""
     nd.index(DOCUMENTS, solr)
     solr.add([{"id": "foreign", "content": TEXTS[0]}])
-    found = nd.duplicates(solr, verifying=EQUAL)
+    found = nd.duplicates(solr, **EQUAL)
     assert found.gaps == ("documents without a signature: 1; index them again",)
     assert not found.complete
 
@@ -90,10 +91,10 @@ def test_only_the_first_documents(solr: Collection) -> None:
     """A limit holds for collections and sources, and is told."""
     nd.index(DOCUMENTS, solr)
     for source in (solr, DOCUMENTS):
-        found = nd.duplicates(source, verifying=EQUAL, working=nd.Working(limit=50))
+        found = nd.duplicates(source, **EQUAL, limit=50)
         assert (found.documents, len(found.pairs)) == (50, 10)
-        assert found.gaps == ("only the first 50 documents were read (--limit)",)
-    whole = nd.duplicates(DOCUMENTS, verifying=EQUAL, working=nd.Working(limit=80))
+        assert found.gaps == ("only the first 50 documents were read",)
+    whole = nd.duplicates(DOCUMENTS, **EQUAL, limit=80)
     assert whole.complete
 
 
@@ -112,19 +113,17 @@ def test_an_interrupted_comparison_goes_on(
             if len(steps) == 3:
                 raise KeyboardInterrupt
 
-    every = nd.Verifying(limits=nd.Limits(min_similarity=0.3))
-    whole = nd.duplicates(solr, verifying=every)
+    every: dict[str, Any] = {"by": "bands", "min_similarity": 0.3}
+    whole = nd.duplicates(solr, **every)
     with pytest.raises(KeyboardInterrupt):
-        nd.duplicates(
-            solr, verifying=every, working=nd.Working(checkpoint=path, on_progress=interrupt)
-        )
+        nd.duplicates(solr, **every, checkpoint=path, on_progress=interrupt)
     assert path.exists()
     steps.clear()
-    working = nd.Working(
-        checkpoint=path,
-        on_progress=lambda told: steps.append(told.done) if told.stage == "comparing" else None,
-    )
-    assert nd.duplicates(solr, verifying=every, working=working) == whole
+    working: dict[str, Any] = {
+        "checkpoint": path,
+        "on_progress": lambda told: steps.append(told.done) if told.stage == "comparing" else None,
+    }
+    assert nd.duplicates(solr, **every, **working) == whole
     assert steps[0] == 32, "three blocks were kept"
     assert not path.exists()
 
@@ -142,8 +141,8 @@ def test_a_checkpoint_of_other_work_is_not_used(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        nd.duplicates(solr, working=nd.Working(checkpoint=path, on_progress=interrupt))
+        nd.duplicates(solr, by="bands", checkpoint=path, on_progress=interrupt)
     solr.add([{"id": "d03", "content": {"set": "quite another text"}}])
-    found = nd.duplicates(solr, verifying=EQUAL, working=nd.Working(checkpoint=path))
-    assert found.pairs == nd.duplicates(solr, verifying=EQUAL).pairs
+    found = nd.duplicates(solr, **EQUAL, checkpoint=path)
+    assert found.pairs == nd.duplicates(solr, **EQUAL).pairs
     assert len(found.pairs) == 39

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import neardup_solr as nd
@@ -24,7 +26,7 @@ DOCUMENTS = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
 
 def duplicates(solr: Collection) -> set[tuple[str, str]]:
     """The pairs of ids that the whole collection's duplicates are."""
-    return {(pair.id, pair.other_id) for pair in nd.duplicates(solr).pairs}
+    return {(pair.id, pair.other_id) for pair in nd.duplicates(solr, by="bands").pairs}
 
 
 def test_collection_and_source_explain_the_same(solr: Collection) -> None:
@@ -49,8 +51,8 @@ def test_the_verdict_is_that_of_duplicates_and_searches(solr: Collection) -> Non
         for way in found.facts.ways[1:]:
             if way.is_there:
                 said.setdefault(way.name, set()).add(way.finds)
-                criteria = nd.Criteria(by=way.name)
-                matches = {hit.id: hit for hit in nd.search(solr, id=ids[0], criteria=criteria)}
+                criteria: dict[str, Any] = {"by": way.name}
+                matches = {hit.id: hit for hit in nd.search(solr, id=ids[0], **criteria)}
                 assert (ids[1] in matches) == way.finds
                 if way.finds:
                     assert matches[ids[1]].shared == way.shared
@@ -66,7 +68,8 @@ def test_the_advice_catches_the_pair(solr: Collection) -> None:
     assert advised is not None
     assert advised.settings is not None
     assert ("luck,1", "luck,2") not in duplicates(solr)
-    assert nd.reband(solr, advised.settings) == len(DOCUMENTS)
+    bands, rows = advised.settings.bands, advised.settings.rows
+    assert nd.reband(solr, bands=bands, rows=rows) == len(DOCUMENTS)
     assert ("luck,1", "luck,2") in duplicates(solr)
     assert nd.explain(solr, "luck,1", "luck,2").verdict == "found"
 
@@ -82,7 +85,7 @@ def test_a_text_changed_without_its_signature(solr: Collection) -> None:
     # A search for the new text still finds the other one by what is stored with that.
     finding = [way.name for way in found.facts.ways if way.finds]
     assert finding == ["bands", "shingles", "signatures", "md5"]
-    assert nd.search(solr, id="far", criteria=nd.Criteria(by="bands"))[0].id == "near 1"
+    assert nd.search(solr, id="far", by="bands")[0].id == "near 1"
     assert found.verdict == "missed"
     assert found.advice is not None
     assert found.advice.again == ("far",)
@@ -115,5 +118,5 @@ def test_what_cannot_be_explained(solr: Collection) -> None:
     nd.index(DOCUMENTS, solr)
     with pytest.raises(nd.DocumentNotFound, match="no document with the id 'nobody'"):
         nd.explain(solr, "far", "nobody")
-    with pytest.raises(nd.SettingsError, match="both ids are 'far'"):
+    with pytest.raises(nd.ArgumentError, match=r"^both ids are 'far'"):
         nd.explain(solr, "far", "far")

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from neardup_solr.solr import collection, query
 from neardup_solr.solr import hits as together
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hot, Question, hits_of_each, with_most_shared
+from neardup_solr.verbs.gate.policy import Policy
 from tests import ROOT
 from tests.solr import theirs
 
@@ -52,22 +54,28 @@ def drawn(count: int, seed: int, prefix: str) -> list[nd.Document]:
 
 
 def reported(
-    solr: Collection, documents: Sequence[nd.Document], policy: nd.Policy
+    solr: Collection, documents: Sequence[nd.Document], policy: dict[str, Any]
 ) -> list[tuple[str, str, tuple[tuple[str, float, int | None, int], ...]]]:
     """The decisions that follow from all pairs of `duplicates`: old ones, and those before."""
-    verifying = nd.Verifying(
-        measure=policy.measure, limits=policy.limits, by="bands", cap=10_000, within=True
-    )
+    judge = Policy(**policy)
+    verifying: dict[str, Any] = {
+        "measure": judge.measure,
+        "max_distance": judge.limits.max_distance,
+        "min_similarity": judge.limits.min_similarity,
+        "by": "bands",
+        "cap": 10_000,
+        "within": True,
+    }
     there = {document.id: number for number, document in enumerate(documents)}
     text = {document.id: document.text for document in documents}
     text |= solr.texts(list(solr.ids()))
     near: dict[str, list[nd.Duplicate]] = {id: [] for id in there}
-    for pair in nd.duplicates(documents, against=solr, verifying=verifying).pairs:
+    for pair in nd.duplicates(documents, against=solr, **verifying).pairs:
         for id, other in ((pair.id, pair.other_id), (pair.other_id, pair.id)):
             if id in there and there.get(other, -1) < there[id]:
                 near[id].append(replace(pair, id=id, other_id=other))
     admitted: set[str] = set()
-    decisions = []
+    decisions: list[tuple[str, str, tuple[tuple[str, float, int | None, int], ...]]] = []
     for id in there:
         pairs = [p for p in near[id] if p.other_id not in there or p.other_id in admitted]
         pairs.sort(key=lambda p: (
@@ -78,7 +86,7 @@ def reported(
                      shared=p.shared, content="") for p in pairs
         ]  # fmt: skip
         exact = next((match for match in matches if text[match.id] == text[id]), None)
-        action, _ = policy.judge(matches, exact)
+        action, _ = judge.judge(matches, exact)
         if action in ("allow", "tag"):
             admitted.add(id)
         rows = tuple((m.id, m.similarity, m.distance, m.shared) for m in matches)
@@ -86,18 +94,18 @@ def reported(
     return decisions
 
 
-POLICIES = [
-    nd.Policy(reject=0.97, hold=0.85, tag=0.6),
-    nd.Policy(exact="tag", tag=0.5),
-    nd.Policy(hold=0.9, max_distance=3),
-    nd.Policy(reject=0.9, tag=0.4, measure="jaccard"),
-    nd.Policy(hold=0.9, tag=0.8, measure="containment"),
-    nd.Policy(reject=0.9, tag=0.5, measure="estimate", exact="hold"),
+POLICIES: list[dict[str, Any]] = [
+    {"reject": 0.97, "hold": 0.85, "tag": 0.6},
+    {"exact": "tag", "tag": 0.5},
+    {"hold": 0.9, "max_distance": 3},
+    {"reject": 0.9, "tag": 0.4, "measure": "jaccard"},
+    {"hold": 0.9, "tag": 0.8, "measure": "containment"},
+    {"reject": 0.9, "tag": 0.5, "measure": "estimate", "exact": "hold"},
 ]
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=lambda p: f"{p.measure} {p.bounds}")
-def test_decisions_are_those_of_the_whole_report(solr: Collection, policy: nd.Policy) -> None:
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_decisions_are_those_of_the_whole_report(solr: Collection, policy: dict[str, Any]) -> None:
     """Whatever the batches, each decision, match and number is that of `duplicates`."""
     everything = drawn(400, 7, "n")
     old, new = everything[:250], everything[250:]
@@ -105,11 +113,11 @@ def test_decisions_are_those_of_the_whole_report(solr: Collection, policy: nd.Po
     expected = reported(solr, new, policy)
     assert len({action for _, action, _ in expected}) > 1
     for batch in (1, 7, 50, 1000):
-        gating = nd.Gating(batch=batch, most=1_000)
+        gating: dict[str, Any] = {"batch": batch, "most": 1_000}
         found = [
             (one.id, one.action,
              tuple((m.id, m.similarity, m.distance, m.shared) for m in one.matches))
-            for one in nd.gate(solr, new, policy=policy, gating=gating)
+            for one in nd.gate(new, solr, **policy, **gating)
         ]  # fmt: skip
         assert found == expected
 
@@ -167,7 +175,7 @@ def test_bands_that_too_many_share_are_left_to_the_nearest(
         assert len(cold) < len(own) or not each.is_cut
         everyone = solr_sharing(solr, cold)
         assert {one.id for one in each.found} >= everyone
-    decided = list(nd.gate(solr, boilerplate, policy=nd.Policy(reject=0.95)))
+    decided = list(nd.gate(boilerplate, solr, reject=0.95))
     assert [one.action for one in decided] == ["allow", "reject", "allow", "reject"]
     assert decided[3].matches[0].id == "old30"
 
@@ -177,12 +185,12 @@ def test_reports_of_boilerplate_are_those_of_one_search_each(
 ) -> None:
     """Documents with hot bands are searched for alone; the others find what they found before."""
     nd.index(boilerplate, solr)
-    criteria = nd.Criteria(by="bands", rows=25)
-    pairs = nd.report(solr, criteria=criteria).pairs
+    criteria: dict[str, Any] = {"by": "bands", "rows": 25}
+    pairs = nd.report(solr, **criteria).pairs
     searched = {
         tuple(sorted((id, match.id)))
         for id in solr.ids()
-        for match in nd.search(solr, id=id, criteria=criteria)
+        for match in nd.search(solr, id=id, **criteria)
     }
     assert {tuple(sorted((pair.id, pair.other_id))) for pair in pairs} == searched != set()
 
@@ -195,7 +203,7 @@ def test_a_text_that_is_there_too_often_is_met(
     monkeypatch.setattr(together, "MOST", 30)
     monkeypatch.setattr(together, "NEAREST", 25)
     nd.index([document(f"old{number}", FOX) for number in range(40)], solr)
-    [copy, lamp] = nd.gate(solr, [document("copy", FOX), document("lamp", LAMP)])
+    [copy, lamp] = nd.gate([document("copy", FOX), document("lamp", LAMP)], solr)
     assert (copy.action, len(copy.matches)) == ("reject", 25)
     assert (lamp.action, lamp.matches) == ("allow", ())
 
@@ -216,17 +224,17 @@ def band_terms(text: str) -> tuple[str, ...]:
 
 def test_what_is_not_admitted_keeps_nobody_out(solr: Collection) -> None:
     """A document is compared with admitted ones only, within its batch and before it."""
-    policy = nd.Policy(hold=0.95, tag=0.6)
     nd.index([document("old", FOX)], solr)
     held = f"{FOX} a"  # near the old one, and held
     near_held = f"{FOX} a b c d e f"  # nearer to the held one than to the old one
     for batch in (1, 50):
         found = nd.gate(
-            solr,
             [document("1", held), document("2", near_held), document("3", LAMP),
              document("4", f"{LAMP} again")],
-            policy=replace(policy, hold=0.9),
-            gating=nd.Gating(batch=batch),
+            solr,
+            hold=0.9,
+            tag=0.6,
+            batch=batch,
         )  # fmt: skip
         one, two, three, four = found
         assert [d.action for d in (one, two, three)] == ["hold", "tag", "allow"]
@@ -242,7 +250,7 @@ def test_a_document_is_not_its_own_near_duplicate(solr: Collection) -> None:
         news = [document("7", f"{FOX} now"), document("9", f"{LAMP} too"), document("8", "gone"),
                 document("10", LAMP), document("9", "other"), document("11", f"{LAMP} too"),
                 ]  # fmt: skip
-        found = list(nd.gate(solr, news, gating=nd.Gating(batch=batch)))
+        found = list(nd.gate(news, solr, batch=batch))
         said = [(d.id, d.action, [m.id for m in d.matches]) for d in found]
         assert said == [
             ("7", "allow", []), ("9", "tag", ["8"]), ("8", "allow", []), ("10", "tag", ["9"]),
@@ -255,7 +263,7 @@ def test_what_cannot_be_indexed_is_rejected(solr: Collection) -> None:
     nd.index([document("1", FOX)], solr)
     news = [document("", LAMP), document("2", "\ud800"), document("3", ""), document("4", "..."),
             document("5", FOX)]  # fmt: skip
-    found = list(nd.gate(solr, news))
+    found = list(nd.gate(news, solr))
     assert [d.action for d in found] == ["reject", "reject", "allow", "allow", "reject"]
     assert found[0].reason == "the id is empty"
     assert "lone surrogate" in found[1].reason
@@ -265,7 +273,7 @@ def test_what_cannot_be_indexed_is_rejected(solr: Collection) -> None:
 
 def test_admitted_documents_are_indexed(solr: Collection) -> None:
     """With index, what is allowed or tagged is in the collection, with what it is near to."""
-    policy = nd.Policy(reject=0.98, hold=0.9, tag=0.6)
+    policy: dict[str, Any] = {"reject": 0.98, "hold": 0.9, "tag": 0.6}
     news = [
         nd.Document(id="1", text=FOX, kept={"city": "Paris"}),
         nd.Document(id="2", text=f"{FOX} and back again on foot", kept={"city": "Rome"}),
@@ -273,15 +281,15 @@ def test_admitted_documents_are_indexed(solr: Collection) -> None:
         document("4", FOX.upper()),
         document("5", LAMP),
     ]
-    gating = nd.Gating(index=True, batch=2)
+    gating: dict[str, Any] = {"index": True, "batch": 2}
     expected = {"1": "allow", "2": "tag", "3": "hold", "4": "reject", "5": "allow"}
-    assert actions(nd.gate(solr, news, policy=policy, gating=gating)) == expected
+    assert actions(nd.gate(news, solr, **policy, **gating)) == expected
     assert sorted(solr.ids()) == ["1", "2", "5"]
     assert solr.document("2", ["neardup_of", "city"]) == {"neardup_of": ["1"], "city": ["Rome"]}
     assert "neardup_of" not in solr.document("1", ["neardup_of", "city"])
     assert solr.count(["neardup_of:1"]) == 1
     # The same again, as after an interruption: nobody is held off by what came after it.
-    assert actions(nd.gate(solr, news, policy=policy, gating=gating)) == expected
+    assert actions(nd.gate(news, solr, **policy, **gating)) == expected
     assert nd.search(solr, text=LAMP)[0].id == "5"
 
 
@@ -293,7 +301,7 @@ def test_what_solr_refuses_keeps_nobody_out(solr: Collection) -> None:
         nd.Document(id="3", text=FOX, kept={"stars_i": 4}),
         document("4", LAMP),
     ]
-    one, two, three, four = nd.gate(solr, news, gating=nd.Gating(index=True))
+    one, two, three, four = nd.gate(news, solr, index=True)
     assert one.action == "reject"
     assert one.reason.startswith("Solr refused it: ")
     assert (two.action, two.matches) == ("allow", ())
@@ -306,21 +314,21 @@ def test_filters_say_what_counts(solr: Collection) -> None:
     """Only documents of the collection that match the filters are compared."""
     nd.index([nd.Document(id="1", text=FOX, kept={"city": "Paris"})], solr)
     for city, action in (("Paris", "reject"), ("Rome", "allow")):
-        gating = nd.Gating(filters=(f"city:{city}",))
-        assert actions(nd.gate(solr, [document("2", FOX)], gating=gating)) == {"2": action}
+        decided = nd.gate([document("2", FOX)], solr, fq=(f"city:{city}",))
+        assert actions(decided) == {"2": action}
 
 
 def test_a_collection_that_lacks_what_is_needed(solr: Collection) -> None:
     """The error comes before the first decision is asked for, and says what is missing."""
     nd.index([document("1", FOX)], solr, settings={"fields": frozenset({"content", "signature"})})
     with pytest.raises(nd.SettingsError, match="without content_bands"):
-        nd.gate(solr, [])
+        nd.gate([], solr)
 
 
 def test_an_empty_collection_and_no_documents(solr: Collection) -> None:
     """Nothing is near anything there; among themselves documents are still compared."""
-    assert list(nd.gate(solr, [])) == []
-    assert actions(nd.gate(solr, [document("1", FOX), document("2", FOX)])) == {
+    assert list(nd.gate([], solr)) == []
+    assert actions(nd.gate([document("1", FOX), document("2", FOX)], solr)) == {
         "1": "allow", "2": "reject",
     }  # fmt: skip
 
@@ -329,8 +337,8 @@ def test_short_records_by_alignment(solr: Collection) -> None:
     """The measure for short records weighs words by how rare they are in the collection."""
     nd.index([document(str(n), f"house {n} in mill lane number {n} of alton") for n in range(20)],
              solr)  # fmt: skip
-    policy = nd.Policy(tag=0.8, measure="aligned")
-    [found] = nd.gate(solr, [document("x", "house 7 in mill lane numbr 7 of alton")], policy=policy)
+    new = [document("x", "house 7 in mill lane numbr 7 of alton")]
+    [found] = nd.gate(new, solr, tag=0.8, measure="aligned")
     assert (found.action, found.matches[0].id, found.matches[0].distance) == ("tag", "7", None)
 
 
@@ -344,38 +352,36 @@ def test_a_collection_of_somebody_else(home: Path) -> None:
         key, text = max(titles.items(), key=lambda item: len(item[1]))
         before = theirs.everything(solr)
         news = [document("new", text.upper()), document(key, text), document("else", LAMP)]
-        copy, own, other = nd.gate(solr, news)
+        copy, own, other = nd.gate(news, solr)
         assert (copy.action, copy.matches[0].id, copy.matches[0].distance) == ("reject", key, 0)
         assert key not in [match.id for match in own.matches]
         assert other.action == "allow"
         with pytest.raises(nd.SettingsError, match="written by another program"):
-            nd.gate(solr, news, gating=nd.Gating(index=True))
+            nd.gate(news, solr, index=True)
         assert theirs.everything(solr) == before
         # Searches and reports by bands go by the same names, also by one request.
-        criteria = nd.Criteria(by="bands")
-        first, again = (nd.search(solr, text=text, criteria=criteria) for _ in range(2))
+        first, again = (nd.search(solr, text=text, by="bands") for _ in range(2))
         assert first == again
         assert (first[0].id, first[0].content) == (key, text)
-        assert nd.report(solr, criteria=criteria).documents >= len(titles)
+        assert nd.report(solr, by="bands").documents >= len(titles)
 
 
 def test_a_collection_that_nobody_has_annotated(home: Path) -> None:
     """Nothing would ever be near its documents, so it is refused; without any it is not."""
     with theirs.collection() as solr:
-        assert actions(nd.gate(solr, [document("new", FOX)])) == {"new": "allow"}
+        assert actions(nd.gate([document("new", FOX)], solr)) == {"new": "allow"}
         theirs.add(solr, theirs.documents(5))
         with pytest.raises(nd.SettingsError, match=r"none of the .* add them first: neardup ann"):
-            nd.gate(solr, [document("new", FOX)])
+            nd.gate([document("new", FOX)], solr)
         nd.annotate(solr)
-        assert actions(nd.gate(solr, [document("new", FOX)])) == {"new": "allow"}
+        assert actions(nd.gate([document("new", FOX)], solr)) == {"new": "allow"}
 
 
 def test_the_same_run_again(solr: Collection) -> None:
     """Who was admitted is again, for the same reasons; who was kept out is not let in."""
-    new, policy = drawn(300, 7, "n"), nd.Policy(reject=0.97, hold=0.85, tag=0.6)
-    first, second = (
-        actions(nd.gate(solr, new, policy=policy, gating=nd.Gating(index=True))) for _ in range(2)
-    )
+    new = drawn(300, 7, "n")
+    policy: dict[str, Any] = {"reject": 0.97, "hold": 0.85, "tag": 0.6}
+    first, second = (actions(nd.gate(new, solr, **policy, index=True)) for _ in range(2))
     assert {"allow", "tag", "hold", "reject"} == set(first.values())
     for id, action in first.items():
         assert second[id] == action or (action, second[id]) == ("hold", "reject")
@@ -386,9 +392,9 @@ def test_the_example_of_the_page(solr: Collection, tmp_path: Path) -> None:
     nd.index([document("1", FOX), document("2", LAMP)], solr)
     page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
     [script] = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    address = '"http://localhost:8983/solr", core="articles"'
-    assert address in script
-    code = script.replace(address, f'"{solr.base}", core="{solr.name}"')
+    address = r'"http://localhost:8983/solr", (collection=)?"articles"'
+    code, replaced = re.subn(address, f'"{solr.base}", "{solr.name}"', script)
+    assert replaced == 1
     (tmp_path / "new.jsonl").write_text(f'{{"id": "3", "text": "{FOX}"}}\n')
     command = [sys.executable, "-W", "error", "-c", code]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
@@ -401,11 +407,10 @@ def test_the_gate_on_two_shards(cloud: str) -> None:
     nd.init(solr, shards=2)
     everything = drawn(200, 3, "c!")
     nd.index(everything[:120], solr)
-    policy = nd.Policy(reject=0.97, hold=0.85, tag=0.6)
+    policy: dict[str, Any] = {"reject": 0.97, "hold": 0.85, "tag": 0.6}
     new = everything[120:]
     expected = {id: action for id, action, _ in reported(solr, new, policy)}
-    assert actions(nd.gate(solr, new, policy=policy)) == expected
-    indexing = nd.Gating(index=True)
-    assert actions(nd.gate(solr, new, policy=policy, gating=indexing)) == expected
+    assert actions(nd.gate(new, solr, **policy)) == expected
+    assert actions(nd.gate(new, solr, **policy, index=True)) == expected
     admitted = [id for id, action in expected.items() if action in ("allow", "tag")]
     assert solr.count() == 120 + len(admitted)

@@ -2,14 +2,18 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.choices import By
+from neardup_solr.progress import SILENT
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.index import Sending
+from neardup_solr.sources import Reading
+from neardup_solr.verbs.index import Sending, run
 
 TEXTS = {
     "1": "the quick brown fox jumps over the lazy dog",
@@ -37,7 +41,7 @@ def test_index_counts_add_up(solr: Collection, tmp_path: Path) -> None:
         '{"id": "", "text": "no id"}\n{"id": 4}\n{"id": 5, "text": "five"}\n'
     )
     errors: list[nd.RecordError] = []
-    summary = nd.index(source, solr, watching=nd.Watching(on_error=errors.append))
+    summary = nd.index(source, solr, on_error=errors.append)
     assert (summary.read, summary.indexed, summary.repeated, summary.failed) == (7, 3, 1, 3)
     assert [error.position for error in errors] == [
         "mixed.jsonl, line 2", "mixed.jsonl, line 5", "mixed.jsonl, line 6",
@@ -62,15 +66,18 @@ def test_batches_are_as_large_as_asked(solr: Collection, monkeypatch: pytest.Mon
         (Sending(), [10]),
     ):
         sizes.clear()
-        nd.index(documents, solr, sending=sending)
+        run(documents, solr, settings=None, reading=Reading(), sending=sending, watching=SILENT)
         assert sorted(sizes, reverse=True) == expected
+    sizes.clear()
+    nd.index(documents, solr, batch=4)
+    assert sorted(sizes, reverse=True) == [4, 4, 2]
 
 
 @pytest.mark.parametrize("batch", [1, 2, 3, 100])
 def test_the_last_of_a_repeated_id_wins(solr: Collection, batch: int) -> None:
     """Whatever the batches and however many senders, the last record of an id is what stays."""
     documents = [Document(id=str(n % 3), text=f"version {n}") for n in range(31)]
-    summary = nd.index(documents, solr, sending=Sending(threads=4, batch_documents=batch))
+    summary = nd.index(documents, solr, threads=4, batch=batch)
     assert (summary.read, summary.indexed, summary.repeated) == (31, 3, 28)
     last = {"0": "version 30", "1": "version 28", "2": "version 29"}
     assert solr.texts(["0", "1", "2"]) == last
@@ -102,7 +109,7 @@ def test_fields_can_be_left_out(solr: Collection) -> None:
     nd.index(DOCUMENTS, solr, settings=few)
     assert "content_ng" not in solr.document("1", ["*"])
     with pytest.raises(nd.SettingsError, match=r"without content_ng.*--by bands or signatures"):
-        nd.search(solr, id="1", criteria=nd.Criteria(by="shingles"))
+        nd.search(solr, id="1", by="shingles")
     assert {match.id for match in nd.search(solr, id="1")} == {"2", "3"}
 
 
@@ -127,10 +134,10 @@ def test_settings_are_taken_from_the_collection(solr: Collection) -> None:
 
 
 @pytest.mark.parametrize("by", ["shingles", "signatures", "bands"])
-def test_search_finds_near_duplicates(solr: Collection, by: str) -> None:
+def test_search_finds_near_duplicates(solr: Collection, by: By) -> None:
     """Equal MD5 is distance 0, one word changed is distance 1, nearest first."""
     nd.index(DOCUMENTS, solr)
-    found = nd.search(solr, id="1", criteria=nd.Criteria(by=by))
+    found = nd.search(solr, id="1", by=by)
     assert [(match.id, match.distance) for match in found] == [("2", 0), ("3", 1)]
     assert found[1].similarity == pytest.approx(8 / 9)
 
@@ -146,17 +153,16 @@ def test_search_obeys_filters_and_limits(solr: Collection) -> None:
     """Filter queries, the same first word, rows and limits all narrow what is found."""
     nd.index(DOCUMENTS, solr)
 
-    def found(**criteria: object) -> list[str]:
-        made = nd.Criteria(**criteria)  # type: ignore[arg-type]  # a table of mixed values
-        return [match.id for match in nd.search(solr, id="1", criteria=made)]
+    def found(**criteria: Any) -> list[str]:
+        return [match.id for match in nd.search(solr, id="1", **criteria)]
 
     assert found() == ["2", "3"]
-    assert found(filters=("id:3",)) == ["3"]
-    assert found(filters=("-id:2", "-id:3")) == []
+    assert found(fq=("id:3",)) == ["3"]
+    assert found(fq=("-id:2", "-id:3")) == []
     assert found(same=("md5_hash",)) == ["2"]
     assert found(rows=1) == ["2"]
-    assert found(limits=nd.Limits(max_distance=0)) == ["2"]
-    assert found(limits=nd.Limits(min_similarity=0.95)) == ["2"]
+    assert found(max_distance=0) == ["2"]
+    assert found(min_similarity=0.95) == ["2"]
 
 
 def test_short_and_empty_texts(solr: Collection) -> None:
@@ -174,25 +180,24 @@ def test_report_has_each_pair_once(solr: Collection) -> None:
     expected = [("1", "2", 0), ("1", "3", 1), ("2", "3", 1), ("7", "8", 0)]
     assert pairs(report) == expected
     assert (report.documents, report.cut) == (8, 0)
-    assert pairs(nd.report(solr, chosen=nd.Chosen(later_only=True))) == expected
+    assert pairs(nd.report(solr, later_only=True)) == expected
 
 
 def test_report_of_some_documents(solr: Collection) -> None:
     """A range or a query chooses whom the report is about; later-only looks ahead only."""
     nd.index(DOCUMENTS, solr)
-    assert pairs(nd.report(solr, chosen=nd.Chosen(first="3", last="4"))) == [
+    assert pairs(nd.report(solr, from_id="3", to_id="4")) == [
         ("1", "3", 1), ("2", "3", 1),
     ]  # fmt: skip
-    assert pairs(nd.report(solr, chosen=nd.Chosen(first="3", later_only=True))) == [("7", "8", 0)]
-    assert pairs(nd.report(solr, chosen=nd.Chosen(filter="content_ng:pizza"))) == [("7", "8", 0)]
+    assert pairs(nd.report(solr, from_id="3", later_only=True)) == [("7", "8", 0)]
+    assert pairs(nd.report(solr, query="content_ng:pizza")) == [("7", "8", 0)]
 
 
 def test_report_says_where_rows_cut_it(solr: Collection) -> None:
     """Documents with as many candidates as rows allows are counted."""
     nd.index([Document(id=str(n), text="same text here") for n in range(6)], solr)
-    criteria = nd.Criteria(rows=3)
-    assert nd.report(solr, criteria=criteria).cut == 6
-    assert nd.report(solr, criteria=nd.Criteria(rows=6)).cut == 0
+    assert nd.report(solr, rows=3).cut == 6
+    assert nd.report(solr, rows=6).cut == 0
 
 
 def test_search_and_report_of_an_empty_collection(solr: Collection) -> None:
@@ -209,10 +214,10 @@ def test_delete_by_id_and_by_query(solr: Collection) -> None:
     """Deleting says how many documents went; unknown ids are no error."""
     nd.index(DOCUMENTS, solr)
     assert nd.delete(solr, ids=["1", "nope"]) == 1
-    assert nd.delete(solr, filter="content_ng:pizza") == 2
-    assert nd.delete(solr, filter="*:*") == 5
+    assert nd.delete(solr, query="content_ng:pizza") == 2
+    assert nd.delete(solr, query="*:*") == 5
     nd.index(DOCUMENTS, solr)
-    assert nd.delete(solr, ids=["1", "7", "nope"], filter="content_ng:pizza") == 3
+    assert nd.delete(solr, ids=["1", "7", "nope"], query="content_ng:pizza") == 3
     assert solr.count() == 5
 
 
@@ -220,8 +225,9 @@ def test_a_long_document(solr: Collection) -> None:
     """A text of 100,000 words, with one word beyond Lucene's term limit, is found by each way."""
     long = " ".join(f"w{n % 5000}x{n}" for n in range(100_000)) + " " + "y" * 40_000
     nd.index([Document(id="1", text=long), Document(id="2", text=long + " end")], solr)
-    for by in ("signatures", "bands", "shingles"):
-        found = nd.search(solr, id="1", criteria=nd.Criteria(by=by))
+    ways: tuple[By, ...] = ("signatures", "bands", "shingles")
+    for by in ways:
+        found = nd.search(solr, id="1", by=by)
         assert [(match.id, match.distance) for match in found] == [("2", 1)]
 
 
@@ -238,6 +244,6 @@ def test_kept_columns_filter_a_search(solr: Collection, tmp_path: Path) -> None:
     source = tmp_path / "a.csv"
     source.write_text("id,text,city\n1,one two three,Paris\n2,one two three,New York\n"
                       "3,one two three,Paris\n")  # fmt: skip
-    nd.index(source, solr, reading=nd.Reading(keep=("city",)))
-    criteria = nd.Criteria(filters=('city:"New York"',))
-    assert [match.id for match in nd.search(solr, id="1", criteria=criteria)] == ["2"]
+    nd.index(source, solr, keep=("city",))
+    found = nd.search(solr, id="1", fq=('city:"New York"',))
+    assert [match.id for match in found] == ["2"]

@@ -38,6 +38,6 @@ def test_a_kept_object_is_stored_as_its_json(solr: Collection, tmp_path: Path) -
         )
     )
     for _ in range(3):
-        assert nd.index(source, solr, reading=nd.Reading(keep=("tags",))).failed == 0
+        assert nd.index(source, solr, keep=("tags",)).failed == 0
     assert {id: solr.document(id, ["tags"]).get("tags") for id in VALUES} == STORED
     assert solr.count() == len(VALUES)

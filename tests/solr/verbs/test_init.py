@@ -1,4 +1,4 @@
-"""prepare and unprepare on collections of someone else's: what is added, and taken away again."""
+"""init on collections of someone else's: what is added, and taken away again."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
 from neardup_solr.verbs.connect import connect
-from neardup_solr.verbs.init import init, prepare, unprepare
+from neardup_solr.verbs.init import init
 from neardup_solr.verbs.lint import lint
 from tests.solr.foreign import CLASSIC, KEY, MANAGED, SCHEMA, collection
 
@@ -40,7 +40,7 @@ def test_what_is_added_is_taken_away_again() -> None:
     """Nothing of the schema is changed but our fields, and afterwards it is as it was."""
     with collection() as solr:
         before = whole(solr)
-        done = prepare(solr, text=NAMES.text, prefix="nd_")
+        done = init(solr, text=NAMES.text, prefix="nd_")
         assert done.is_done
         assert done.names == NAMES
         assert set(done.fields) == {"nd_" + name for name in OWN} | {NOTE}
@@ -48,13 +48,13 @@ def test_what_is_added_is_taken_away_again() -> None:
         added = set(schema.described(solr).fields) - set(SCHEMA_FIELDS)
         assert added == set(done.fields)
         assert lint(solr, text=NAMES.text, prefix="nd_").dangers == ()
-        again = prepare(solr)
+        again = init(solr)
         assert (again.is_done, again.fields, again.names) == (True, (), NAMES)
-        assert set(unprepare(solr, dry_run=True).fields) == set(done.fields)
-        assert set(unprepare(solr).fields) == set(done.fields)
+        assert set(init(solr, remove=True, dry_run=True).fields) == set(done.fields)
+        assert set(init(solr, remove=True).fields) == set(done.fields)
         assert whole(solr) == before
         assert solr.kept_names() == PLAIN
-        assert unprepare(solr).fields == ()
+        assert init(solr, remove=True).fields == ()
 
 
 SCHEMA_FIELDS = [
@@ -67,7 +67,7 @@ def test_a_dry_run_changes_nothing() -> None:
     """It says what would be added, as XML too."""
     with collection() as solr:
         before = whole(solr)
-        planned = prepare(solr, text=["title"], prefix="nd_", dry_run=True)
+        planned = init(solr, text=["title"], prefix="nd_", dry_run=True)
         assert whole(solr) == before
     assert not planned.is_done
     assert planned.is_mutable
@@ -79,22 +79,22 @@ def test_a_dry_run_changes_nothing() -> None:
 def test_the_xml_to_paste_is_enough(factory: str) -> None:
     """A schema that cannot be changed and gets those lines is prepared, and says so."""
     with collection(factory=factory) as solr:
-        planned = prepare(solr, text=NAMES.text, prefix="nd_")
+        planned = init(solr, text=NAMES.text, prefix="nd_")
         assert (planned.is_done, planned.is_mutable) == (False, False)
         assert solr.kept_names() == PLAIN
         with pytest.raises(SettingsError, match="--text-field, of body, title"):
             init(solr)
     with collection(factory=factory, more=planned.xml) as solr:
-        done = prepare(solr)
+        done = init(solr)
         assert (done.is_done, done.fields, done.names) == (True, (), NAMES)
         with pytest.raises(SettingsError, match="cannot be changed over HTTP; delete there"):
-            unprepare(solr)
+            init(solr, remove=True)
 
 
 def test_documents_index_and_search_after_it() -> None:
     """connect reads the names from the schema, so that the other verbs need no options."""
     with collection() as solr:
-        prepare(solr, text=["body"], prefix="nd_")
+        init(solr, text=["body"], prefix="nd_")
         named = connect(solr.url)
         assert named.names == Names(id="sku", text=("body",), prefix="nd_")
         nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
@@ -102,28 +102,28 @@ def test_documents_index_and_search_after_it() -> None:
         assert [(pair.id, pair.other_id) for pair in nd.duplicates(named).pairs] == [("1", "2")]
         assert lint(named).dangers == ()
         with pytest.raises(SettingsError, match=r"3 documents have values .*; .* neardup strip"):
-            unprepare(named)
+            init(named, remove=True)
 
 
 def test_marks_and_bands_work_under_a_prefix() -> None:
     """So do the verbs that ask for our fields in queries of their own."""
     with collection() as solr:
-        prepare(solr, text=["body"], prefix="nd_")
+        init(solr, text=["body"], prefix="nd_")
         named = connect(solr.url)
         nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
-        clusters = nd.duplicates(named).clusters
-        assert nd.mark(named, clusters).marked == 2
+        found = nd.duplicates(named)
+        assert nd.mark(named, found).marked == 2
         assert named.count(["nd_neardup_rank:0"]) == 1
         assert nd.unmark(named).cleared == 2
-        assert nd.reband(named, nd.Settings(bands=20, rows=5)) == 3
+        assert nd.reband(named, bands=20, rows=5) == 3
         assert [match.id for match in nd.search(named, id="1")] == ["2"]
 
 
 def test_text_fields_may_be_named_later() -> None:
     """The names in the schema are replaced, the fields stay."""
     with collection() as solr:
-        prepare(solr, text=["title"])
-        done = prepare(solr, text=["body", "x_txt"])
+        init(solr, text=["title"])
+        done = init(solr, text=["body", "x_txt"])
         assert done.fields == ()
         assert solr.kept_names() == Names(id="sku", text=("body", "x_txt"))
         schema.remember(solr, Names(id="sku", text=("body",)))
@@ -150,7 +150,7 @@ def test_what_cannot_be_prepared(
     with collection(more=more) as solr:
         before = whole(solr)
         with pytest.raises(SettingsError, match=reason):
-            prepare(solr, text=text, prefix=prefix)
+            init(solr, text=text, prefix=prefix)
         assert whole(solr) == before
 
 
@@ -161,15 +161,15 @@ def test_a_dynamic_field_that_documents_have() -> None:
         assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "nd_signature": "x"}]) == ()
         solr.commit()
         with pytest.raises(SettingsError, match="'nd_signature' is there already: documents have"):
-            prepare(solr, text=["title"], prefix="nd_")
+            init(solr, text=["title"], prefix="nd_")
 
 
 def test_another_prefix_needs_a_way_back_first() -> None:
     """Two sets of our fields would be one too many."""
     with collection() as solr:
-        prepare(solr, text=["title"], prefix="nd_")
+        init(solr, text=["title"], prefix="nd_")
         with pytest.raises(SettingsError, match=r"prefix 'nd_'; .* --remove"):
-            prepare(solr, prefix="x_")
+            init(solr, prefix="x_")
 
 
 def test_fields_that_were_there_before_stay() -> None:
@@ -179,31 +179,31 @@ def test_fields_that_were_there_before_stay() -> None:
         assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "md5_hash": "x"}]) == ()
         solr.commit()
         with pytest.raises(SettingsError, match="'md5_hash' is there already: documents have it"):
-            prepare(solr, text=["title"])
+            init(solr, text=["title"])
         assert [one.about for one in lint(solr, text=["title"]).dangers] == ["md5_hash"]
         solr.delete_query("*:*")
         solr.commit()
-        done = prepare(solr, text=["title"])
+        done = init(solr, text=["title"])
         assert "md5_hash" not in done.fields
         assert lint(solr).dangers == ()
-        assert "md5_hash" not in unprepare(solr).fields
+        assert "md5_hash" not in init(solr, remove=True).fields
         assert "md5_hash" in schema.described(solr).fields
 
 
 def test_several_commands_prepare_at_once() -> None:
     """All of them end well, and the fields are there once."""
     with collection() as solr, ThreadPoolExecutor(4) as pool:
-        done = list(pool.map(lambda _: prepare(solr, text=["title"], prefix="nd_"), range(4)))
+        done = list(pool.map(lambda _: init(solr, text=["title"], prefix="nd_"), range(4)))
         assert all(one.is_done for one in done)
-        assert prepare(solr).fields == ()
+        assert init(solr).fields == ()
 
 
 def test_our_own_collection_has_nothing_to_add(solr: Collection) -> None:
     """One of the bundled configset is as it should be, and keeps the usual names."""
-    done = prepare(solr)
+    done = init(solr)
     assert (done.is_done, done.fields, done.names) == (True, (), PLAIN)
-    assert unprepare(solr).fields == ()
-    assert not init(solr)
+    assert init(solr, remove=True).fields == ()
+    assert not init(solr).is_created
 
 
 def test_a_note_that_is_not_understood(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ def lucene(solr: Collection) -> dict[str, int]:
 def all_searches(solr: Collection) -> list[object]:
     """What each kind of search, whole-collection duplicates and the settings give."""
     found: list[object] = [
-        nd.search(solr, text=TEXTS["9"], criteria=nd.Criteria(by=by, same=("first_word",)))
+        nd.search(solr, text=TEXTS["9"], by=by, same=("first_word",))
         for by in ("shingles", "bands", "signatures", "profile", "md5")
     ]
     kept = ids(solr, fq="tags:a AND seats_i:[1 TO *] AND price_d:12.5 AND open_b:true")
@@ -310,7 +310,7 @@ def test_marks_survive_the_updates_of_others(filled: Collection) -> None:
     """Atomic updates and reband keep marks; a document that is indexed again loses them."""
     mark(filled, BOTH)
     filled.add([{"id": "9", "city": {"set": "Paris"}}])
-    nd.reband(filled, replace(SETTINGS, bands=21, rows=6))
+    nd.reband(filled, bands=21, rows=6)
     assert marks(filled) == MARKS
     nd.index([document for document in DOCUMENTS if document.id == "9"], filled)
     assert marks(filled) == {id: values for id, values in MARKS.items() if id != "9"}
@@ -401,8 +401,8 @@ def test_who_represents_a_cluster(filled: Collection, options: str, found: list[
 def test_searching_without_near_duplicates(filled: Collection) -> None:
     """The filter of the documentation works as --fq of a search."""
     mark(filled, BOTH)
-    criteria = nd.Criteria(by="shingles", filters=("-neardup_canonical:0",))
-    found = nd.search(filled, text=TEXTS["9"], criteria=criteria)
+    fq = "-neardup_canonical:0"
+    found = nd.search(filled, text=TEXTS["9"], by="shingles", fq=fq)
     assert [each.id for each in found] == ["10"]
 
 
@@ -469,7 +469,7 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
     reason = "the collection 'old' is older than marks, its schema lacks neardup_cluster, "
     for verb in (partial(mark, clusters=BOTH), partial(mark, clusters=BOTH, dry_run=True), unmark):
         with pytest.raises(
-            nd.SettingsError, match=f"{reason}.*: neardup init old --solr .*; nothing"
+            nd.SettingsError, match=f"{reason}.*: neardup init -c old --solr .*; nothing"
         ):
             verb(solr)
     with pytest.raises(nd.SettingsError, match="neardup solr stop, then run this again"):

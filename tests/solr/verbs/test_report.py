@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.measures import Limits
 from neardup_solr.records import Pair
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs import report
 from neardup_solr.verbs.batch import Finder
-from neardup_solr.verbs.search import comparer_for, searchable
+from neardup_solr.verbs.search import Criteria, comparer_for, searchable
 from tests.solr.families import families
 
-CRITERIA = [
-    nd.Criteria(by="bands"),
-    nd.Criteria(by="bands", rows=3),
-    nd.Criteria(by="bands", filters=("half_i:1",)),
-    nd.Criteria(by="bands", limits=nd.Limits(max_distance=2)),
-    nd.Criteria(by="bands", measure="jaccard", limits=nd.Limits(min_similarity=0.3)),
-    nd.Criteria(by="bands", measure="containment"),
-    nd.Criteria(by="bands", measure="aligned"),
-    nd.Criteria(by="bands", measure="estimate", rows=5),
+CRITERIA: list[dict[str, Any]] = [
+    {"by": "bands"},
+    {"by": "bands", "rows": 3},
+    {"by": "bands", "fq": ("half_i:1",)},
+    {"by": "bands", "max_distance": 2},
+    {"by": "bands", "measure": "jaccard", "min_similarity": 0.3},
+    {"by": "bands", "measure": "containment"},
+    {"by": "bands", "measure": "aligned"},
+    {"by": "bands", "measure": "estimate", "rows": 5},
 ]
 
 
-@pytest.mark.parametrize("criteria", CRITERIA, ids=lambda c: f"{c.measure} {c.rows} {c.filters}")
+def checked(
+    *, max_distance: int | None = None, min_similarity: float | None = None, **others: Any
+) -> Criteria:
+    """The criteria that a report makes of these arguments."""
+    limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
+    return Criteria(limits=limits, **others)
+
+
+@pytest.mark.parametrize("criteria", CRITERIA, ids=str)
 @pytest.mark.parametrize("later_only", [False, True])
-def test_together_as_one_by_one(solr: Collection, criteria: nd.Criteria, later_only: bool) -> None:
+def test_together_as_one_by_one(
+    solr: Collection, criteria: dict[str, Any], later_only: bool
+) -> None:
     """Pairs, their order, their numbers and what was cut are those of one search a document."""
     documents = families(150, 5, copied=0.7, wordless=("", ""))
     nd.index(documents, solr)
-    together = nd.report(solr, chosen=nd.Chosen(later_only=later_only), criteria=criteria)
-    settings, settled = searchable(solr, criteria)
+    together = nd.report(solr, later_only=later_only, **criteria)
+    settings, settled = searchable(solr, checked(**criteria))
     work = report._Neighbours(
         collection=solr,
         criteria=settled,
         finder=Finder(
             comparer=comparer_for(solr, settings, settled.measure, settled.limits),
-            filters=settled.filters,
+            filters=settled.fq,
         ),
         later_only=later_only,
     )
@@ -60,12 +73,11 @@ def test_a_document_with_too_many_candidates(solr: Collection) -> None:
     """Where more share a band than are fetched at a time, a document is searched for alone."""
     fox = "the quick brown fox jumps over the lazy dog in the park"
     nd.index([nd.Document(id=str(n), text=f"{fox} {n}") for n in range(5_050)], solr)
-    criteria = nd.Criteria(by="bands", rows=20, limits=nd.Limits(max_distance=1))
-    found = nd.report(solr, chosen=nd.Chosen(last="2"), criteria=criteria)
+    found = nd.report(solr, to_id="2", by="bands", rows=20, max_distance=1)
     assert (found.documents, found.cut) == (3, 3)
     assert 20 <= len(found.pairs) <= 60
     # The gate takes the best of them, and says that there are more.
-    [decision] = nd.gate(solr, [nd.Document(id="x", text=f"{fox} 7")])
+    [decision] = nd.gate([nd.Document(id="x", text=f"{fox} 7")], solr)
     assert not decision.complete
     assert (decision.action, decision.reason) == ("reject", "the same text as '7'")
     assert len(decision.matches) == 100

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.choices import By
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.text import normalize
@@ -20,7 +22,6 @@ PUBLISHED = {
     ("60", "605"): 2,
     ("84", "625"): 1,
 }
-CHOSEN = nd.Chosen(later_only=True)
 
 
 @pytest.fixture(scope="module")
@@ -52,10 +53,9 @@ def exhaustive(guides: Path) -> dict[tuple[str, str], int]:
     }
 
 
-def reported(listings: Collection, by: str) -> dict[tuple[str, str], int | None]:
+def reported(listings: Collection, by: By) -> dict[tuple[str, str], int | None]:
     """The example's report: same first word, at most two word edits, later ids only."""
-    criteria = nd.Criteria(by=by, same=("first_word",), limits=nd.Limits(max_distance=2))
-    made = nd.report(listings, chosen=CHOSEN, criteria=criteria)
+    made = nd.report(listings, by=by, later_only=True, same=("first_word",), max_distance=2)
     assert made.cut == 0
     return {(pair.id, pair.other_id): pair.distance for pair in made.pairs}
 
@@ -75,7 +75,7 @@ def test_shingles_find_just_what_an_exhaustive_comparison_finds(
 
 @pytest.mark.parametrize(("by", "right"), [("signatures", 62), ("bands", 57)])
 def test_signatures_and_bands_find_what_the_readme_says(
-    listings: Collection, guides: Path, by: str, right: int
+    listings: Collection, guides: Path, by: By, right: int
 ) -> None:
     """The figures of the README, to the pair: signatures are deterministic."""
     truth = set(nd.read_pairs(guides / "gold_pairs.tsv"))
@@ -90,10 +90,8 @@ def test_published_pairs_have_the_published_distances(listings: Collection) -> N
 
 def test_report_of_a_range_is_a_part_of_the_whole(listings: Collection) -> None:
     """Ids 1 to 100 give those pairs whose earlier id lies in that range, in natural order."""
-    criteria = nd.Criteria(same=("first_word",), limits=nd.Limits(max_distance=2))
-    part = nd.report(
-        listings, chosen=nd.Chosen(first="1", last="100", later_only=True), criteria=criteria
-    )
+    alike: dict[str, Any] = {"same": ("first_word",), "max_distance": 2}
+    part = nd.report(listings, from_id="1", to_id="100", later_only=True, **alike)
     whole = reported(listings, "shingles")
     expected = [pair for pair in whole if int(pair[0]) <= 100]
     assert part.documents == 100

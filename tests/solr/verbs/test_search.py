@@ -3,43 +3,44 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.search import _by_bands
+from neardup_solr.verbs.search import Criteria, _by_bands
 from tests.solr.families import families
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill"
 
 
-CRITERIA = [
-    nd.Criteria(by="bands"),
-    nd.Criteria(by="bands", rows=2),
-    nd.Criteria(by="bands", rows=1, limits=nd.Limits(max_distance=2)),
-    nd.Criteria(by="bands", filters=("half_i:1",)),
-    nd.Criteria(by="bands", measure="jaccard", limits=nd.Limits(min_similarity=0.3)),
-    nd.Criteria(by="bands", measure="containment"),
-    nd.Criteria(by="bands", measure="aligned"),
-    nd.Criteria(by="bands", measure="estimate", rows=3),
-    nd.Criteria(by="bands", same=("first_word",)),
+CRITERIA: list[dict[str, Any]] = [
+    {"by": "bands"},
+    {"by": "bands", "rows": 2},
+    {"by": "bands", "rows": 1, "max_distance": 2},
+    {"by": "bands", "fq": ("half_i:1",)},
+    {"by": "bands", "measure": "jaccard", "min_similarity": 0.3},
+    {"by": "bands", "measure": "containment"},
+    {"by": "bands", "measure": "aligned"},
+    {"by": "bands", "measure": "estimate", "rows": 3},
+    {"by": "bands", "same": ("first_word",)},
 ]
 
 
-@pytest.mark.parametrize("criteria", CRITERIA, ids=lambda c: f"{c.measure} {c.rows} {c.filters}")
-def test_an_open_collection_answers_the_same(solr: Collection, criteria: nd.Criteria) -> None:
+@pytest.mark.parametrize("criteria", CRITERIA, ids=str)
+def test_an_open_collection_answers_the_same(solr: Collection, criteria: dict[str, Any]) -> None:
     """A search by one request gives what the first search of a fresh connection gives."""
     documents = families(80, 11, copied=0.8, wordless=("", "…"))
     nd.index(documents, solr)
     found = 0
-    nd.search(solr, text=FOX, criteria=criteria)
+    nd.search(solr, text=FOX, **criteria)
     for document in documents[::4]:
-        fresh = nd.search(replace(solr), id=document.id, criteria=criteria)
-        assert nd.search(solr, id=document.id, criteria=criteria) == fresh
+        fresh = nd.search(replace(solr), id=document.id, **criteria)
+        assert nd.search(solr, id=document.id, **criteria) == fresh
         changed = f"{document.text} more"
-        fresh = nd.search(replace(solr), text=changed, criteria=criteria)
-        assert nd.search(solr, text=changed, criteria=criteria) == fresh
+        fresh = nd.search(replace(solr), text=changed, **criteria)
+        assert nd.search(solr, text=changed, **criteria) == fresh
         found += len(fresh)
     assert found > 0
 
@@ -47,42 +48,42 @@ def test_an_open_collection_answers_the_same(solr: Collection, criteria: nd.Crit
 def test_one_request_does(solr: Collection) -> None:
     """Once the settings were met, a search by bands needs no other request; before, it does."""
     document = nd.Document(id="x", text=f"{FOX} now")
-    criteria = nd.Criteria(by="bands")
+    criteria = Criteria(by="bands")
     nd.index([nd.Document(id="1", text=FOX)], solr)
 
     def at_once() -> list[nd.Match] | None:
         return _by_bands(solr, document, criteria, wanted=lambda hit: True)
 
     assert at_once() is None
-    expected = nd.search(solr, text=document.text, criteria=criteria)
+    expected = nd.search(solr, text=document.text, by="bands")
     assert [match.id for match in expected] == ["1"]
     assert at_once() == expected
     # More candidates than are compared: what they share has to be counted by Solr.
-    criteria = nd.Criteria(by="bands", rows=1)
+    criteria = Criteria(by="bands", rows=1)
     nd.index([nd.Document(id=str(n), text=f"{FOX} {n}") for n in range(5)], solr)
     assert at_once() is None
 
 
 def test_other_settings_are_noticed(solr: Collection) -> None:
     """Whatever others do to a collection, a search goes by the settings that it has now."""
-    criteria = nd.Criteria(by="bands")
+    criteria: dict[str, Any] = {"by": "bands"}
     nd.index([nd.Document(id="1", text=FOX)], solr)
-    assert nd.search(solr, text=FOX, criteria=criteria)
+    assert nd.search(solr, text=FOX, **criteria)
     elsewhere = replace(solr)
-    nd.delete(elsewhere, filter="*:*")
+    nd.delete(elsewhere, query="*:*")
     with pytest.raises(nd.SettingsError, match="no documents"):
-        nd.search(solr, text=FOX, criteria=criteria)
+        nd.search(solr, text=FOX, **criteria)
     nd.index([nd.Document(id="2", text=FOX)], elsewhere, settings=nd.Settings(shingle_size=2))
-    assert [match.id for match in nd.search(solr, text=FOX, criteria=criteria)] == ["2"]
+    assert [match.id for match in nd.search(solr, text=FOX, **criteria)] == ["2"]
     solr.add([{"id": "3", "content": FOX, "signature_settings": nd.Settings().fingerprint}])
     solr.commit()
     with pytest.raises(nd.SettingsError, match="mixes settings"):
-        nd.search(solr, text=FOX, criteria=criteria)
+        nd.search(solr, text=FOX, **criteria)
     # Documents of another program have no settings, and are nobody's near-duplicates by bands.
     nd.delete(elsewhere, ids=["3"])
     solr.add([{"id": "4", "content": FOX}])
     solr.commit()
-    assert [match.id for match in nd.search(solr, text=FOX, criteria=criteria)] == ["2"]
+    assert [match.id for match in nd.search(solr, text=FOX, **criteria)] == ["2"]
 
 
 def test_the_usual_way_of_a_collection_is_taken(solr: Collection) -> None:

@@ -12,7 +12,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.reband import BATCH, reband
-from neardup_solr.verbs.tune import Sampling, tune
+from neardup_solr.verbs.tune import tune
 
 WORDS = [f"word{at}x" for at in range(12)]
 KEPT = {"city": ["Paris", "New York"], "price_i": 7, "seen_dt": "2024-01-01T00:00:00Z"}
@@ -48,7 +48,7 @@ def test_a_collection_is_tuned_as_its_file_is(solr: Collection) -> None:
 def test_a_sample_of_a_collection(solr: Collection) -> None:
     """Some documents stand for all; those of known pairs are read whether drawn or not."""
     nd.index(listings(60), solr)
-    found = tune(solr, sampling=Sampling(size=10), known=[("d,0", "d,1"), ("d,58", "d,57")])
+    found = tune(solr, sample=10, known=[("d,0", "d,1"), ("d,58", "d,57")])
     assert (found.sampled, found.documents, sum(found.agreements)) == (10, 60, 45)
     assert sum(found.known) == 2
 
@@ -61,7 +61,7 @@ def test_collections_that_cannot_be_tuned(solr: Collection) -> None:
     with pytest.raises(SettingsError, match="without signature"):
         tune(solr)
     with pytest.raises(SettingsError, match="without signature"):
-        reband(solr, replace(Settings(fields=frozenset({"content", "content_bands"})), bands=7))
+        reband(solr, bands=7, rows=3)
 
 
 def test_more_hashes_than_stored_are_refused(solr: Collection) -> None:
@@ -79,14 +79,14 @@ def test_reband_changes_bands_and_nothing_else(solr: Collection) -> None:
     nd.index(documents, solr, settings=all_fields)
     before = stored(solr)
     target = replace(all_fields, bands=30, rows=2)
-    assert reband(solr, target) == 25
+    assert reband(solr, bands=30, rows=2) == 25
     assert stored(solr) == before
     for document in documents:
         found = solr.document(document.id, ["content_bands", "signature_settings"])
         assert tuple(found.get("content_bands", ())) == entries.entry(document, target).bands
         assert found["signature_settings"] == target.fingerprint
-    assert nd.search(solr, id="d,3", criteria=nd.Criteria(by="bands"))
-    assert reband(solr, target) == 0
+    assert nd.search(solr, id="d,3", by="bands")
+    assert reband(solr, bands=30, rows=2) == 0
 
 
 def test_reband_goes_on_where_it_stopped(solr: Collection) -> None:
@@ -96,7 +96,7 @@ def test_reband_goes_on_where_it_stopped(solr: Collection) -> None:
     nd.index(documents, solr)
     solr.add([{"id": "d,3", "signature_settings": {"set": target.fingerprint}}])
     solr.commit()
-    assert reband(solr, target) == 19
+    assert reband(solr, bands=10, rows=4) == 19
     assert set(solr.values("signature_settings")) == {target.fingerprint}
 
 
@@ -105,7 +105,7 @@ def test_reband_of_more_than_a_batch(solr: Collection) -> None:
     count = BATCH + 5
     nd.index([Document(id=str(at), text=f"a b c {at}") for at in range(count)], solr)
     target = replace(Settings(), bands=2, rows=1)
-    assert reband(solr, target) == count
+    assert reband(solr, bands=2, rows=1) == count
     assert solr.values("signature_settings") == {target.fingerprint: count}
 
 
@@ -126,15 +126,28 @@ def test_reband_leaves_what_changes_meanwhile(
 
     monkeypatch.setattr(bands, "keys", replacing)
     target = replace(Settings(), bands=10, rows=4)
-    assert reband(solr, target) == 6
+    assert reband(solr, bands=10, rows=4) == 6
     found = solr.document("d,2", ["content_bands", "content"])
     assert found["content"] == newer.text
     assert tuple(found["content_bands"]) == entries.entry(newer, target).bands
 
 
-def test_reband_to_other_settings_is_refused(solr: Collection) -> None:
+def test_reband_of_other_settings_is_refused(solr: Collection) -> None:
     """Signatures of other shingles cannot be made of stored ones; nothing is changed."""
     nd.index(listings(5), solr)
+    other = Settings(shingle_size=2).fingerprint
+    solr.add([{"id": "d,3", "signature_settings": {"set": other}}])
+    solr.commit()
     with pytest.raises(SettingsError, match="differs in more than bands"):
-        reband(solr, Settings(shingle_size=2, bands=10))
+        reband(solr, bands=10, rows=3)
+    assert solr.values("signature_settings") == {Settings().fingerprint: 4, other: 1}
+
+
+def test_reband_to_more_than_is_stored_is_refused(solr: Collection) -> None:
+    """Bands cannot have more hashes than a signature; nor has an empty collection any."""
+    with pytest.raises(SettingsError, match="has no documents; index some"):
+        reband(solr, bands=10, rows=4)
+    nd.index(listings(5), solr)
+    with pytest.raises(SettingsError, match="43 bands of 3 rows"):
+        reband(solr, bands=43, rows=3)
     assert set(solr.values("signature_settings")) == {Settings().fingerprint}

@@ -19,32 +19,35 @@ from neardup_solr.solr.schema import Schema
 
 # What a command cannot do without, and what some of its options need beside them.
 WORDS = {
-    "annotate": "c", "delete": "1", "doctor": "c", "duplicates": "a.txt", "evaluate": "known.tsv",
+    "annotate": "", "delete": "1", "doctor": "", "duplicates": "a.txt", "evaluate": "known.tsv",
     "explain": "1 2 --source a.txt", "gate": "a.txt --held held.jsonl", "index": "a.txt",
-    "init": "c", "lint": "c", "report": "", "search": "--text x",
-    "signatures": "a.txt -o s.parquet", "strip": "c", "tune": "a.txt",
+    "init": "", "lint": "", "reband": "--bands 42 --band-rows 3", "report": "",
+    "search": "--text x", "signatures": "a.txt -o s.parquet", "strip": "", "tune": "a.txt",
 }  # fmt: skip
 NEEDED = {
     "--language": "--kind stems", "--within": "--against b.txt", "--mutual-best": "--against b.txt",
     "--shards": "--native",
 }  # fmt: skip
 INSTEAD = {  # of the words of a command: what these options go with
-    ("explain", "--solr"): "1 2", ("explain", "--core"): "1 2", ("search", "--id"): "--id 1",
-    ("duplicates", "--solr"): "", ("duplicates", "--core"): "", ("tune", "--solr"): "",
-    ("tune", "--core"): "", ("duplicates", "--undo"): "",
-    ("annotate", "--prefix"): "c --into d", ("annotate", "--text-field"): "c --into d",
+    ("explain", "--solr"): "1 2", ("explain", "--collection"): "1 2", ("search", "--id"): "--id 1",
+    ("duplicates", "--solr"): "", ("duplicates", "--collection"): "", ("tune", "--solr"): "",
+    ("tune", "--collection"): "", ("duplicates", "--undo"): "",
 }  # fmt: skip
 VALUES = {
     "--avoid": "0.2", "--bands": "7", "--by": "bands", "--canonical": "longest", "--exact": "tag",
-    "--family": "xor", "--fields": "content", "--hashes": "200", "--kind": "chars",
+    "--delimiter": ";", "--encoding": "cp1252", "--family": "xor", "--fields": "content",
+    "--hashes": "200", "--kind": "chars",
     "--language": "german", "--linkage": "complete", "--max-distance": "3",
     "--measure": "jaccard", "--memory": "3G", "--same": "first_word",
     "--solr": "http://127.0.0.1:2/solr", "--source-format": "lines",
+    "--which": "missing",
 }  # fmt: skip
 BY_TYPE = {"int": "2", "int range": "5", "float": "0.7", "float range": "0.7"}
 # These say what is read or printed around the library's call; other tests look at that.
-FACES = {"--format", "--output", "--held", "--strict", "--plot", "--report", "--file",
-         "--mark", "--dry-run", "--help"}  # fmt: skip
+FACES: set[str | tuple[str, str]] = {
+    "--format", "--output", "--held", "--strict", "--plot", "--report", "--file", "--mark", "--yes",
+    "--help", ("delete", "--dry-run"), ("duplicates", "--dry-run"),
+}  # fmt: skip
 GROUP: Any = typer.main.get_command(parser())
 COMMANDS: dict[str, Any] = GROUP.commands
 
@@ -61,9 +64,9 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     def note(name: str, /, *args: object, **kwargs: object) -> None:
         calls.append(re.sub(r" at 0x[0-9a-f]+", "", repr((name, args, kwargs))))
 
-    def connect(address: str | None, *, core: str, **kwargs: object) -> nd.Collection:
-        note("connect", address, core, **kwargs)
-        return collection.open_collection(address or "http://127.0.0.1:1/solr", core)
+    def connect(address: str | None, name: str | None, **kwargs: object) -> nd.Collection:
+        note("connect", address, name, **kwargs)
+        return collection.open_collection(address or "http://127.0.0.1:1/solr", name or "neardup")
 
     def read(*args: object, **kwargs: object) -> Iterator[nd.Document]:
         note("read", *args, **kwargs)
@@ -76,7 +79,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
         return call
 
-    for name in COMMANDS.keys() | {"prepare", "unprepare", "unmark", "annotate_into"}:
+    for name in COMMANDS.keys() | {"unmark"}:
         if name in nd.__all__:
             monkeypatch.setattr(nd, name, verb(name), raising=False)
     monkeypatch.setattr(nd, "connect", connect, raising=False)
@@ -106,7 +109,8 @@ def run(asked: list[str], words: list[str]) -> list[str]:
         for name, command in COMMANDS.items()
         if name in WORDS
         for option in command.params
-        if option.param_type_name == "option" and option.opts[0] not in FACES
+        if option.param_type_name == "option"
+        and not {option.opts[0], (name, option.opts[0])} & FACES
     ],
     ids=lambda v: v if type(v) is str else v.opts[0],
 )

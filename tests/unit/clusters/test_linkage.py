@@ -172,5 +172,5 @@ def test_folded_pairs(case: tuple[tuple[int, Weighted], int]) -> None:
 
 def test_unknown_linkage() -> None:
     """A linkage of another name is refused, with those that there are."""
-    with pytest.raises(SettingsError, match="--linkage average is not known; choose single or"):
+    with pytest.raises(SettingsError, match="`linkage` cannot be 'average'; choose one of single,"):
         linked("average", 0, *arrays({}))

@@ -130,7 +130,7 @@ def test_an_estimate_reads_no_texts() -> None:
 
 def test_a_measure_that_is_not_known_is_refused() -> None:
     """The error names those that there are."""
-    with pytest.raises(SettingsError, match="--measure cosine is not known") as refused:
+    with pytest.raises(SettingsError, match="`measure` cannot be 'cosine'; choose") as refused:
         measure_of("cosine", Limits())
     assert all(name in str(refused.value) for name in NAMES)
 

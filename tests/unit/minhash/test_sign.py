@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup_solr.choices import Family, Kind
 from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.settings import KINDS, Settings
@@ -46,7 +47,9 @@ def assert_equal(found: Signed, expected: Signed) -> None:
     size=st.integers(1, 4),
     family=st.sampled_from(["affine", "xor"]),
 )
-def test_batches_equal_the_slow_oracle(texts: list[str], kind: str, size: int, family: str) -> None:
+def test_batches_equal_the_slow_oracle(
+    texts: list[str], kind: Kind, size: int, family: Family
+) -> None:
     """Many texts at once give what one at a time gives, for arbitrary Unicode."""
     chosen = replace(SMALL, kind=kind, shingle_size=size, family=family)
     assert_equal(sign.sign(texts, chosen, keep_normal=True), oracle.signed(texts, chosen))

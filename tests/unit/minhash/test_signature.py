@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
+from neardup_solr.choices import Family, Kind
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.minhash import bands, entries, families, signature
 from neardup_solr.records import Document
@@ -76,7 +77,7 @@ def test_a_long_text_is_worked_in_parts() -> None:
 
 @pytest.mark.parametrize(("family", "widest"), [("affine", 1.1), ("xor", 2.6)])
 @pytest.mark.parametrize("similarity", [0.2, 0.5, 0.9])
-def test_estimates_are_unbiased(family: str, widest: float, similarity: float) -> None:
+def test_estimates_are_unbiased(family: Family, widest: float, similarity: float) -> None:
     """Agreeing positions estimate Jaccard without bias, with the documented spread.
 
     400 pairs of sets of 20 with fixed randomness; the bounds are 4 standard errors wide.
@@ -128,7 +129,7 @@ def test_entry_holds_every_field() -> None:
 
 @pytest.mark.parametrize("fields", [Settings().fields, frozenset({"content", "content_bands"})])
 @pytest.mark.parametrize("kind", sorted(KINDS))
-def test_an_entry_has_what_the_oracle_signs(kind: str, fields: frozenset[str]) -> None:
+def test_an_entry_has_what_the_oracle_signs(kind: Kind, fields: frozenset[str]) -> None:
     """Signature, bands and terms of one document are those of its shingles, one at a time."""
     shaped = Settings(kind=kind, fields=fields)
     for text in ("", "- ?", "word", "The Cat sat on the MAT, and the cats", "ẞ ïs é \U0001f600"):

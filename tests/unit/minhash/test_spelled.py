@@ -4,6 +4,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from neardup_solr.choices import Kind
 from neardup_solr.minhash import encode
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles
@@ -16,7 +17,7 @@ from tests.unit.minhash.test_sign import TEXT
     kind=st.sampled_from(KINDS),
     size=st.integers(1, 4),
 )
-def test_shingles_are_spelled_as_json(texts: list[str], kind: str, size: int) -> None:
+def test_shingles_are_spelled_as_json(texts: list[str], kind: Kind, size: int) -> None:
     """The JSON of each form's shingles is that of the slow oracle, in its order."""
     chosen = Settings(kind=kind, shingle_size=size)
     forms = [normalize.normalize(text) for text in texts]

@@ -24,6 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SourceError
+from neardup_solr.minhash import entries
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading, documents
 
@@ -247,13 +248,13 @@ def test_records_of_another_kind_are_refused_one_by_one() -> None:
 
 
 def test_documents_are_checked_and_keep_their_position() -> None:
-    """A Document may be made of anything: what cannot be indexed is refused here."""
+    """A Document may be made of anything: what cannot be indexed is refused, by who uses it."""
     made: list[Any] = [Document(id="1", text="a", position="a.csv, line 7"),
                        Document(id="2", text="a"), Document(id="3", text="b", kept={"n": 1}),
                        Document(id=4, text=None), Document(id="5", text="\ud800")]  # type: ignore[arg-type]  # fmt: skip
     found: list[RecordError] = []
-    usable = list(documents(made, on_error=found.append))
-    assert [one.position for one in usable] == ["a.csv, line 7", "list, record 2", "list, record 3"]
+    usable = list(entries.usable(documents(made, on_error=found.append), found.append))
+    assert [one.position for one in usable] == ["a.csv, line 7", "", "list, record 3"]
     assert [one.id for one in usable] == ["1", "2", "3"]
     assert [error.position for error in found] == ["list, record 4", "list, record 5"]
 

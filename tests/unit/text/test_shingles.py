@@ -2,6 +2,7 @@
 
 import pytest
 
+from neardup_solr.choices import Kind
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import Settings
 from neardup_solr.text.shingles import shingles
@@ -31,7 +32,7 @@ from neardup_solr.text.shingles import shingles
         ("stems", 2, "the of and", ["the of", "of and"]),
     ],
 )  # fmt: skip
-def test_table(kind: str, size: int, normal: str, expected: list[str]) -> None:
+def test_table(kind: Kind, size: int, normal: str, expected: list[str]) -> None:
     """Each kind gives the set of its pieces, in order of first appearance."""
     assert shingles(normal, Settings(kind=kind, shingle_size=size)) == expected
 

@@ -1,10 +1,13 @@
 """Which similarities reach a bound: alike in search, duplicates and gate, by every measure."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.measures import NAMES, Comparer, measure_named
+from neardup_solr.choices import MeasureName
+from neardup_solr.measures import NAMES, Comparer, Limits, measure_named
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import entries
 from neardup_solr.records import Hit
@@ -28,22 +31,26 @@ def found_by(comparer: Comparer) -> dict[str, bool]:
     known = [first.normal, second.normal] if is_read else [first.signature, second.signature]
     hit = Hit(id="1", md5_hash=second.md5_hash, num_words=second.num_words, shared=1)
     there = {"1": second.content if is_read else second.signature}
-    verifying = nd.Verifying(measure=comparer.measure.name, limits=comparer.limits, by="all")
+    verifying: dict[str, Any] = {
+        "measure": comparer.measure.name,
+        "min_similarity": comparer.limits.min_similarity,
+        "by": "all",
+    }
     met = [(0, Met(id="1", place=1, shared=1))]
     return {
         "search": bool(rerank(first, [hit], there, comparer)),
         "report": bool(rerank(first, [hit], there, comparer, many=True)),
         "gate": bool(list(near_ones(known, met, comparer))),
-        "duplicates": bool(nd.duplicates(DOCUMENTS, verifying=verifying).pairs),
+        "duplicates": bool(nd.duplicates(DOCUMENTS, **verifying).pairs),
     }
 
 
 @pytest.mark.parametrize("measure", NAMES)
 @pytest.mark.parametrize(("more", "is_near"), [(0.0, True), (5e-10, True), (2e-9, False)])
-def test_a_similarity_at_the_bound(measure: str, more: float, is_near: bool) -> None:
+def test_a_similarity_at_the_bound(measure: MeasureName, more: float, is_near: bool) -> None:
     """What rounding may take from a share makes no difference; anything more does, everywhere."""
     forms = [normalize(text) for text in TEXTS]
-    whole = Comparer(measure=measure_named(measure), limits=nd.Limits(min_similarity=0.0))
+    whole = Comparer(measure=measure_named(measure), limits=Limits(min_similarity=0.0))
     compared = (
         forms
         if whole.measure.needs_texts
@@ -51,7 +58,7 @@ def test_a_similarity_at_the_bound(measure: str, more: float, is_near: bool) -> 
     )
     similarity = float(whole.compare_texts(compared, PAIR).similarities[0])
     assert 0.0 < similarity < 0.9
-    limits = nd.Limits(min_similarity=similarity + more)
+    limits = Limits(min_similarity=similarity + more)
     found = found_by(Comparer(measure=measure_named(measure), limits=limits))
     assert set(found.values()) == {is_near}, found
     if is_near:

@@ -3,9 +3,10 @@
 import copy
 import json
 import pickle
-from collections.abc import Callable
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.records import natural
 from neardup_solr.text import normalize
 
-LOOSE = nd.Verifying(limits=nd.Limits(min_similarity=0.7))
+LOOSE: dict[str, Any] = {"min_similarity": 0.7}
 CHAIN = {
     "1": "a b c d e f g h i j",
     "2": "a b c d e f g h i x",
@@ -37,12 +38,18 @@ def documents(texts: dict[str, str]) -> list[nd.Document]:
 @pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned", "estimate"])
 def test_little_memory_changes_nothing(measure: str, tmp_path: Path) -> None:
     """What is spilled to files gives the same as what is held in memory."""
-    verifying = nd.Verifying(measure=measure)
-    held = nd.duplicates(demo.listings(), verifying=verifying)
-    little = nd.Working(memory=1 << 20, spill=tmp_path)
-    assert nd.duplicates(demo.listings(), verifying=verifying, working=little) == held
+    verifying: dict[str, Any] = {"measure": measure}
+    held = nd.duplicates(demo.listings(), **verifying)
+    little: dict[str, Any] = {"memory": 1 << 20, "spill": tmp_path}
+    assert nd.duplicates(demo.listings(), **verifying, **little) == held
     assert len(held.pairs) > 20
     assert list(tmp_path.iterdir()) == []
+
+
+def unread() -> Iterator[nd.Document]:
+    """Documents that nobody may read."""
+    raise AssertionError("this was read")
+    yield
 
 
 def test_the_last_record_of_an_id_counts() -> None:
@@ -55,12 +62,10 @@ def test_the_last_record_of_an_id_counts() -> None:
 
 def test_single_linkage_chains_and_complete_does_not() -> None:
     """Complete linkage compares what single linkage infers, and splits what is not near."""
-    near = nd.Verifying(limits=nd.Limits(min_similarity=0.8))
-    [single] = nd.duplicates(documents(CHAIN), verifying=near).clusters
+    near: dict[str, Any] = {"min_similarity": 0.8}
+    [single] = nd.duplicates(documents(CHAIN), **near).clusters
     assert (single.diameter, single.pairs, len(single.members)) == (2, 5, 4)
-    found = nd.duplicates(
-        documents(CHAIN), verifying=near, grouping=nd.Grouping(linkage="complete")
-    )
+    found = nd.duplicates(documents(CHAIN), **near, linkage="complete")
     sizes = {cluster.id: [m.id for m in cluster.members] for cluster in found.clusters}
     assert all(cluster.diameter == 1 for cluster in found.clusters)
     assert not any({"1", "4"} <= set(members) for members in sizes.values())
@@ -75,10 +80,8 @@ def test_single_linkage_chains_and_complete_does_not() -> None:
 def test_canonical_documents(rule: str, keep: str) -> None:
     """Every rule names one document; each member has its distance to it, the nearest first."""
     texts = CHAIN | {"5": "a b c d e f g h i j k"}
-    reading = nd.Reading(keep=("place", "source"))
-    [cluster] = nd.duplicates(
-        documents(texts), verifying=LOOSE, grouping=nd.Grouping(canonical=rule), reading=reading
-    ).clusters
+    kept = ("place", "source")
+    [cluster] = nd.duplicates(documents(texts), **LOOSE, canonical=rule, keep=kept).clusters
     assert cluster.canonical == keep
     assert (cluster.members[0].id, cluster.members[0].distance) == (keep, 0)
     distances = [member.distance for member in cluster.members]
@@ -89,40 +92,37 @@ def test_canonical_documents(rule: str, keep: str) -> None:
 
 
 def test_a_rule_that_finds_no_field() -> None:
-    """A field that is not read, or that nobody has, is named."""
-    with pytest.raises(nd.SettingsError, match="column 'price' is not kept; add --keep price"):
-        nd.duplicates(documents(CHAIN), grouping=nd.Grouping(canonical="price:asc"))
-    with pytest.raises(nd.SettingsError, match="no document has the field price"):
-        nd.duplicates(
-            documents(CHAIN),
-            grouping=nd.Grouping(canonical="price:asc"),
-            reading=nd.Reading(keep=("price",)),
-        )
+    """A field that nobody has is named; one that is there is read without being asked for."""
+    for keep in ((), ("price",)):
+        with pytest.raises(nd.SettingsError, match="no document has the field price; is 'price' "):
+            nd.duplicates(documents(CHAIN), canonical="price:asc", keep=keep)
+    [cluster] = nd.duplicates(documents(CHAIN), **LOOSE, canonical="place:desc").clusters
+    assert cluster.canonical == "4"
 
 
 @pytest.mark.parametrize(
-    ("make", "reason"),
+    ("choice", "reason"),
     [
-        (lambda: nd.Verifying(by="nope"), "--by nope is not known"),
-        (lambda: nd.Grouping(linkage="average"), "--linkage average is not known"),
-        (lambda: nd.Grouping(canonical="best"), "--canonical 'best' is not a rule"),
-        (lambda: nd.Working(limit=0), "a limit of 0"),
-        (lambda: nd.Working(memory=1000), "1000 bytes of memory"),
+        ({"by": "nope"}, "`by` cannot be 'nope'; choose one of bands, words, all"),
+        ({"linkage": "average"}, "`linkage` cannot be 'average'; choose one of single, complete"),
+        ({"canonical": "best"}, "`canonical` cannot be 'best', which is not a rule; choose long"),
+        ({"limit": 0}, "`limit` cannot be 0; give 1 or more"),
+        ({"memory": 1000}, "`memory` cannot be 1000 bytes, which are too few"),
     ],
 )
-def test_choices_that_cannot_be(make: Callable[[], object], reason: str) -> None:
+def test_choices_that_cannot_be(choice: dict[str, Any], reason: str) -> None:
     """A choice that cannot be is refused before any work."""
-    with pytest.raises(nd.SettingsError, match=reason):
-        make()
+    with pytest.raises(nd.ArgumentError, match=reason):
+        nd.duplicates(unread(), **choice)
 
 
 def test_faces_hold_the_same_pairs(tmp_path: Path) -> None:
     """Rows of every format and the page tell of the same pairs."""
     import pyarrow.parquet as parquet
 
-    found = nd.duplicates(demo.listings(), working=nd.Working(keep_texts=True))
+    found = nd.duplicates(demo.listings(), texts=True)
     for suffix in ("tsv", "csv", "jsonl", "parquet", "html"):
-        nd.write_duplicates(found, tmp_path / f"pairs.{suffix}")
+        found.write(tmp_path / f"pairs.{suffix}")
     expected = [(pair.id, pair.other_id) for pair in found.pairs]
     table = parquet.read_table(tmp_path / "pairs.parquet").to_pylist()
     lines = (tmp_path / "pairs.jsonl").read_text().splitlines()
@@ -141,19 +141,19 @@ def test_a_report_that_cannot_be_written_leaves_the_old_one(tmp_path: Path, suff
     found = nd.duplicates(demo.listings())
     path = tmp_path / "none" / f"pairs.{suffix}"
     with pytest.raises(nd.SourceError, match="its folder does not exist"):
-        nd.write_duplicates(found, path)
+        found.write(path)
     with pytest.raises(nd.SourceError, match=r"choose one of .*\.html, \.parquet"):
-        nd.write_duplicates(found, tmp_path / "pairs.doc")
+        found.write(tmp_path / "pairs.doc")
 
 
 def test_hostile_ids_and_texts_in_every_face(tmp_path: Path) -> None:
     """Tabs, line breaks, formulas and markup in ids change no row and no page."""
     ids = ['=HYPERLINK("x")', "a\tb\nc", "</script><b>", "\u202eevil"]
     twins = [nd.Document(id=id, text="<img src=x onerror=alert(1)> same text here") for id in ids]
-    found = nd.duplicates(twins, working=nd.Working(keep_texts=True))
+    found = nd.duplicates(twins, texts=True)
     assert len(found.pairs) == 6
     for suffix in ("tsv", "csv", "jsonl", "parquet", "html"):
-        nd.write_duplicates(found, tmp_path / f"pairs.{suffix}")
+        found.write(tmp_path / f"pairs.{suffix}")
     expected = sorted((pair.id, pair.other_id) for pair in found.pairs)
     for suffix in ("tsv", "csv"):
         assert sorted(nd.read_pairs(tmp_path / f"pairs.{suffix}")) == expected
@@ -194,14 +194,14 @@ def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
         distance = word_distance(words[one.id], words[other.id], at_most=int(0.3 * longest + 1e-9))
         if set(one.bands) & set(other.bands) and distance is not None:
             expected[one.id, other.id] = (distance, similarity(distance, longest))
-    found = nd.duplicates(documents, verifying=LOOSE)
+    found = nd.duplicates(documents, **LOOSE, by="bands")
     assert {(p.id, p.other_id): (p.distance, p.similarity) for p in found.pairs} == expected
 
 
 def test_a_million_identical_documents_in_small() -> None:
     """Identical texts are one cluster, chained where they are more than the cap, and counted."""
     documents = [nd.Document(id=str(n), text="the very same text") for n in range(1000)]
-    found = nd.duplicates(documents, verifying=nd.Verifying(cap=100))
+    found = nd.duplicates(documents, cap=100, by="bands")
     assert (len(found.clusters), len(found.pairs), found.hot_keys) == (1, 999, 42)
     [cluster] = found.clusters
     assert (len(cluster.members), cluster.diameter, cluster.bridges) == (1000, 1, ())
@@ -218,7 +218,7 @@ def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:
     ]
     source.write_text("\n".join(lines))
     errors: list[nd.RecordError] = []
-    found = nd.duplicates(source, working=nd.Working(on_error=errors.append))
+    found = nd.duplicates(source, on_error=errors.append)
     assert [(p.id, p.other_id, p.distance, p.cluster) for p in found.pairs] == [("1", "3", 0, "1")]
     assert [error.position for error in errors] == ["a.jsonl, line 2"]
     assert found.gaps == ("records that could not be used: 1",)
@@ -228,18 +228,18 @@ def test_bad_records_are_told_and_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("choice", "reason"),
     [
-        ({"measure": "nope"}, "--measure nope is not known"),
-        ({"cap": 1}, "a cap of 1"),
+        ({"measure": "nope"}, "`measure` cannot be 'nope'; choose one of words, jaccard"),
+        ({"cap": 1}, "`cap` cannot be 1; give 2 or more"),
         (
-            {"measure": "estimate", "limits": nd.Limits(max_distance=2)},
-            "the measure estimate has no dist",
+            {"measure": "estimate", "max_distance": 2},
+            "the measure estimate has no distance, so `max_distance` cannot be 2; give `min_sim",
         ),
     ],
 )
-def test_comparisons_that_cannot_be(choice: dict[str, object], reason: str) -> None:
+def test_comparisons_that_cannot_be(choice: dict[str, Any], reason: str) -> None:
     """A choice that cannot be is refused with the reason."""
-    with pytest.raises(nd.SettingsError, match=reason):
-        nd.Verifying(**choice)  # type: ignore[arg-type]  # a table of mixed values
+    with pytest.raises(nd.ArgumentError, match=reason):
+        nd.duplicates(unread(), **choice)
 
 
 def test_a_result_can_be_pickled_and_copied() -> None:

@@ -10,8 +10,7 @@ from tests.solr.verbs.test_duplicates_against import EXPECTED, NEW, OLD, documen
 
 def test_within_both_sides_where_asked() -> None:
     """With `within`, the pairs of each side come to those between them."""
-    verifying = nd.Verifying(within=True)
-    found = nd.duplicates(documents(NEW), against=documents(OLD), verifying=verifying)
+    found = nd.duplicates(documents(NEW), against=documents(OLD), within=True)
     assert rows(found) == sorted([*EXPECTED, ("b", "c", 0), ("2", "3", 1)])
     assert [cluster.id for cluster in found.clusters] == ["1", "b"]
 
@@ -22,16 +21,15 @@ def test_only_the_best_of_each_other() -> None:
     found = nd.duplicates(
         documents({"1": NEW["1"], "b": NEW["b"]}),
         against=documents(old),
-        verifying=nd.Verifying(mutual_best=True),
+        mutual_best=True,
     )
     assert rows(found) == [("1", "4", 1), ("b", "2", 0)]
-    with pytest.raises(nd.SettingsError, match="leave --within out"):
-        nd.Verifying(mutual_best=True, within=True)
+    with pytest.raises(nd.ArgumentError, match=r"`mutual_best` is for .*; leave out `within`"):
+        nd.duplicates(documents(OLD), against=documents(NEW), mutual_best=True, within=True)
 
 
 @pytest.mark.parametrize("way", ["within", "mutual_best"])
 def test_some_ways_need_another_side(way: str) -> None:
     """One side alone is always compared within itself."""
-    verifying = nd.Verifying(within=way == "within", mutual_best=way == "mutual_best")
-    with pytest.raises(nd.SettingsError, match="only one side"):
-        nd.duplicates(documents(OLD), verifying=verifying)
+    with pytest.raises(nd.ArgumentError, match=r"only one side to compare; name .* `against`"):
+        nd.duplicates(documents(OLD), within=way == "within", mutual_best=way == "mutual_best")

@@ -1,8 +1,12 @@
 """What the gate does by how near the nearest document is."""
 
+from typing import Any
+
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.measures import Limits
+from neardup_solr.solr import collection
 from neardup_solr.verbs.gate.policy import Policy
 
 
@@ -26,7 +30,7 @@ def test_the_most_severe_action_that_holds(similarity: float, action: str) -> No
 def test_the_default_tags_and_rejects_copies() -> None:
     """Without bounds the measure's own tags; a copy is rejected."""
     assert Policy().bounds == (("reject", None), ("hold", None), ("tag", 0.5))
-    assert Policy(measure="containment").limits == nd.Limits(min_similarity=0.8)
+    assert Policy(measure="containment").limits == Limits(min_similarity=0.8)
     copy = match(1.0)
     assert Policy().judge([copy], copy) == ("reject", "the same text as '7'")
     assert Policy().judge([copy], None)[0] == "tag"
@@ -44,21 +48,27 @@ def test_a_copy_gets_the_more_severe_action() -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"reject": 0.5, "tag": 0.6}, "to tag at 0.6 and to reject at 0.5"),
-        ({"hold": 0.5, "tag": 0.6}, "give hold the larger similarity"),
-        ({"hold": 0.7, "reject": 0.7}, "leaves nothing to hold"),
-        ({"tag": 1.5}, "a similarity of 1.5"),
-        ({"reject": -0.1}, "a similarity of -0.1"),
-        ({"reject": 1.5, "tag": 0.5}, "a similarity of 1.5"),
-        ({"exact": "drop"}, "there is no action 'drop'"),
-        ({"measure": "cosine"}, "cosine is not known"),
-        ({"measure": "jaccard", "max_distance": 2}, "has no distance"),
+        (
+            {"reject": 0.5, "tag": 0.6},
+            "`tag` 0.6 and `reject` 0.5 leave nothing to tag; give `reject` the larger similarity",
+        ),
+        ({"hold": 0.5, "tag": 0.6}, "give `hold` the larger similarity"),
+        ({"hold": 0.7, "reject": 0.7}, "`hold` 0.7 and `reject` 0.7 leave nothing to hold"),
+        ({"tag": 1.5}, "`tag` cannot be 1.5; give a similarity from 0 to 1"),
+        ({"reject": -0.1}, "`reject` cannot be -0.1"),
+        ({"reject": 1.5, "tag": 0.5}, "`reject` cannot be 1.5"),
+        ({"exact": "drop"}, "`exact` cannot be 'drop'; choose one of allow, tag, hold, reject"),
+        ({"measure": "cosine"}, "`measure` cannot be 'cosine'; choose one of words"),
+        (
+            {"measure": "jaccard", "max_distance": 2},
+            "the measure jaccard has no distance, so `max_distance` cannot be 2",
+        ),
     ],
 )
-def test_what_cannot_be_is_refused(given: dict[str, object], said: str) -> None:
+def test_what_cannot_be_is_refused(given: dict[str, Any], said: str) -> None:
     """A policy that could never do what it says is refused in words."""
-    with pytest.raises(nd.SettingsError, match=said):
-        Policy(**given)  # type: ignore[arg-type]
+    with pytest.raises(nd.ArgumentError, match=said):
+        Policy(**given)
 
 
 def test_what_a_policy_can_do() -> None:
@@ -80,7 +90,9 @@ def test_a_tagged_document_keeps_what_it_is_near_to() -> None:
 
 def test_values_that_cannot_be() -> None:
     """Batches and matches have bounds."""
-    with pytest.raises(nd.SettingsError, match="give 1 to 1,000"):
-        nd.Gating(batch=0)
-    with pytest.raises(nd.SettingsError, match="give 1 or more"):
-        nd.Gating(most=0)
+    nowhere = collection.open_collection("http://127.0.0.1:1/solr", "x")
+    for batch in (0, 1_001):
+        with pytest.raises(nd.ArgumentError, match=f"`batch` cannot be {batch}; give 1 to 1,000"):
+            nd.gate([], nowhere, batch=batch)
+    with pytest.raises(nd.ArgumentError, match="`most` cannot be 0; give 1 or more"):
+        nd.gate([], nowhere, most=0)

@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.solr import collection
+
+NOWHERE = collection.open_collection("http://127.0.0.1:1/solr", "x")
 
 
 @pytest.mark.parametrize(
     ("criteria", "reason"),
     [
-        ({"by": "words"}, "--by words"),
-        ({"same": ("city",)}, "--same city"),
-        ({"rows": 0}, "0 rows"),
+        ({"by": "words"}, "`by` cannot be 'words'; choose one of shingles, bands, signatures, p"),
+        ({"same": ("city",)}, "`same` cannot be 'city'; choose one of first_word, md5_hash"),
+        ({"rows": 0}, "`rows` cannot be 0; give 1 or more"),
     ],
 )
-def test_criteria_that_cannot_be(criteria: dict[str, object], reason: str) -> None:
+def test_criteria_that_cannot_be(criteria: dict[str, Any], reason: str) -> None:
     """A choice that does not exist names those that do."""
-    with pytest.raises(nd.SettingsError, match=reason):
-        nd.Criteria(**criteria)  # type: ignore[arg-type]  # a table of mixed values
+    with pytest.raises(nd.ArgumentError, match=reason):
+        nd.search(NOWHERE, text="x", **criteria)
 
 
 @pytest.mark.parametrize(
     ("measure", "limits", "reason"),
     [
-        ("cosine", nd.Limits(), "--measure cosine is not known; choose one of words, jaccard"),
-        ("jaccard", nd.Limits(max_distance=2), "the measure jaccard has no distance"),
+        ("cosine", {}, "`measure` cannot be 'cosine'; choose one of words, jaccard"),
+        (
+            "jaccard",
+            {"max_distance": 2},
+            "the measure jaccard has no distance, so `max_distance` cannot be 2; give `min_sim",
+        ),
     ],
 )
-def test_measures_that_cannot_be(measure: str, limits: nd.Limits, reason: str) -> None:
+def test_measures_that_cannot_be(measure: Any, limits: dict[str, Any], reason: str) -> None:
     """A measure that does not exist, or has no such limit, is refused with what to do."""
-    with pytest.raises(nd.SettingsError, match=reason):
-        nd.Criteria(measure=measure, limits=limits)
+    with pytest.raises(nd.ArgumentError, match=reason):
+        nd.search(NOWHERE, text="x", measure=measure, **limits)

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from neardup_solr import demo
-from neardup_solr.cli.tune import _table
+from neardup_solr.cli.tune import _command, _table
 from neardup_solr.cli.tune import tune as tune_command
-from neardup_solr.errors import NeardupError, RecordError, SettingsError, SourceError
+from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SettingsError, SourceError
 from neardup_solr.minhash import bands, plans, statistics
 from neardup_solr.minhash.plans import Demand, Plan
 from neardup_solr.records import Document
@@ -193,7 +193,7 @@ def test_tune_a_file_with_known_pairs() -> None:
 def test_a_sample_stands_for_the_whole() -> None:
     """A third of the documents tells about the candidates of all; known pairs are whole."""
     whole = tune(LISTINGS, known=PAIRS)
-    part = tune(LISTINGS, known=PAIRS, sampling=Sampling(size=135))
+    part = tune(LISTINGS, known=PAIRS, sample=135)
     assert (part.sampled, part.documents) == (135, 404)
     assert part.known == whole.known
     assert part.choice.candidates == pytest.approx(whole.choice.candidates, rel=0.5)
@@ -201,9 +201,7 @@ def test_a_sample_stands_for_the_whole() -> None:
 
 def test_the_same_seed_draws_the_same_sample() -> None:
     """A sample can be drawn again, and another one by another seed."""
-    first, again, other = (
-        tune(LISTINGS, sampling=Sampling(size=50, seed=seed)).agreements for seed in (1, 1, 2)
-    )
+    first, again, other = (tune(LISTINGS, sample=50, seed=seed).agreements for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
@@ -240,7 +238,7 @@ def test_repeated_ids_and_bad_records(tmp_path: Path) -> None:
         '{"id": 3, "text": "\\ud800"}\n'
     )
     told: list[RecordError] = []
-    found = tune(source, sampling=Sampling(on_error=told.append))
+    found = tune(source, on_error=told.append)
     assert found.documents == 2
     assert len(told) == 2
 
@@ -260,8 +258,8 @@ def test_samples_without_pairs_are_refused(
     """Where there is nothing to compare, the error says what is missing."""
     with pytest.raises(SettingsError, match=says):
         tune(documents(texts), known=known)
-    with pytest.raises(SettingsError, match="no pairs"):
-        Sampling(size=1)
+    with pytest.raises(ArgumentError, match="`sample` cannot be 1; pairs need 2 or more documents"):
+        tune(documents(texts), known=known, sample=1)
 
 
 def test_known_pairs_may_be_absent_or_empty_texts() -> None:
@@ -328,8 +326,12 @@ def test_the_table_fits_a_terminal() -> None:
         current=replace(found.choice, candidates=123_456.7, index_bytes=12_345.0),
     )
     for shown in (found, large):
-        lines = [line.rstrip("\n") for line in _table(shown, is_stored=True)]
+        follow = _command(shown, None, None, "listings")
+        lines = [line.rstrip("\n") for line in _table(shown, follow)]
         assert max(map(len, lines)) <= 80
+        assert ("  neardup reband --bands 35 --band-rows 3 -c listings" in lines) == (
+            shown is found  # the large one has these bands
+        )
         assert any(line.startswith("chosen 35 × 3") for line in lines)
         assert any("0.50–0.55" in line and line.endswith("← catch") for line in lines)
         assert any("0.00–0.05" in line and line.endswith("← avoid") for line in lines)
@@ -338,7 +340,8 @@ def test_the_table_fits_a_terminal() -> None:
 def test_the_example_of_the_documentation() -> None:
     """docs/tuning.md shows what the command prints."""
     page = (ROOT / "docs" / "tuning.md").read_text()
-    shown = "".join(_table(tune(LISTINGS, known=PAIRS), is_stored=False))
+    found = tune(LISTINGS, known=PAIRS)
+    shown = "".join(_table(found, _command(found, "listings.tsv", None, None)))
     assert shown.rstrip("\n") in page
 
 

@@ -1,0 +1,312 @@
+"""What a verb is called with, held against its own signature before any work begins.
+
+The annotations of a verb are all that is needed: `Literal` lists choices, `int | None` wants a
+whole number or nothing. So a wrong type is one clear line here instead of a riddle from inside.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from itertools import chain
+from numbers import Integral, Real
+from types import NoneType, UnionType
+from typing import (
+    Any,
+    Literal,
+    ParamSpec,
+    TypeGuard,
+    TypeVar,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from neardup_solr.errors import ArgumentError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T", bound=str)
+OneOrMore = str | Sequence[str]  # one, or several of them
+
+_OPENED = 'open it first: nd.connect("http://host:8983/solr", "NAME")'
+
+
+def checked(verb: Callable[P, R]) -> Callable[P, R]:
+    """The same verb, whose arguments are what its annotations say, or it raises ArgumentError."""
+
+    @wraps(verb)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        _check(verb, args, kwargs)
+        return verb(*args, **kwargs)
+
+    return call
+
+
+def listed(given: T | Sequence[T]) -> tuple[T, ...]:
+    """One text, or several, as a tuple of them."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
+def require(condition: bool, reason: str, next_step: str) -> None:
+    """Refuse arguments that cannot be, by ArgumentError."""
+    if not condition:
+        raise ArgumentError(reason, next_step)
+
+
+def require_positive(**given: int | None) -> None:
+    """Refuse numbers below 1, by ArgumentError."""
+    for name, number in given.items():
+        require(number is None or number >= 1, f"`{name}` cannot be {number}", "give 1 or more")
+
+
+def require_choice(name: str, given: object, choices: Collection[str]) -> None:
+    """Refuse what is none of the choices, and name the one that was probably meant."""
+    if given not in choices:
+        raise _no_choice(name, given, choices)
+
+
+def _no_choice(name: str, given: object, choices: Collection[str]) -> ArgumentError:
+    near = _nearest(str(given), choices)
+    meant = f"did you mean {near!r}? There are" if near else "choose one of"
+    return ArgumentError(f"`{name}` cannot be {given!r}", f"{meant} {', '.join(choices)}")
+
+
+def _nearest(given: str, known: Iterable[str]) -> str | None:
+    from difflib import get_close_matches  # only for an error
+
+    return next(iter(get_close_matches(given, list(known), n=1)), None)
+
+
+def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    signature, hints = _known(verb)
+    called, about = f"nd.{verb.__name__}()", f"see help(nd.{verb.__name__})"
+    for name in kwargs:
+        if name not in signature.parameters:
+            near = _nearest(name, signature.parameters)
+            step = f"did you mean `{near}`?" if near else about
+            raise ArgumentError(f"{called} has no argument `{name}`", step)
+    try:
+        bound = signature.bind(*args, **kwargs)
+    except TypeError as error:
+        reason = re.sub(r"'(\w+)'", r"`\1`", str(error))
+        raise ArgumentError(f"{called}: {reason}", _by_name(signature) or about) from None
+    kinds = {name: _kinds(hints.get(name, Any)) for name in bound.arguments}
+    for name, value in bound.arguments.items():
+        if not _fits(value, kinds[name]):
+            raise _refusal(name, value, kinds[name], _swapped(name, bound.arguments, kinds))
+
+
+@cache
+def _known(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]:
+    return inspect.signature(verb), get_type_hints(verb)
+
+
+def _by_name(signature: inspect.Signature) -> str | None:
+    """How the arguments are given that have a place; None where all have to be named."""
+    given = list(signature.parameters.values())
+    placed = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
+    if not placed:
+        return None
+    return f"give {', '.join(f'`{name}`' for name in placed)} in this order, and the rest by name"
+
+
+def _swapped(name: str, given: Mapping[str, Any], kinds: Mapping[str, Sequence[Any]]) -> str | None:
+    """The argument that got the collection which another one has to be."""
+    if not _wants_collection(kinds[name]):
+        return None
+    others = (other for other in given if not _wants_collection(kinds[other]))
+    return next((other for other in others if type(given[other]).__name__ == "Collection"), None)
+
+
+def _wants_collection(kinds: Sequence[Any]) -> bool:
+    return any(getattr(kind, "__name__", "") == "Collection" for kind in kinds)
+
+
+def _refusal(name: str, value: object, kinds: Sequence[Any], swapped: str | None) -> ArgumentError:
+    """What is wrong with a value, and what to give instead."""
+    inner = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is Sequence), None)
+    choices = _choices([*kinds, *_kinds(inner)])
+    wrong: object = value
+    if inner is not None and _is_several(value):
+        wrong = next((one for one in value if not _fits(one, _kinds(inner))), value)
+    if choices and isinstance(wrong, str):
+        return _no_choice(name, wrong, choices)
+    wanted = [_named(kind) for kind in kinds if kind is not NoneType]
+    found = shown(value) if wrong is value else f"{shown(value)} with {shown(wrong)}"
+    reason = f"`{name}` has to be {' or '.join(dict.fromkeys(wanted))}, not {found}"
+    step = f"swap it and `{swapped}`" if swapped else _next_step(name, value, kinds)
+    return ArgumentError(reason, step)
+
+
+def _choices(kinds: Iterable[Any]) -> list[str]:
+    given = (get_args(kind) for kind in kinds if get_origin(kind) is Literal)
+    return list(dict.fromkeys(chain.from_iterable(given)))
+
+
+def _kinds(hint: Any) -> tuple[Any, ...]:
+    """The alternatives of an annotation."""
+    if get_origin(hint) in (Union, UnionType):
+        return tuple(kind for each in get_args(hint) for kind in _kinds(each))
+    return (hint,)
+
+
+def _fits(value: object, kinds: Sequence[Any]) -> bool:
+    if isinstance(value, str) and any(getattr(kind, "__name__", "") == "Path" for kind in kinds):
+        return "\0" not in value  # names of files may hold bytes that are no text
+    return any(_is(value, kind) for kind in kinds)
+
+
+def _is(value: object, kind: Any) -> bool:
+    origin = get_origin(kind) or kind
+    if origin is Literal:
+        return value in get_args(kind) if isinstance(value, str) else False
+    if origin in (int, float):
+        is_number = isinstance(value, Integral if origin is int else Real)
+        return is_number and not isinstance(value, bool) and _is_usual(value)
+    if origin is str:
+        return isinstance(value, str) and _is_text(value)
+    if origin is Sequence:
+        inner = _kinds(get_args(kind)[0])
+        return _is_several(value) and all(_fits(one, inner) for one in value)
+    if origin is tuple:
+        return isinstance(value, tuple) and _are(value, get_args(kind))
+    if origin is Mapping and isinstance(value, Mapping):
+        return all(_are(item, get_args(kind)) for item in value.items())
+    return origin is Any or not isinstance(origin, type) or isinstance(value, origin)
+
+
+def _are(values: Sequence[object], kinds: Sequence[Any]) -> bool:
+    if len(values) != len(kinds):
+        return False
+    return all(_is(value, kind) for value, kind in zip(values, kinds, strict=True))
+
+
+def _is_usual(number: Any) -> bool:
+    """Whether a number is one that files, JSON and Solr know."""
+    if isinstance(number, Integral):
+        return abs(int(number)) < 2**63
+    return math.isfinite(number)
+
+
+def _is_text(value: str) -> bool:
+    """Whether it can be sent and written: half of a surrogate pair cannot."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_several(value: object) -> TypeGuard[Collection[object]]:
+    """Whether a value has several of something, and may be gone through twice."""
+    return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
+
+
+_NAMES = {
+    str: "a text", int: "a whole number", float: "a number", bool: "True or False",
+    Mapping: "a mapping",
+}  # fmt: skip
+_OF_OTHERS = {
+    "Connection": "a pysolr.Solr", "Path": "a path", "Duplicates": "what nd.duplicates gives",
+    "Settings": "nd.Settings",
+}  # fmt: skip
+
+
+def _named(kind: Any) -> str:
+    origin = get_origin(kind) or kind
+    if origin is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    if origin is Sequence:
+        return f"a list of {_several(get_args(kind)[0])}"
+    if origin is get_origin(Callable[[], None]):
+        return "a function"
+    name = getattr(origin, "__name__", str(origin))
+    return _NAMES.get(origin) or _OF_OTHERS.get(name, f"a {name}")
+
+
+def _several(kind: Any) -> str:
+    if kind is str:
+        return "texts"
+    origin = get_origin(kind) or kind
+    return {Literal: "them", tuple: "pairs of ids"}.get(origin) or f"{origin.__name__}s"
+
+
+def shown(value: object) -> str:
+    """What a value is, for a message."""
+    if value is None:
+        return "None"
+    if isinstance(value, bool | Real):
+        return repr(value)[:40]
+    if isinstance(value, str):
+        return f"the text {value[:40]!r}{'' if _is_text(value) else ', which is no Unicode'}"
+    kind = type(value)
+    name = kind.__name__
+    if kind.__module__ != "builtins":
+        name = f"{kind.__module__.partition('.')[0]}.{name}"
+    return f"{'an' if name[0] in 'aeiou' else 'a'} {name}"
+
+
+def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
+    if _wants_collection(kinds) and not any(get_origin(kind) is Sequence for kind in kinds):
+        is_pysolr = type(value).__module__.partition(".")[0] == "pysolr"
+        return "wrap it: nd.connect(it)" if is_pysolr else _OPENED
+    if isinstance(value, str) and "\0" in value:
+        return "take the NUL character out"
+    if isinstance(value, str) and not _is_text(value):
+        return "take the surrogates out"
+    if int in kinds or float in kinds:
+        return _number(name, value, int if int in kinds else float)
+    several = [kind for kind in kinds if get_origin(kind) is Sequence]
+    if several and get_args(several[0])[0] is str:
+        return _texts(name, value)
+    return next(
+        filter(None, (_example(name, value, kind) for kind in kinds)), f"leave `{name}` out"
+    )
+
+
+def _number(name: str, value: object, kind: type) -> str:
+    """The number that was probably meant, or how one is given."""
+    words = "a whole number" if kind is int else "a number"
+    try:
+        meant = float(value) if isinstance(value, str | Real) else math.nan
+    except (ValueError, OverflowError):
+        meant = math.nan
+    if isinstance(value, bool) or not math.isfinite(meant):
+        return f"give {words}, such as {name}={1 if kind is int else 0.5}"
+    if isinstance(value, str) and (kind is float or meant.is_integer()):
+        return f"give the number, {name}={value.strip()}"
+    return f"give {words}, such as {name}={round(meant)}"
+
+
+def _texts(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return f"give {name}=[{value[:40]!r}]"
+    if isinstance(value, Integral) and not isinstance(value, bool):
+        return f'give a text, {name}=["{value}"]'[:80]
+    return f'give texts, such as {name}=["one", "other"]'
+
+
+def _example(name: str, value: object, kind: Any) -> str | None:
+    """How a value of a kind is given; None where nothing is an example."""
+    origin = get_origin(kind) or kind
+    if origin is Literal:
+        return f'give one, such as {name}="{get_args(kind)[0]}"'
+    if origin is str and isinstance(value, Real) and not isinstance(value, bool):
+        return f'give a text, {name}="{value}"'[:80]
+    if origin is Sequence and get_origin(get_args(kind)[0]) is tuple:
+        return f'give pairs, such as {name}=[("1", "2")]'
+    if origin is Mapping:
+        return f"give names and values, such as {name}={_ENTRIES.get(name, '{}')}"
+    if origin is get_origin(Callable[[], None]):
+        return f"give a function, such as {name}=print"
+    if getattr(origin, "__name__", "") == "Duplicates":
+        return f"give {_named(kind)}"
+    return {str: "give a text", bool: f"give {name}=True or {name}=False"}.get(origin)
+
+
+_ENTRIES = {"settings": '{"hashes": 256}', "headers": '{"X-Api-Key": "..."}'}

@@ -1,0 +1,20 @@
+"""The words that arguments and options may be, each kind in one place.
+
+As types, so that mypy, editors and the parser of the command know them.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
+Family = Literal["affine", "xor"]  # of hashes
+MeasureName = Literal["words", "jaccard", "containment", "aligned", "estimate"]
+# What a search's candidates share with what is searched for.
+By = Literal["shingles", "bands", "signatures", "profile", "md5", "native"]
+Same = Literal["first_word", "md5_hash"]  # fields that have to be equal
+# How the candidates of a whole collection are found.
+Way = Literal["bands", "words", "all"]
+Linkage = Literal["single", "complete"]
+Action = Literal["allow", "tag", "hold", "reject"]  # of the gate, the mildest first
+Which = Literal["needed", "missing", "all"]  # of the documents to annotate

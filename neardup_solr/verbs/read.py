@@ -1,0 +1,51 @@
+"""read: the documents of a source, one at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from neardup_solr import sources
+from neardup_solr.arguments import OneOrMore, checked, listed
+from neardup_solr.progress import OnError
+from neardup_solr.records import Document
+from neardup_solr.sources import Reading, Source
+
+
+@checked
+def read(
+    source: Source,
+    *,
+    id: str = "id",
+    text: OneOrMore = "text",
+    keep: OneOrMore = (),
+    source_format: str | None = None,
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    lossy: bool = False,
+    on_error: OnError | None = None,
+) -> Iterator[Document]:
+    """Read the documents of a source, one at a time, in bounded memory.
+
+    A source is a file, a folder, "-" for standard input, a DataFrame or Arrow table, or an
+    iterable of dicts, tuples or documents. `id` and `text` are its columns (several of them as the
+    text are joined by line breaks), `keep` further ones to keep with each document.
+
+    The format of a file is that of its suffix, or `source_format`. `delimiter` is the character
+    between the columns of a CSV, `encoding` that of the text (default: UTF-8, or UTF-16 with a
+    byte order mark); `lossy` replaces what is not valid in it instead of refusing the record.
+    `on_error` is told of each record that cannot be used, and reading goes on; without it the
+    first one is raised.
+
+    Raises SourceError if the source cannot be read as a whole: before the first document, but for
+    a file that becomes unreadable later.
+    """
+    reading = Reading(
+        id=id,
+        text=listed(text),
+        keep=listed(keep),
+        source_format=source_format,
+        delimiter=delimiter,
+        encoding=encoding,
+        lossy=lossy,
+    )
+    return iter(sources.documents(source, reading=reading, on_error=on_error))

@@ -1,0 +1,100 @@
+"""--unique and --removed on the command line: what is said, and what is refused."""
+
+import io
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from neardup_solr.cli import main
+from neardup_solr.cli.main import parser
+
+CONTENT = """id,text
+1,one two three
+2,one two three
+2,four five six
+3,one two three
+4
+"""
+
+
+def run(words: list[str], monkeypatch: pytest.MonkeyPatch) -> int:
+    """The exit code of a command whose errors are told."""
+    monkeypatch.setattr("sys.argv", ["neardup", *words])
+    return main._run(words)
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The working folder, with a file."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text(CONTENT)
+    return tmp_path
+
+
+def test_the_summary_adds_up() -> None:
+    """Every record is told of, and no pairs are printed beside the files."""
+    ran = CliRunner().invoke(
+        parser(), ["duplicates", "a.csv", "--unique", "b.csv", "--removed", "c.csv"]
+    )
+    assert ran.exit_code == 0
+    assert ran.stdout == ""
+    said = (
+        "Of 5 records, 2 are in b.csv, 2 in c.csv (1 because the id comes again later); "
+        "1 could not be used: in neither."
+    )
+    assert said in ran.stderr
+    ran = CliRunner().invoke(
+        parser(), ["duplicates", "a.csv", "--unique", "b.csv", "--format", "jsonl"]
+    )
+    assert ran.stdout.count("\n") == 1
+    ran = CliRunner().invoke(parser(), ["duplicates", "a.csv", "--removed", "c.csv"])
+    assert "Of 5 records, 2 are kept, 2 in c.csv" in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--unique", "b.csv"], "fq=-neardup_canonical:0"),
+        (["--removed", "b.csv"], "--mark"),
+        (["-", "--unique", "b.csv"], "cannot be read twice, which --unique needs"),
+        (["a.csv", "--unique", "b.csv", "--limit", "2"], "--unique does not go with --limit"),
+        (
+            ["a.csv", "--unique", "b.csv", "--against", "a.csv", "--within"],
+            "--unique does not go with --within",
+        ),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One line, before anything is read or a Solr asked."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(CONTENT.encode())))
+    assert run(["duplicates", *words], monkeypatch) == 2
+    assert said in capsys.readouterr().err
+    assert sorted(path.name for path in Path().iterdir()) == ["a.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--unique", "a.csv"], "is both the source and --unique"),
+        (["--unique", "b.csv", "--removed", "b.csv"], "is both --unique and --removed"),
+        (["--unique", "b.csv", "-o", "b.csv"], "is both -o and --unique"),
+        (["--unique", "b.odd"], "choose one of .jsonl"),
+    ],
+)
+def test_files_that_cannot_be_written(
+    words: list[str],
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One line with the options' names, and the source is as it was."""
+    assert run(["duplicates", "a.csv", *words], monkeypatch) == 1
+    assert said in capsys.readouterr().err
+    assert Path("a.csv").read_text() == CONTENT
+    assert sorted(path.name for path in Path().iterdir()) == ["a.csv"]

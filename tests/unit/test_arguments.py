@@ -1,0 +1,330 @@
+"""What the verbs are called with: each wrong argument is one error that says what to do."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import fields
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.arguments import checked, listed, shown
+from neardup_solr.settings import settings_of
+from neardup_solr.solr.collection import open_collection
+
+ADDRESS = "http://127.0.0.1:1/solr"
+NOWHERE = open_collection(ADDRESS, "x")  # no Solr answers there
+DOCUMENTS = [nd.Document(id="1", text="one two three"), nd.Document(id="2", text="one two")]
+SIGNATURE = nd.decode("AAAAAA==")
+# What each verb can be called with; all others check their arguments on their own.
+RIGHT: dict[str, dict[str, Any]] = {
+    "annotate": {"collection": NOWHERE},
+    "connect": {"address": ADDRESS},
+    "delete": {"collection": NOWHERE, "ids": ["1"]},
+    "doctor": {"collection": NOWHERE},
+    "duplicates": {"source": DOCUMENTS},
+    "explain": {"source": DOCUMENTS, "one": "1", "other": "2"},
+    "gate": {"source": DOCUMENTS, "collection": NOWHERE},
+    "index": {"source": DOCUMENTS, "collection": NOWHERE},
+    "init": {"collection": NOWHERE},
+    "lint": {"collection": NOWHERE},
+    "mark": {"collection": NOWHERE, "clusters": []},
+    "read": {"source": DOCUMENTS},
+    "reband": {"collection": NOWHERE, "bands": 42, "rows": 3},
+    "report": {"collection": NOWHERE},
+    "search": {"collection": NOWHERE, "text": "one two"},
+    "signatures": {"source": DOCUMENTS, "output": "s.parquet"},
+    "solve": {},
+    "strip": {"collection": NOWHERE},
+    "tune": {"source": DOCUMENTS, "sample": 2},
+    "unmark": {"collection": NOWHERE},
+}
+ON_THEIR_OWN = {"evaluate", "decode", "jaccard", "containment", "read_pairs"}
+# Values, and the kinds of arguments that they may be.
+VALUES: list[tuple[object, set[str]]] = [
+    (None, {"None"}), (True, {"bool"}), (5, {"int", "float"}), (np.int64(5), {"int", "float"}),
+    (1.5, {"float"}), (np.float32(0.5), {"float"}), (math.nan, set()), (math.inf, set()),
+    (-math.inf, set()), (10**400, set()), (2**63 - 1, {"int", "float"}), (2**63, set()),
+    (-(2**63), set()), ("many", {"str", "Path"}), ("5", {"str", "Path"}), ("", {"str", "Path"}),
+    ("\ud800", {"Path"}), ("a\0", {"str"}), (b"x", set()), (object(), set()),
+    (object, {"function"}), ([], {"str...", "choice...", "tuple...", "Cluster..."}),
+    (["one"], {"str..."}), (("one", "two"), {"str..."}), ([5], set()), (["one", None], set()),
+    (["\ud800"], set()), ([("1", "2")], {"tuple..."}), ([("1",)], set()), ([["1", "2"]], set()),
+    ({5: "five"}, set()), ({"a": 5}, {"any mapping"}), ({"a": "b"}, {"mapping", "any mapping"}),
+    (print, {"function"}), (Path("x"), {"Path"}), (NOWHERE, {"Collection"}),
+    ((each for each in "ab"), set()), (np.array([1, 2]), set()), (nd.Settings(), {"Settings"}),
+]  # fmt: skip
+# Values of the right type that hardly anybody means.
+STRANGE = [
+    0, -1, 1, 2**31, 10**30, 0.0, -0.5, 1e-300, 1e300, math.inf, -math.inf, 10**400, "", " ", "\0",
+    "a\nb", "x" * 10_000, "é\u0301 {!x}", "4G", "-4G", [], [""], ["\0", "a,b", "a"], {}, {"a": 5},
+    {"": ""}, {"a": "b\nc"}, {"hashes": "5"}, {"hashes": 10**30}, {"kind": []}, {"fields": 5},
+    {"fields": None}, {"fields": [5]}, {"fields": "-"}, {"language": 5},
+    {"kind": "stems", "language": 5}, {"kind": "stems", "language": "elvish"},
+    {"profile_quant_rate": "x"}, {"profile_quant_rate": math.nan}, {"profile_min_token_len": None},
+    {"normalization": "1"}, {"seed": True}, [("1", "1")], [("", "\0")], True, None, Path(),
+    Path("/nowhere/x"), NOWHERE,
+]  # fmt: skip
+
+
+def verbs() -> dict[str, Callable[..., Any]]:
+    """The public functions whose arguments are checked by their annotations."""
+    named = {name: getattr(nd, name) for name in nd.__all__}
+    return {name: verb for name, verb in named.items() if hasattr(verb, "__wrapped__")}
+
+
+def kinds(hint: Any) -> set[str]:
+    """What an annotation allows, in words of the table above."""
+    origin = get_origin(hint) or hint
+    if origin in (Union, UnionType):
+        found = set().union(*map(kinds, get_args(hint)))
+        return found - {"str"} if "Path" in found else found  # a text is the name of a file then
+    if origin is Literal:
+        return {"choice"}
+    name = "None" if origin is NoneType else origin.__name__
+    if name == "Sequence":
+        return {f"{one}..." for one in kinds(get_args(hint)[0])}
+    if name == "Mapping":
+        return {"any mapping" if Any in get_args(hint) else "mapping"}
+    return {{"Callable": "function"}.get(name, name)}
+
+
+def arguments(verb: Callable[..., Any]) -> Iterator[tuple[str, set[str]]]:
+    """The names of a verb's arguments, and what each may be."""
+    hints = get_type_hints(verb)
+    return ((name, kinds(hints[name])) for name in inspect.signature(verb).parameters)
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Nothing is written here, and no Solr is started."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NEARDUP_SOLR_URL", ADDRESS)
+
+
+def test_every_verb_is_checked() -> None:
+    """There is no public function that the tests below forget."""
+    functions = {name for name in nd.__all__ if inspect.isfunction(getattr(nd, name))}
+    assert functions == RIGHT.keys() | ON_THEIR_OWN
+    assert verbs().keys() == RIGHT.keys()
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_value_of_a_wrong_kind(name: str) -> None:
+    """It is named with what it has to be and what to do, in a line, before any work."""
+    verb, tried = verbs()[name], 0
+    for argument, allowed in arguments(verb):
+        for value, of in VALUES:
+            if "Any" in allowed or of & allowed:
+                continue
+            with pytest.raises(nd.ArgumentError) as refused:
+                verb(**RIGHT[name] | {argument: value})
+            line = str(refused.value)
+            about = f"^`{argument}` (has to be .+, not .+|cannot be '.*'); [^;]+$"
+            assert re.search(about, line) or "\n" in line, (argument, value, line)
+            assert len(line) < 250, line
+            assert "give another" not in line, line
+            tried += 1
+    assert tried > 25
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_a_value_of_the_right_kind_is_taken(name: str) -> None:
+    """What the annotations allow is never refused for what it is."""
+    verb = verbs()[name]
+    taken = checked(_with_the_signature_of(verb))
+    for argument, allowed in arguments(verb):
+        for value, of in VALUES:
+            if "Any" in allowed or of & allowed:
+                assert taken(**RIGHT[name] | {argument: value}) == "taken"
+
+
+def _with_the_signature_of(verb: Callable[..., Any]) -> Callable[..., str]:
+    """A function of the same annotations that does nothing."""
+
+    def taken(*args: object, **kwargs: object) -> str:
+        return "taken"
+
+    taken.__name__, taken.__annotations__ = verb.__name__, get_type_hints(verb)
+    taken.__signature__ = inspect.signature(verb)  # type: ignore[attr-defined]  # for `inspect`
+    return taken
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_strange_values_give_errors_of_ours(name: str) -> None:
+    """No TypeError, KeyError or the like, whatever an argument is."""
+    verb = verbs()[name]
+    for argument, _ in arguments(verb):
+        for value in STRANGE:
+            with suppress(nd.NeardupError):
+                made = verb(**RIGHT[name] | {argument: value})
+                if isinstance(made, Iterator):
+                    list(made)
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_no_argument_at_all(name: str) -> None:
+    """A misspelt argument, one too many and one too few are told."""
+    verb = verbs()[name]
+    for argument, _ in arguments(verb):
+        with pytest.raises(nd.ArgumentError) as refused:
+            verb(**RIGHT[name] | {f"{argument}_": 1})
+        assert str(refused.value) == (
+            f"nd.{name}() has no argument `{argument}_`; did you mean `{argument}`?"
+        )
+    with pytest.raises(nd.ArgumentError) as refused:
+        verb(**RIGHT[name], zzz=1)
+    assert str(refused.value) == f"nd.{name}() has no argument `zzz`; see help(nd.{name})"
+    with pytest.raises(nd.ArgumentError, match=rf"^nd\.{name}\(\): too many positional .*; "):
+        verb(*[None] * 50)
+    needed = [p.name for p in inspect.signature(verb).parameters.values() if p.default is p.empty]
+    for argument in needed:
+        given = {key: value for key, value in RIGHT[name].items() if key != argument}
+        with pytest.raises(nd.ArgumentError, match=f": missing a required .*`{argument}`; .+"):
+            verb(**given)
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda nd: nd.search("ads", text="x"),
+         '`collection` has to be a Collection, not the text \'ads\'; open it first:'
+         ' nd.connect("http://host:8983/solr", "NAME")'),
+        (lambda nd: nd.index(NOWHERE, "ads.jsonl"),
+         "`collection` has to be a Collection, not the text 'ads.jsonl'; swap it and `source`"),
+        (lambda nd: nd.gate(NOWHERE, []),
+         "`collection` has to be a Collection, not a list; swap it and `source`"),
+        (lambda nd: nd.search(NOWHERE, text="x", rows="5"),
+         "`rows` has to be a whole number, not the text '5'; give the number, rows=5"),
+        (lambda nd: nd.search(NOWHERE, text="x", rows="all"),
+         "`rows` has to be a whole number, not the text 'all';"
+         " give a whole number, such as rows=1"),
+        (lambda nd: nd.search(NOWHERE, text="x", rows=2.7),
+         "`rows` has to be a whole number, not 2.7; give a whole number, such as rows=3"),
+        (lambda nd: nd.search(NOWHERE, text="x", min_similarity="0.8"),
+         "`min_similarity` has to be a number, not the text '0.8';"
+         " give the number, min_similarity=0.8"),
+        (lambda nd: nd.search(NOWHERE, text="x", min_similarity=80),
+         "`min_similarity` cannot be 80; for 80 % give 0.8"),
+        (lambda nd: nd.search(NOWHERE, id=5),
+         "`id` has to be a text, not 5; give a text, id=\"5\""),
+        (lambda nd: nd.search(NOWHERE, text="\ud800"),
+         "`text` has to be a text, not the text '\\ud800', which is no Unicode;"
+         " take the surrogates out"),
+        (lambda nd: nd.search(NOWHERE, text="x", same=["city"]),
+         "`same` cannot be 'city'; choose one of first_word, md5_hash"),
+        (lambda nd: nd.search(NOWHERE, text="x", by="band"),
+         "`by` cannot be 'band'; did you mean 'bands'? There are shingles, bands, signatures,"
+         " profile, md5, native"),
+        (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
+         "`fq` has to be a text or a list of texts, not a list with 5;"
+         ' give texts, such as fq=["one", "other"]'),
+        (lambda nd: nd.delete(NOWHERE, "abc"),
+         "`ids` has to be a list of texts, not the text 'abc'; give ids=['abc']"),
+        (lambda nd: nd.delete(NOWHERE, 7),
+         '`ids` has to be a list of texts, not 7; give a text, ids=["7"]'),
+        (lambda nd: nd.mark(NOWHERE, [1]),
+         "`clusters` has to be what nd.duplicates gives or a list of Clusters, not a list with 1;"
+         " give what nd.duplicates gives"),
+        (lambda nd: nd.duplicates([], settings=5),
+         "`settings` has to be nd.Settings or a mapping, not 5;"
+         ' give names and values, such as settings={"hashes": 256}'),
+        (lambda nd: nd.duplicates([], settings={"hash": 5}),
+         "`settings` cannot be 'hash'; did you mean 'hashes'? There are kind, shingle_size,"
+         " language, family, hashes, seed, bands, rows, signatures, fields, profile_min_token_len,"
+         " profile_quant_rate, normalization"),
+        (lambda nd: nd.duplicates([], lossy="yes"),
+         "`lossy` has to be True or False, not the text 'yes'; give lossy=True or lossy=False"),
+        (lambda nd: nd.duplicates([], on_error=5),
+         "`on_error` has to be a function, not 5; give a function, such as on_error=print"),
+        (lambda nd: nd.tune([], known=[("1",)]),
+         "`known` has to be a list of pairs of ids or a text or a path, not a list with a tuple;"
+         ' give pairs, such as known=[("1", "2")]'),
+    ],
+)  # fmt: skip
+def test_messages(call: Callable[[Any], object], said: str) -> None:
+    """Each says what was given, and what to give instead, as a person would."""
+    with pytest.raises(nd.ArgumentError) as refused:
+        call(nd)
+    assert str(refused.value) == said
+
+
+@pytest.mark.parametrize("error", [nd.SettingsError, ValueError])
+def test_who_catches_it(error: type[Exception]) -> None:
+    """A program may catch it by a name that it knows already."""
+    with pytest.raises(error):
+        nd.solve(hashes="x")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda value: nd.decode(value),
+        lambda value: nd.jaccard(value, value),
+        lambda value: nd.jaccard(SIGNATURE, SIGNATURE, level=value),
+        lambda value: nd.containment(SIGNATURE, value, sizes=3, other_sizes=3),
+        lambda value: nd.evaluate(value, [("1", "2")]),
+        lambda value: nd.evaluate([("1", "2")], value),
+        lambda value: nd.read_pairs(value),
+    ],
+    ids=["decode", "jaccard", "level", "containment", "found", "known", "read_pairs"],
+)
+def test_functions_that_check_on_their_own(call: Callable[[Any], object]) -> None:
+    """Their errors are ours as well."""
+    for value in [*STRANGE, *(value for value, _ in VALUES)]:
+        with suppress(nd.NeardupError):
+            call(value)
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(nd.Settings)])
+def test_settings_check_on_their_own(name: str) -> None:
+    """What can be comes back from the fingerprint, for all else the error is ours."""
+    for value in [*STRANGE, *(value for value, _ in VALUES)]:
+        for make in (lambda given: nd.Settings(**given), settings_of):
+            with suppress(nd.NeardupError):
+                made = make({name: value})
+                assert nd.Settings.parse(made.fingerprint).fingerprint == made.fingerprint
+
+
+def test_what_values_are() -> None:
+    """In the words of messages."""
+    given: list[Any] = [None, True, 5, 0.5, "a", b"a", [], object(), np.int8(3), Path("x")]
+    assert [shown(value) for value in given] == [
+        "None", "True", "5", "0.5", "the text 'a'", "a bytes", "a list", "an object",
+        repr(np.int8(3)), "a pathlib.PosixPath",
+    ]  # fmt: skip
+
+
+def test_one_or_more() -> None:
+    """A text is not taken for its letters."""
+    assert listed("ab") == ("ab",)
+    assert listed(["a", "b"]) == listed(("a", "b")) == ("a", "b")
+    assert listed(()) == ()
+
+
+FIRST = """
+import sys
+import neardup_solr
+for name in neardup_solr.__all__:
+    getattr(neardup_solr, name)
+    for module in [each for each in sys.modules if each.startswith("neardup_solr.")]:
+        if not module.startswith("neardup_solr.kernel"):
+            del sys.modules[module]
+print("all")
+"""
+
+
+def test_every_name_can_be_the_first() -> None:
+    """Modules that know each other are imported in any order."""
+    done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True)
+    assert (done.stdout, done.stderr) == ("all\n", "")

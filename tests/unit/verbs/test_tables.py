@@ -1,0 +1,142 @@
+"""Results as tables of pandas, polars and Arrow, in notebooks, and across processes."""
+
+import asyncio
+import copy
+import multiprocessing
+import pickle
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import neardup_solr as nd
+
+ADS = pd.DataFrame(
+    {
+        "ad": [1, 2, 3, 4],
+        "title": ["Chef wanted in Berlin now", "Chef wanted in Berlin today", "Driver", "driver"],
+        "city": ["Berlin", "Berlin", None, "<b>Ulm</b>"],
+        "salary": [40.5, None, 1.0, 2.0],
+    }
+)
+
+
+def found() -> nd.Duplicates:
+    """The near-duplicates of the ads, with their texts and two columns."""
+    return nd.duplicates(ADS, id="ad", text="title", keep=("city", "salary"), texts=True)
+
+
+def test_pairs_as_a_dataframe() -> None:
+    """A row a pair, with texts and kept columns of both sides."""
+    frame = found().to_pandas()
+    assert frame.to_dict("records")[0] == {
+        "id": "1",
+        "other_id": "2",
+        "similarity": 0.8,
+        "distance": 1,
+        "measure": "words",
+        "cluster": "1",
+        "text": "Chef wanted in Berlin now",
+        "city": "Berlin",
+        "salary": 40.5,
+        "other_text": "Chef wanted in Berlin today",
+        "other_city": "Berlin",
+        "other_salary": pytest.approx(float("nan"), nan_ok=True),
+    }
+    assert len(frame) == 2
+
+
+def test_clusters_as_a_dataframe() -> None:
+    """A row a member, the canonical one first."""
+    frame = found().to_polars("clusters")
+    assert frame.select("cluster", "id", "canonical", "text").rows() == [
+        ("1", "1", True, "Chef wanted in Berlin now"),
+        ("1", "2", False, "Chef wanted in Berlin today"),
+        ("3", "3", True, "Driver"),
+        ("3", "4", False, "driver"),
+    ]
+    assert found().labels == {"1": "1", "2": "1", "3": "3", "4": "3"}
+
+
+def test_the_three_libraries_agree() -> None:
+    """Arrow, pandas and polars have the same rows and columns."""
+    result = found()
+    arrow, polars = result.to_arrow(), result.to_polars()
+    assert arrow.column_names == polars.columns == list(result.to_pandas().columns)
+    assert arrow.to_pylist() == polars.to_dicts()
+
+
+def test_an_empty_result_has_the_same_types() -> None:
+    """Tables of results without pairs can be put below those with some."""
+    full, none = found(), nd.duplicates(ADS.head(1), id="ad", text="title")
+    wanted = full.to_arrow().schema
+    assert [(one.name, one.type) for one in none.to_arrow().schema] == [
+        (name, wanted.field(name).type) for name in none.to_arrow().column_names
+    ]
+    for name, kind in none.to_polars().schema.items():
+        assert full.to_polars().schema[name] == kind
+    for name, dtype in none.to_pandas().dtypes.items():
+        assert full.to_pandas().dtypes[name] == dtype or str(dtype) == "object"
+    assert none.to_pandas("clusters").empty
+
+
+def test_kept_values_of_several_kinds_become_text() -> None:
+    """A column that mixes numbers and text is one of text, as Arrow has no other."""
+    mixed = [{"id": str(at), "text": "the same", "x": x} for at, x in enumerate((1, "a", None))]
+    assert nd.duplicates(mixed, keep="x").to_arrow("clusters")["x"].to_pylist() == ["1", "a", None]
+
+
+def test_what_is_not_there_is_said() -> None:
+    """There are pairs and clusters, and nothing else."""
+    with pytest.raises(nd.ArgumentError, match="did you mean 'clusters'"):
+        found().to_pandas("cluster")  # type: ignore[arg-type]
+
+
+def test_a_result_is_short_on_the_screen() -> None:
+    """Its repr is one line, and a notebook shows a small table, with everything escaped."""
+    assert repr(found()) == "<Duplicates: 2 pairs in 2 clusters among 4 documents (words >= 0.5)>"
+    many = nd.duplicates([(f"<i>{at}", "the same text") for at in range(600)])
+    assert len(repr(many)) < 100
+    html = many._repr_html_()
+    assert len(html) < 2_000
+    assert "<i>" not in html
+    assert "&lt;i&gt;" in html
+
+
+def test_a_result_is_pickled_and_copied() -> None:
+    """Results cross processes."""
+    result = found()
+    assert pickle.loads(pickle.dumps(result)) == result == copy.deepcopy(result)
+    assert result.__reduce_ex__(5)
+
+
+def pairs_of(texts: list[str]) -> int:
+    """How many near-duplicate pairs texts have; in another process."""
+    return len(nd.duplicates(list(zip("abcdef", texts, strict=False))).pairs)
+
+
+@pytest.mark.parametrize("start", ["fork", "spawn"])
+def test_other_processes_find_the_same(start: str) -> None:
+    """The library works after fork and spawn, the kernel included."""
+    pairs_of(["one two three", "one two three"])
+    context = multiprocessing.get_context(start)
+    with ProcessPoolExecutor(2, mp_context=context) as pool:
+        assert list(pool.map(pairs_of, [["one two", "one two"], ["one", "two"]])) == [1, 0]
+
+
+def test_threads_and_asyncio_find_the_same() -> None:
+    """Several runs at once do not disturb each other."""
+    texts = [["one two three four", "one two three five"], ["one", "two"]] * 4
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(pairs_of, texts)) == [1, 0] * 4
+
+    async def together() -> list[int]:
+        return await asyncio.gather(*(asyncio.to_thread(pairs_of, each) for each in texts))
+
+    assert asyncio.run(together()) == [1, 0] * 4
+
+
+def test_polars_and_pandas_are_the_same_source() -> None:
+    """A frame of polars gives what one of pandas gives."""
+    assert nd.duplicates(pl.from_pandas(ADS), id="ad", text="title").pairs == found().pairs

@@ -1,0 +1,516 @@
+"""duplicates with `unique` and `removed`: a file without its near-duplicates."""
+
+import csv
+import gzip
+import json
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup_solr as nd
+from neardup_solr import demo
+from neardup_solr.errors import ArgumentError, SourceError
+from neardup_solr.records import Cluster, Duplicate, Member
+from neardup_solr.sources import Reading, as_written, read
+from neardup_solr.verbs.duplicates.unique import removed_within
+from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
+
+OF, SIMILARITY = "neardup_duplicate_of", "neardup_similarity"
+ROWS: list[dict[str, Any]] = [
+    {"id": "1", "text": "a b c d e f g h i j", "year": "1999", "note": 'say "hi", twice'},
+    {"id": "2", "text": "other words altogether, none of them there", "year": "", "note": "ä\nö"},
+    {"id": "3", "text": "a b c d e f g h i x", "year": "2001", "note": ""},
+    {"id": "4", "text": "...", "year": "2002", "note": "without words"},
+    {"id": "5", "text": "a b c d e f g h i j", "year": "2003", "note": "the last"},
+]
+STAY = ["1", "2", "4"]
+GO = [("3", "1", 0.9), ("5", "1", 1.0)]
+LOOSE: dict[str, Any] = {"min_similarity": 0.7}
+
+
+def write_csv(path: Path, delimiter: str = ",") -> None:
+    """The rows as a table."""
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, list(ROWS[0]), delimiter=delimiter)
+        table.writeheader()
+        table.writerows(ROWS)
+
+
+def write_jsonl(path: Path) -> None:
+    """The rows as objects, a line each."""
+    path.write_text("".join(json.dumps(row) + "\n" for row in ROWS))
+
+
+def write_json(path: Path) -> None:
+    """The rows as an array over many lines."""
+    path.write_text(json.dumps(ROWS, indent=2))
+
+
+def write_parquet(path: Path) -> None:
+    """The rows as a table of Arrow, the year as a number."""
+    rows = [{**row, "year": int(row["year"] or 0)} for row in ROWS]
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+def write_xlsx(path: Path) -> None:
+    """The rows as a sheet."""
+    book = openpyxl.Workbook()
+    for row in (list(ROWS[0]), *(list(row.values()) for row in ROWS)):
+        book.active.append(row)
+    book.save(path)
+
+
+SOURCES = {
+    "in.csv": write_csv,
+    "in.tsv": lambda path: write_csv(path, "\t"),
+    "in.jsonl": write_jsonl,
+    "in.json": write_json,
+    "in.parquet": write_parquet,
+    "in.xlsx": write_xlsx,
+}
+OUTPUTS = (
+    "out.csv",
+    "out.tsv",
+    "out.jsonl",
+    "out.json",
+    "out.parquet",
+    "out.csv.gz",
+    "o.jsonl.zst",
+)
+
+
+def rows_of(path: Path) -> list[dict[str, Any]]:
+    """What a file holds, by readers of others."""
+    content = path.read_bytes()
+    if path.suffix == ".gz":
+        content = gzip.decompress(content)
+    if path.suffix == ".zst":
+        content = zstandard.ZstdDecompressor().decompressobj().decompress(content)
+    name = path.name.removesuffix(".gz").removesuffix(".zst")
+    if name.endswith(".parquet"):
+        return list(pq.read_table(BytesIO(content)).to_pylist())
+    text = content.decode("utf-8-sig")
+    if name.endswith(".json"):
+        return list(json.loads(text))
+    if name.endswith(".jsonl"):
+        return [json.loads(line) for line in text.splitlines()]
+    delimiter = "\t" if name.endswith(".tsv") else ","
+    return list(csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter))
+
+
+@pytest.mark.parametrize("output", OUTPUTS)
+@pytest.mark.parametrize("source", SOURCES)
+def test_every_format_goes_into_every_other(source: str, output: str, tmp_path: Path) -> None:
+    """The same records with the same columns, in their order, whatever the formats are."""
+    SOURCES[source](tmp_path / source)
+    unique, removed = tmp_path / output, tmp_path / f"removed-{output}"
+    found = nd.duplicates(tmp_path / source, unique=unique, removed=removed, **LOOSE)
+    kept, gone = rows_of(unique), rows_of(removed)
+    assert [row["id"] for row in kept] == STAY
+    assert [(row["id"], row[OF], float(row[SIMILARITY])) for row in gone] == GO
+    assert list(kept[0]) == list(ROWS[0])
+    assert list(gone[0]) == [*ROWS[0], OF, SIMILARITY]
+    assert kept[0]["note"] == 'say "hi", twice'
+    assert kept[1]["note"] == "ä\nö"
+    assert str(kept[0]["year"]) == "1999"
+    assert found.unique is not None
+    assert (found.unique.kept, found.unique.removed, found.unique.records) == (3, 2, 5)
+
+
+def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
+    """Odd spelling, line ends and the mark of a spreadsheet are those of the source."""
+    source, unique = tmp_path / "in.csv", tmp_path / "out.csv"
+    lines = [
+        b'\xef\xbb\xbfid;"text";n\r\n',
+        b'"1";a b c d e f g h;"x ""y"""\r\n',
+        b'2;"a b c d e f g h";\r\n',
+        b"\r\n",
+        b'3;"other\r\n\r\nwords; not those";007\r\n',
+    ]
+    source.write_bytes(b"".join(lines))
+    nd.duplicates(source, unique=unique, removed=tmp_path / "gone.csv")
+    assert unique.read_bytes() == lines[0] + lines[1] + lines[4]
+    assert (tmp_path / "gone.csv").read_bytes() == (
+        b'\xef\xbb\xbfid;"text";n;neardup_duplicate_of;neardup_similarity\r\n'
+        b'2;"a b c d e f g h";;1;1.0\r\n'
+    )
+
+
+def test_an_object_keeps_its_spelling(tmp_path: Path) -> None:
+    """Numbers, blanks and escapes of JSON stay as they are; keys come behind the others."""
+    source, unique, removed = (tmp_path / f"{name}.jsonl" for name in ("in", "out", "gone"))
+    first = '{"id": 1, "text": "a b c d e", "n": 12345678901234567890123, "e": "\\u00e4"}'
+    source.write_text(f'{first}\n\n{{ "id" : "2", "text" : "a b c d e" }} \n')
+    nd.duplicates(source, unique=unique, removed=removed)
+    assert unique.read_text() == f"{first}\n"
+    assert removed.read_text() == (
+        '{ "id" : "2", "text" : "a b c d e","neardup_duplicate_of":"1","neardup_similarity":1.0}\n'
+    )
+
+
+def test_lines_and_folders(tmp_path: Path) -> None:
+    """Lines stay lines; the texts of a folder become rows."""
+    source, unique, removed = (tmp_path / name for name in ("in.txt", "out.txt", "gone.tsv"))
+    source.write_text("1 a b c d\n\n2\ta b c d\n3 other words\n")
+    nd.duplicates(source, unique=unique, removed=removed)
+    assert unique.read_text() == "1 a b c d\n3 other words\n"
+    assert rows_of(removed) == [{"id": "2", "text": "a b c d", OF: "1", SIMILARITY: "1.0"}]
+    folder = tmp_path / "texts"
+    folder.mkdir()
+    for name in ("a", "b"):
+        (folder / f"{name}.txt").write_text("the same words")
+    nd.duplicates(folder, unique=tmp_path / "out.jsonl")
+    assert rows_of(tmp_path / "out.jsonl") == [{"id": "a.txt", "text": "the same words"}]
+
+
+def test_the_numbers_add_up(tmp_path: Path) -> None:
+    """A record is kept, removed, repeated or failed, and each is told of."""
+    source, unique, removed = (tmp_path / f"{name}.jsonl" for name in ("in", "out", "gone"))
+    records: list[object] = [
+        {"id": "1", "text": "a b c d"},
+        {"id": "2", "text": "one two three"},
+        {"id": "2", "text": "a b c d"},
+        {"id": "3"},
+        {"id": "1", "text": "four five six"},
+        "none",
+        {"id": "4", "text": "four five six"},
+        {"id": "5", "text": ""},
+        {"id": "5", "text": ""},
+        {"id": "6", "text": "a lone surrogate"},
+    ]
+    source.write_text("".join(json.dumps(one) + "\n" for one in records))
+    found = nd.duplicates(source, unique=unique, removed=removed)
+    told = found.unique
+    assert told is not None
+    assert (told.kept, told.removed, told.repeated, told.failed) == (5, 1, 2, 2)
+    assert told.records == len(records)
+    assert told.failed == found.failed
+    assert [(row["id"], row["text"]) for row in rows_of(unique)] == [
+        ("2", "a b c d"), ("1", "four five six"), ("5", ""), ("5", ""), ("6", "a lone surrogate"),
+    ]  # fmt: skip
+    assert [(row["id"], row[OF], row[SIMILARITY]) for row in rows_of(removed)] == [
+        ("1", "1", None), ("2", "2", None), ("4", "1", 1.0),
+    ]  # fmt: skip
+
+
+def test_what_is_kept_for_a_repeated_id_is_in_the_file(tmp_path: Path) -> None:
+    """If the last record of an id is removed for another document, that one is named."""
+    source, removed = tmp_path / "in.jsonl", tmp_path / "gone.jsonl"
+    texts = [("2", "one two three"), ("1", "a b c d"), ("2", "a b c d")]
+    source.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in texts))
+    nd.duplicates(source, removed=removed)
+    assert [(row["id"], row[OF]) for row in rows_of(removed)] == [("2", "1"), ("2", "1")]
+
+
+@pytest.mark.parametrize("linkage", ["single", "complete"])
+@pytest.mark.parametrize("canonical", ["first", "longest"])
+@pytest.mark.parametrize("measure", ["words", "jaccard"])
+def test_no_pair_is_left(linkage: Any, canonical: str, measure: Any, tmp_path: Path) -> None:
+    """What stays has no near-duplicates; of single linkage one document of each cluster."""
+    how: dict[str, Any] = {"measure": measure, "min_similarity": 0.4, "linkage": linkage}
+    source, unique = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    documents = [{"id": one.id, "text": one.text} for one in read(demo.listings())]
+    source.write_text("".join(json.dumps(one) + "\n" for one in documents))
+    found = nd.duplicates(source, unique=unique, canonical=canonical, **how)
+    assert len(found.clusters) > 10
+    assert nd.duplicates(unique, **how).pairs == ()
+    spilled = tmp_path / "spilled.jsonl"
+    nd.duplicates(
+        source, unique=spilled, canonical=canonical, memory=1 << 20, spill=tmp_path, **how
+    )
+    assert spilled.read_bytes() == unique.read_bytes()
+    ids = {row["id"] for row in rows_of(unique)}
+    assert ids == {one["id"] for one in documents} - set(found.removed)
+    kept = [ids & {member.id for member in one.members} for one in found.clusters]
+    if linkage == "single":
+        assert kept == [{one.canonical} for one in found.clusters]
+    near = {(pair.id, pair.other_id) for pair in found.pairs}
+    for id, one in found.removed.items():
+        assert one.duplicate_of in ids
+        if linkage == "complete":
+            assert {(id, one.duplicate_of), (one.duplicate_of, id)} & near
+
+
+def member(id: str, similarity: float = 1.0) -> Member:
+    """A member of a cluster."""
+    return Member(id=id, similarity=similarity, distance=None)
+
+
+def near(id: str, other_id: str, similarity: float, cluster: str = "") -> Duplicate:
+    """A pair, torn apart if it names no cluster."""
+    return Duplicate(
+        id=id, other_id=other_id, similarity=similarity, distance=None, measure="words",
+        cluster=cluster,
+    )  # fmt: skip
+
+
+def test_torn_pairs_are_not_left() -> None:
+    """Of two canonical documents that are near the later one goes, and what it stood for stays."""
+    clusters = [
+        Cluster(id="1", canonical="2", members=(member("2"), member("1", 0.9)), pairs=1,
+                diameter=1, bridges=()),
+        Cluster(id="3", canonical="3", members=(member("3"), member("4", 0.8)), pairs=1,
+                diameter=1, bridges=()),
+    ]  # fmt: skip
+    pairs = [
+        near("1", "2", 0.9, "1"), near("3", "4", 0.8, "3"),
+        near("2", "3", 0.7), near("4", "5", 0.6), near("2", "6", 0.5),
+    ]  # fmt: skip
+    found = removed_within(pairs, clusters)
+    told = {id: (one.duplicate_of, one.similarity) for id, one in found.items()}
+    assert told["1"] == ("2", 0.9)
+    assert told["3"] == ("2", 0.7)
+    assert told["6"] == ("2", 0.5)
+    assert set(told) in ({"1", "3", "6", "5"}, {"1", "3", "6", "4"})
+
+
+def test_against_leaves_what_is_new(tmp_path: Path) -> None:
+    """With another source, what it has already is removed, for the most similar one."""
+    new, old, unique, removed = (
+        tmp_path / f"{name}.jsonl" for name in ("new", "old", "out", "gone")
+    )
+    new.write_text(
+        '{"id": "1", "text": "a b c d e f g h i j"}\n{"id": "2", "text": "none of those"}\n'
+        '{"id": "3", "text": "none of those"}\n'
+    )
+    old.write_text(
+        '{"id": "1", "text": "a b c d e f g h i x"}\n{"id": "2", "text": "a b c d e f g h i j"}\n'
+    )
+    found = nd.duplicates(new, against=old, unique=unique, removed=removed, **LOOSE)
+    assert [row["id"] for row in rows_of(unique)] == ["2", "3"]
+    assert [(row["id"], row[OF], row[SIMILARITY]) for row in rows_of(removed)] == [("1", "2", 1.0)]
+    assert list(found.removed) == ["1"]
+    with pytest.raises(ArgumentError, match="within"):
+        nd.duplicates(new, against=old, within=True, unique=unique)
+    both = nd.duplicates(new, against=old, within=True)
+    with pytest.raises(nd.SettingsError, match="within"):
+        _ = both.removed
+
+
+def test_a_dataframe_is_filtered_by_the_result() -> None:
+    """What is removed is known by id, so a DataFrame filters itself."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(ROWS)
+    found = nd.duplicates(frame, **LOOSE)
+    assert list(frame[~frame["id"].isin(found.removed)]["id"]) == STAY
+    with pytest.raises(ArgumentError, match=r"found\.removed"):
+        nd.duplicates(frame, unique="out.csv")
+
+
+class TestRefused:
+    """What cannot be written is refused before anything is read."""
+
+    @pytest.fixture
+    def source(self, tmp_path: Path) -> Path:
+        write_jsonl(tmp_path / "in.jsonl")
+        return tmp_path / "in.jsonl"
+
+    @pytest.mark.parametrize(
+        ("name", "reason"),
+        [
+            ("in.jsonl", "is both"),
+            ("out.docx", "suffix"),
+            ("out", "suffix"),
+            ("out.txt", "no room"),
+            ("out.parquet.gz", "compressed itself"),
+            ("none/out.jsonl", "folder does not exist"),
+        ],
+    )
+    def test_files(self, source: Path, name: str, reason: str) -> None:
+        """A file that is the source, of no known format, or in no folder."""
+        before = source.read_bytes()
+        for which in ("unique", "removed"):
+            output: dict[str, Any] = {which: source.parent / name}
+            with pytest.raises(SourceError, match=reason):
+                nd.duplicates(source, **output, on_progress=unwanted)
+        assert source.read_bytes() == before
+
+    def test_one_file_for_two(self, source: Path) -> None:
+        """Both outputs are one file, or one is the other side."""
+        out = source.parent / "out.jsonl"
+        with pytest.raises(SourceError, match="is both"):
+            nd.duplicates(source, unique=out, removed=out)
+        write_jsonl(out)
+        with pytest.raises(SourceError, match="is both"):
+            nd.duplicates(source, against=out, unique=out)
+
+    def test_within_the_folder_that_is_read(self, source: Path) -> None:
+        """It would be a text of the folder the next time."""
+        with pytest.raises(SourceError, match="in the folder that is read"):
+            nd.duplicates(source.parent, unique=source.parent / "out.jsonl")
+
+    @pytest.mark.parametrize("given", [[("1", "a b")], "-"])
+    def test_what_is_read_once(self, given: Any, tmp_path: Path) -> None:
+        """Standard input and iterables cannot be read twice."""
+        with pytest.raises(ArgumentError):
+            nd.duplicates(given, unique=tmp_path / "out.jsonl")
+
+    def test_part_of_a_file(self, source: Path) -> None:
+        """The rest would be lost."""
+        with pytest.raises(ArgumentError, match="limit"):
+            nd.duplicates(source, limit=2, unique=source.parent / "out.jsonl")
+
+
+def unwanted(_: object) -> None:
+    """Nothing may be read."""
+    raise AssertionError("this was read")
+
+
+def test_a_source_that_changes_meanwhile(tmp_path: Path) -> None:
+    """Nothing is written if the file is no longer what was compared."""
+    source, unique = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    write_jsonl(source)
+    unique.write_text("as before")
+
+    def change(told: nd.Progress) -> None:
+        if told.stage == "reading":
+            source.write_text(source.read_text().replace("1999", "1998"))
+
+    with pytest.raises(SourceError, match="changed while it was read"):
+        nd.duplicates(source, unique=unique, on_progress=change)
+    assert unique.read_text() == "as before"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
+
+
+def test_columns_of_several_types_do_not_fit_into_parquet(tmp_path: Path) -> None:
+    """A column that is now a number and now a text is refused with what to choose."""
+    source = tmp_path / "in.jsonl"
+    source.write_text('{"id": "1", "text": "a b", "n": 1}\n{"id": "2", "text": "c d", "n": "x"}\n')
+    with pytest.raises(SourceError, match="several types"):
+        nd.duplicates(source, unique=tmp_path / "out.parquet")
+    source.write_text('{"id": "1", "text": "a b"}\n{"id": "2", "text": "c d", "n": 1.5}\n')
+    nd.duplicates(source, unique=tmp_path / "out.parquet")
+    assert [row["n"] for row in rows_of(tmp_path / "out.parquet")] == [None, 1.5]
+
+
+def test_columns_of_one_name_are_not_converted(tmp_path: Path) -> None:
+    """One of them would be lost; as they are they can be copied."""
+    source = tmp_path / "in.csv"
+    source.write_text("id,text,n,n\n1,a b,5,6\n2,a b,7,8\n")
+    with pytest.raises(SourceError, match="'n' twice"):
+        nd.duplicates(source, unique=tmp_path / "out.jsonl")
+    nd.duplicates(source, unique=tmp_path / "out.csv")
+    assert (tmp_path / "out.csv").read_text() == "id,text,n,n\n1,a b,5,6\n"
+
+
+def test_what_is_removed_may_be_a_source_again(tmp_path: Path) -> None:
+    """Columns that were added once are replaced, not added again."""
+    for suffix in ("csv", "parquet"):
+        source, first, second = (tmp_path / f"{name}.{suffix}" for name in ("in", "one", "two"))
+        (write_csv if suffix == "csv" else write_parquet)(source)
+        nd.duplicates(source, removed=first, **LOOSE)
+        nd.duplicates(first, removed=second, **LOOSE)
+        (row,) = rows_of(second)
+        assert list(row) == [*ROWS[0], OF, SIMILARITY]
+        assert (row["id"], row[OF], float(row[SIMILARITY])) == ("5", "3", 0.9)
+
+
+def test_parquet_keeps_its_types(tmp_path: Path) -> None:
+    """The schema, its metadata and nested values are those of the source."""
+    source, unique, removed = (tmp_path / f"{name}.parquet" for name in ("in", "out", "gone"))
+    schema = pa.schema(
+        [("id", pa.int32()), ("text", pa.dictionary(pa.int32(), pa.string())),
+         ("at", pa.timestamp("ns")), ("parts", pa.list_(pa.struct([("n", pa.int8())])))],
+        metadata={"made": "here"},
+    )  # fmt: skip
+    rows = [
+        {"id": at, "text": "a b c" if at % 3 else f"d{at} e{at}", "at": at, "parts": [{"n": 1}]}
+        for at in range(1_000)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows, schema), source)
+    nd.duplicates(source, unique=unique, removed=removed)
+    kept, gone = pq.read_table(unique), pq.read_table(removed)
+    assert kept.schema.equals(pq.read_table(source).schema, check_metadata=True)
+    assert kept.num_rows + gone.num_rows == 1_000
+    assert kept.num_rows == 1 + 334
+    assert gone.column_names == [*schema.names, OF, SIMILARITY]
+
+
+HOSTILE = {
+    "in.csv": b'id,text\n1,a\n\n2,"b\n3,c\n4,"d\ne"\n5,f,g\n6,\xff\n"7",h\r\n8,"i\n\nj"\n9,k',
+    "in.tsv": b'id\ttext\n1\ta "b\n2\t"c"\n\r\n3\t"d\ne"\n4\n5\t\xff\n6\t"f',
+    "in.jsonl": b'{"id":"1","text":"a"}\n\n \nnone\n{"id":"2"}\n{"id":"3","text":"\xff"}\r\n'
+    b'{"id":"4","text":"b"}\n{"id":"5","text":"c"}\r\n{"id":"6","text":"d"}',
+    "in.json": b'[{"id":"1","text":"a,]}{["},\n3,{"id":"2","text":"\\"[b"}\n,{"id":{}},'
+    b'{"id":"3","text":"c"},\n\n{"id":"4","text":"d"},',
+    "in.txt": b"1 a\n\xc2\xa0\n\t\n2\n\x0c\n3\xc2\xa0b\n4 \xff c\n5 d\n\xff\n6 e\n",
+}
+GOOD_ROWS = "good,text\n" * 10
+READING = Reading(max_doc_bytes=1_000)
+
+
+def require_alignment(path: Path) -> int:
+    """The records as they are written are those of the documents; how many there are."""
+    order: list[str | None] = []
+    for document in read(path, reading=READING, on_error=lambda _: order.append(None)):
+        order.append(document.id)
+    source = as_written(path, reading=READING)
+    records = list(source.records)
+    assert len(order) - 1 <= len(records) <= len(order)
+    assert not any(order[len(records) :])  # damage at the end is no record
+    told = [(id, source.row(one)["id"]) for id, one in zip(order, records, strict=False) if id]
+    assert [id for id, _ in told] == [str(found) for _, found in told]
+    return len(told)
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_records_as_written_are_those_of_the_documents(name: str, tmp_path: Path) -> None:
+    """Of bad input the same records are made in the same order, none skipped, none twice."""
+    path = tmp_path / name
+    path.write_bytes(HOSTILE[name])
+    assert require_alignment(path) >= 4
+
+
+@pytest.mark.parametrize("name", BAD_RECORDS)
+def test_a_bad_record_moves_none(name: str, tmp_path: Path) -> None:
+    """Each bad record costs its own place only."""
+    suffix, bad, _ = BAD_RECORDS[name]
+    path, good = tmp_path / f"in.{suffix}", GOOD_LINE[suffix]
+    path.write_bytes(HEADER[suffix] + good * 2 + bad + good * 2)
+    assert require_alignment(path) >= 4
+
+
+@given(st.text('1a",\n\r\t ', max_size=60), st.sampled_from(["in.csv", "in.tsv"]))
+def test_odd_tables_are_aligned(body: str, name: str) -> None:
+    """Whatever quotes and line breaks there are, rows are told apart in the same way."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / name
+        rows = f"id,text\n{GOOD_ROWS}{body}"
+        path.write_text(rows if name == "in.csv" else rows.replace(",", "\t"), newline="")
+        try:
+            require_alignment(path)
+        except SourceError:
+            assert body  # most of it is no table
+
+
+def test_a_damaged_file_gives_what_is_whole(tmp_path: Path) -> None:
+    """Of a file that ends too early all that can be read is in one of the files."""
+    source, unique = tmp_path / "in.csv.gz", tmp_path / "out.csv"
+    texts = "".join(f"{at},words {at * at} {at} of their own {-at}\n" for at in range(50_000))
+    content = gzip.compress(f"id,text\n{texts}".encode())
+    source.write_bytes(content[: len(content) // 2])
+    found = nd.duplicates(source, unique=unique, removed=tmp_path / "gone.csv", by="bands")
+    told = found.unique
+    assert told is not None
+    assert told.failed == 1
+    assert told.kept + told.removed == found.documents > 1_000
+    assert len(rows_of(unique)) == told.kept
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
+def test_another_encoding_comes_out_as_utf8(encoding: str, tmp_path: Path) -> None:
+    """What is not UTF-8 is, afterwards."""
+    source, unique = tmp_path / "in.csv", tmp_path / "out.csv"
+    source.write_bytes("id,text\n1,größer als\n2,größer als\n".encode(encoding))
+    named = None if encoding == "utf-16" else encoding
+    nd.duplicates(source, unique=unique, encoding=named)
+    assert unique.read_text(encoding="utf-8") == "id,text\n1,größer als\n"
