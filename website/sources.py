@@ -22,8 +22,8 @@ NAVIGATION = {
     ),
     "Reference": ("commands", "library", "sources", "fields", "parameters", "measures"),
     "How it works": (
-        "clusters", "aligned", "explain", "report", "collapse", "tuning", "existing", "annotate",
-        "gate", "native", "sql", "interoperability", "operations", "design",
+        "clusters", "unique", "aligned", "explain", "report", "collapse", "tuning", "existing",
+        "annotate", "gate", "native", "sql", "interoperability", "operations", "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
