@@ -208,7 +208,8 @@ TRIALS = (
     ),
     Trial(
         title="Two columns as the text",
-        now="$ neardup duplicates books.csv --text-field title --text-field author --format tsv",
+        now="$ neardup duplicates books.csv --text-field title --text-field author"
+        " --min-similarity 0.6 --format tsv",
         says="0 near-duplicate pairs",
     ),
     Trial(
@@ -218,7 +219,7 @@ TRIALS = (
         before="$ neardup index books.csv --text-field title --keep author -c kept;"
         " neardup index books.csv --text-field title -c kept",
         code=1,
-        says="give --keep author",
+        says="keep them by --keep author",
     ),
     Trial(
         title="Records that fail, from Python",
@@ -230,7 +231,7 @@ TRIALS = (
     Trial(
         title="Ids that come again in a file",
         now="$ neardup duplicates repeated.csv --format tsv",
-        says="2 repeated",
+        says="2 records repeated",
     ),
     Trial(
         title="A CSV through a pipe",
@@ -239,7 +240,8 @@ TRIALS = (
     ),
     Trial(
         title="A gate whose output is closed",
-        now="$ neardup gate many.jsonl --format tsv -c closed | head -1 > /dev/null",
+        now="$ neardup index ads.jsonl -c closed;"
+        " neardup gate many.jsonl --format tsv -c closed | head -1 > /dev/null",
         says="the output was closed",
     ),
     Trial(
