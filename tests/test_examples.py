@@ -64,45 +64,6 @@ DOCUMENTS = [
     {"sku": "3", "title": "Bread", "body": ["How to bake it with little yeast and much time"]},
 ]
 
-# Examples of what is being renamed: page and number of the block.
-RENAMED = {
-    ("docs/annotate.md", 1),
-    ("docs/annotate.md", 2),
-    ("docs/clusters.md", 1),
-    ("docs/clusters.md", 2),
-    ("docs/collapse.md", 1),
-    ("docs/commands/annotate.md", 1),
-    ("docs/commands/doctor.md", 1),
-    ("docs/commands/init.md", 1),
-    ("docs/commands/lint.md", 1),
-    ("docs/commands/strip.md", 1),
-    ("docs/existing.md", 1),
-    ("docs/existing.md", 2),
-    ("docs/explain.md", 1),
-    ("docs/explain.md", 2),
-    ("docs/gate.md", 3),
-    ("docs/guides/file.md", 7),
-    ("docs/guides/file.md", 6),
-    ("docs/guides/collection.md", 8),
-    ("docs/guides/collection.md", 9),
-    *(("docs/guides/own-solr.md", number) for number in (2, 3, 4, 5, 6, 7)),
-    ("docs/guides/short-records.md", 6),
-    ("docs/guides/short-records.md", 7),
-    ("docs/guides/new-documents.md", 5),
-    ("docs/guides/new-documents.md", 6),
-    *(("docs/interoperability.md", number) for number in (2, 3, 4, 5, 6)),
-    ("docs/library.md", 1),
-    ("docs/library.md", 2),
-    ("docs/measures.md", 2),
-    ("docs/measures.md", 3),
-    ("docs/native.md", 1),
-    *(("docs/sources.md", number) for number in (1, 3, 4, 5)),
-    ("docs/tuning.md", 3),
-    ("docs/tuning.md", 4),
-    ("docs/tuning.md", 5),
-    ("docs/tuning.md", 6),
-}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Block:
@@ -139,7 +100,6 @@ def to_run(path: Path) -> list[Block]:
         for block in blocks(path)
         if (block.language in ("console", "python", "text") or block.mark == "file")
         and block.mark != "not run"
-        and (block.page, block.number) not in RENAMED
     ]
 
 

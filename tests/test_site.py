@@ -75,6 +75,15 @@ def test_every_public_name_is_in_the_reference(site: Path, name: str) -> None:
         assert f'<code class="docutils literal notranslate">{parameter}</code>' in told
 
 
+def test_functions_say_what_they_raise(site: Path) -> None:
+    """The reference has an entry for it in each function's text."""
+    for name in nd.__all__:
+        if inspect.isfunction(getattr(nd, name)):
+            text = read(site / "library" / f"{library.group_of(name)}.html")
+            told = text.partition(f'id="neardup_solr.{name}"')[2].partition("</section>")[0]
+            assert "<strong>Raises</strong>" in told, name
+
+
 def test_parameters_of_functions_are_all_of_them() -> None:
     """What the reference calls the parameters of a function is what Python calls them."""
     for name in nd.__all__:

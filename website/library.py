@@ -17,6 +17,7 @@ import neardup_solr as nd
 # What belongs to a collection, beside the functions; results are all other classes.
 OF_A_COLLECTION = ("connect", "Collection", "Names", "Access", "Settings")
 LONGEST_DEFAULT = 40
+OURS = {getattr(nd, name).__module__ for name in nd.__all__}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
 GROUPS = {
@@ -102,10 +103,15 @@ def parameters_of(what: Any) -> list[inspect.Parameter]:
     """The parameters of a function, or those that make an instance of a class."""
     if not callable(what) or (inspect.isclass(what) and issubclass(what, enum.Enum)):
         return []
-    if inspect.isclass(what) and issubclass(what, BaseException) and "__init__" not in vars(what):
+    if inspect.isclass(what) and issubclass(what, BaseException) and not _is_made_by(what):
         return []
     found = list(inspect.signature(what).parameters.values())
     return [p for p in found if not p.name.startswith("_")]
+
+
+def _is_made_by(error: type) -> bool:
+    """Whether an error, or one that it is a kind of, says what it is made of."""
+    return any("__init__" in vars(base) for base in error.__mro__ if base.__module__ in OURS)
 
 
 def signature_of(what: Any, *, is_method: bool = False) -> str:
@@ -174,7 +180,7 @@ def _told(what: Any) -> str:
     """A docstring as Markdown, with links to other public names and to pages."""
     text = inspect.getdoc(what) or ""
     text = re.sub(r"\bdocs/([a-z]+)\.md\b", r"[\1](../\1.md)", text)
-    text = re.sub(r"^Raises ", "**Raises** ", text, flags=re.MULTILINE)
+    text = re.sub(r"\bRaises\b", "**Raises**", text)
     text = re.sub(r"`([A-Za-z_]+)`", lambda found: _link(found[1]), text)
     names = "|".join(name for name in nd.__all__ if name.endswith(("Error", "Missing", "NotFound")))
     return re.sub(rf"(?<![\w`<.])({names})(?![\w`>])", lambda found: _link(found[1]), text)

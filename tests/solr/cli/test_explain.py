@@ -161,11 +161,11 @@ def test_mistakes_are_one_line(run: Run, source: Path) -> None:
 def test_the_page_shows_what_is_printed(run: Run, solr: Collection) -> None:
     """The example of docs/explain.md is what the command prints of the demo corpus."""
     page = (ROOT / "docs" / "explain.md").read_text()
-    shown = page.partition("```console\n$ neardup ")[2].partition("```")[0]
+    shown = page.partition("```console\n$ neardup explain ")[2].partition("```")[0]
     command, _, expected = shown.partition("\n")
     run("index", str(demo.listings()))
     words = shlex.split(command)
     assert words[-2] in ("-c", "--collection")
     assert words[-1] == "neardup_demo"
-    printed = run(*words[:-2], COLUMNS="80").stdout
+    printed = run("explain", *words[:-2], COLUMNS="80").stdout
     assert printed.replace(solr.name, "neardup_demo") == expected

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,7 +18,6 @@ from neardup_solr.solr import hits as together
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hot, Question, hits_of_each, with_most_shared
 from neardup_solr.verbs.gate.policy import Policy
-from tests import ROOT
 from tests.solr import theirs
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
@@ -385,20 +381,6 @@ def test_the_same_run_again(solr: Collection) -> None:
     assert {"allow", "tag", "hold", "reject"} == set(first.values())
     for id, action in first.items():
         assert second[id] == action or (action, second[id]) == ("hold", "reject")
-
-
-def test_the_example_of_the_page(solr: Collection, tmp_path: Path) -> None:
-    """The script of docs/gate.md as it stands, on this collection and these documents."""
-    nd.index([document("1", FOX), document("2", LAMP)], solr)
-    page = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
-    [script] = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
-    address = r'"http://localhost:8983/solr", (collection=)?"articles"'
-    code, replaced = re.subn(address, f'"{solr.base}", "{solr.name}"', script)
-    assert replaced == 1
-    (tmp_path / "new.jsonl").write_text(f'{{"id": "3", "text": "{FOX}"}}\n')
-    command = [sys.executable, "-W", "error", "-c", code]
-    ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
-    assert ran.stdout == "3 reject the same text as '1' ['1']\n", ran.stderr
 
 
 def test_the_gate_on_two_shards(cloud: str) -> None:
