@@ -53,6 +53,12 @@ def test_every_command_has_a_page_by_hand_with_an_example(words: str) -> None:
     assert f"$ neardup {words}" in text
 
 
+def test_every_command_is_in_the_list_of_commands() -> None:
+    """Each has its line there, under one of the headings of `neardup --help`."""
+    listed = re.findall(r"^\| \[`neardup ([a-z ]+)`\]", commands.overview(""), re.MULTILINE)
+    assert sorted(listed) == sorted(COMMANDS)
+
+
 def test_every_page_of_a_command_is_that_of_one() -> None:
     """docs/commands has no file that tells of a command which is gone."""
     pages = {path.stem for path in (ROOT / "docs" / "commands").glob("*.md")}

@@ -13,6 +13,7 @@ from typing import Any
 import typer.main
 
 from neardup_solr.cli import main
+from neardup_solr.cli.grouped import GROUPS
 
 OTHER = "Options"  # those that stand in no group of their own
 
@@ -54,14 +55,17 @@ def page(words: str, command: Command, by_hand: str) -> str:
 
 
 def overview(by_hand: str) -> str:
-    """The page about all commands: what is written by hand, then a list with a line for each."""
-    rows = [
-        f"| [`neardup {words}`](commands/{page_name(words)}.md) | {_first(command)} |"
-        for words, command in commands().items()
-    ]
+    """The page about all commands: what is written by hand, then the groups that `--help` has."""
+    parts = [by_hand.strip()]
+    for heading, names in GROUPS.items():
+        rows = [
+            f"| [`neardup {words}`](commands/{page_name(words)}.md) | {_first(command)} |"
+            for words, command in commands().items()
+            if words.split()[0] in names
+        ]
+        parts.append("\n".join([f"## {heading}", "", "| command | |", "|---|---|", *rows]))
     pages = "\n".join(f"commands/{page_name(words)}" for words in commands())
-    toctree = f"```{{toctree}}\n:hidden:\n\n{pages}\n```"
-    return "\n".join([by_hand.strip(), "", "| command | |", "|---|---|", *rows, "", toctree, ""])
+    return "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
 
 
 def usage_of(words: str, command: Command) -> str:
