@@ -4,8 +4,8 @@
     python benchmarks/trials.py --before CHECKOUT    # and what an earlier checkout gave
 
 A checkout has a .venv of its own, made by its scripts. Each trial runs alone, in a folder of small
-files, on the embedded Solr; what it says last, and its exit code, is the result. benchmarks/trials.md is
-the table of both.
+files, on the embedded Solr; what it says, and its exit code, are the result. The table of both is
+in benchmarks/trials.md.
 """
 
 from __future__ import annotations
