@@ -36,6 +36,7 @@ FORMATS: Final = {
 COMPRESSED: Final = (".gz", ".zst")
 DELIMITERS: Final = {"csv": ",", "tsv": "\t"}
 AT_ONCE: Final = 8_192  # rows of Parquet that are held
+BUFFER: Final = 2**20  # bytes that are written at once
 
 Added: TypeAlias = Mapping[str, str | float | None]
 # Takes a record of the source, and what is written beside its own columns.
@@ -141,7 +142,7 @@ def _suffix(path: Path) -> str:
 
 @contextmanager
 def _stream(path: Path, suffix: str) -> Iterator[BinaryIO]:
-    with path.open("xb") as file:
+    with path.open("xb", buffering=BUFFER) as file:
         if suffix == ".gz":
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file) as zipped:
                 yield cast(BinaryIO, zipped)
@@ -301,8 +302,9 @@ def _parquet(
         else:
             batches = [batch.take(pyarrow.array(rows)) for batch, rows in _of_batches(records)]
             part = pyarrow.Table.from_batches(batches, own)
-        more = pyarrow.Table.from_pylist([dict(each) for _, each in held], beside)
-        arrays = [*(part.column(at) for at in places), *more.columns]
+        arrays = [part.column(at) for at in places]
+        for name, kind in zip(beside.names, beside.types, strict=True):
+            arrays.append(pyarrow.array([extra[name] for _, extra in held], kind))
         return pyarrow.Table.from_arrays(arrays, schema=schema)
 
     with ParquetWriter(unfinished, schema) as writer:

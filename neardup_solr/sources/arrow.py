@@ -13,6 +13,7 @@ from neardup_solr.sources.record import Opened, Reading, Record
 from neardup_solr.sources.whole_files import size
 
 ROWS_AT_ONCE: Final = 256
+COPIED_AT_ONCE: Final = 2_048  # which makes no Python objects of them
 
 
 def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
@@ -27,15 +28,23 @@ def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
 
 def written_batches(source: Opened) -> tuple[Any, Iterator[Any]]:
     """The schema of a Parquet file, and its rows in batches, as far as they can be read."""
-    file = _opened(source)
-    return file.schema_arrow, _readable(file)
+    return _opened(source).schema_arrow, _readable(source)
 
 
-def _readable(file: Any) -> Iterator[Any]:
+def _readable(source: Opened) -> Iterator[Any]:
     import pyarrow
 
-    with file, suppress(pyarrow.ArrowException, OSError):
-        yield from file.iter_batches(batch_size=ROWS_AT_ONCE)
+    given = 0
+    # Many rows at once are read sooner; of a damaged file, few at once give all that is whole.
+    for at_once in (COPIED_AT_ONCE, ROWS_AT_ONCE):
+        seen = 0
+        with _opened(source) as file, suppress(pyarrow.ArrowException, OSError):
+            for batch in file.iter_batches(batch_size=at_once):
+                seen += batch.num_rows
+                if seen > given:
+                    yield batch.slice(batch.num_rows - (seen - given))
+                    given = seen
+            return
 
 
 def row_of(batch: Any, row: int) -> dict[str, Any]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import deque
 from collections.abc import Iterator
+from functools import cache
 from typing import Final
 
 from neardup_solr.errors import RecordError
@@ -91,18 +93,22 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
             yield record(f"{where}{number}", row[id_at], text, reading=reading, kept=kept)
 
 
-def written_rows(
-    source: Opened, reading: Reading, usual: str
-) -> tuple[str, Iterator[tuple[bytes, list[str]]]]:
-    """What separates the columns, and the rows as they are written with their fields, header first.
+def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Iterator[bytes]]:
+    """What separates the columns, and the rows as they are written, header first.
 
-    A row that cannot be read has no fields.
+    A row that cannot be read is empty.
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
     held: deque[bytes] = deque()
     feed = _Feed(_remembered(lines(source, reading.max_doc_bytes + 64 * 1024), held))
     delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
-    return delimiter, _as_written(_rows(feed, reading, delimiter), held)
+    return delimiter, _as_written(feed, held, reading, delimiter)
+
+
+def fields_of(row: bytes, reading: Reading, delimiter: str) -> list[str]:
+    """The fields of a row as it is written."""
+    first, *others = row.split(b"\n")
+    return _row(first, _Feed(iter(others)), [], delimiter, reading)
 
 
 def _remembered(stream: Iterator[bytes | None], held: deque[bytes]) -> Iterator[bytes | None]:
@@ -112,21 +118,39 @@ def _remembered(stream: Iterator[bytes | None], held: deque[bytes]) -> Iterator[
 
 
 def _as_written(
-    rows: Iterator[tuple[int, Row]], held: deque[bytes]
-) -> Iterator[tuple[bytes, list[str]]]:
+    feed: _Feed, held: deque[bytes], reading: Reading, delimiter: str
+) -> Iterator[bytes]:
     """Each row with its lines; blank ones between the rows are left out."""
+    is_row = _row_pattern(delimiter).fullmatch
     line = 1
-    for number, row in rows:
+    for number, raw in feed:
+        if raw in (b"", b"\r"):
+            continue
         for _ in range(number - line):
             held.popleft()
-        if not isinstance(row, list):
-            line = number
-            yield b"", []
+        line = number + 1
+        if raw is None or b'"' not in raw or is_row(raw):
+            yield held.popleft()
             continue
-        # Within a row, line breaks stand in its fields only.
-        breaks = sum(field.count("\n") for field in row) if b'"' in held[0] else 0
-        line = number + 1 + breaks
-        yield b"\n".join([held.popleft() for _ in range(1 + breaks)]), row
+        taken: list[Numbered] = []
+        try:
+            row = _row(raw, feed, taken, delimiter, reading)
+        except Unusable:
+            feed.give_back(taken)
+            held.popleft()
+            yield b""
+            continue
+        breaks = sum(field.count("\n") for field in row)  # which stand in its fields only
+        line += breaks
+        yield b"\n".join([held.popleft() for _ in range(1 + breaks)])
+
+
+@cache
+def _row_pattern(delimiter: str) -> re.Pattern[bytes]:
+    """A line that is a whole row, in which each quote is where it belongs."""
+    between = re.escape(delimiter.encode())
+    field = rb'(?:"[^"]*+(?:""[^"]*+)*+"|(?:(?!' + between + rb')[^"\r])*+)'
+    return re.compile(field + rb"(?:" + between + field + rb")*+\r?")
 
 
 def _delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:

@@ -15,7 +15,7 @@ from typing import Any, Final
 from neardup_solr.errors import RecordError
 from neardup_solr.records import Document
 from neardup_solr.sources import arrow, sheets
-from neardup_solr.sources.formats import written_lines, written_rows
+from neardup_solr.sources.formats import fields_of, written_lines, written_rows
 from neardup_solr.sources.objects import written_objects
 from neardup_solr.sources.record import Opened, Reading
 from neardup_solr.sources.whole_files import read_folder
@@ -59,15 +59,16 @@ def _lines(source: Opened, reading: Reading) -> Written:
 
 def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written:
     delimiter, rows = written_rows(source, reading, usual)
-    head, names = next(rows)
+    head = next(rows)
+    names = fields_of(head, reading, delimiter)
 
-    def row(found: tuple[bytes, list[str]]) -> dict[str, Any]:
-        return dict(zip(names, found[1], strict=True))
+    def row(found: bytes) -> dict[str, Any]:
+        return dict(zip(names, fields_of(found, reading, delimiter), strict=True))
 
     return Written(
         format=format,
         records=_undamaged(rows),
-        raw=lambda found: found[0],
+        raw=bytes,
         row=row,
         head=(codecs.BOM_UTF8 if _has_mark(source) else b"") + head,
         delimiter=delimiter,

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -147,7 +148,7 @@ class Outputs:
             added = (DUPLICATE_OF, SIMILARITY)
             remove = files.enter_context(self._opened(self.removed, source, fates, added))
             removed = iter(fates.removed)
-            for number, (record, fate) in enumerate(self._with_fates(source, fates)):
+            for number, fate, record in self._with_fates(source, fates):
                 if number % AT_ONCE == 0:
                     on_progress(Progress(WRITING, number, len(fates.of)))
                 if fate == KEPT:
@@ -167,18 +168,17 @@ class Outputs:
         if needs_columns(path, source):
             again = sources.as_written(self._path, reading=self.reading)
             records = self._with_fates(again, fates)
-            columns = columns_of(path, (again.row(one) for one, fate in records if fate != FAILED))
+            columns = columns_of(
+                path, (again.row(one) for _, fate, one in records if fate != FAILED)
+            )
         return copied(path, source, added=added, columns=columns)
 
-    def _with_fates(self, source: Written, fates: Fates) -> Iterator[tuple[Any, int]]:
-        """Each record with its fate; what fails at the end may be no record, but damage."""
-        told = iter(fates.of)
-        for record in source.records:
-            fate = next(told, None)
-            if fate is None:
-                raise self._changed()
-            yield record, fate
-        if any(fate != FAILED for fate in told):
+    def _with_fates(self, source: Written, fates: Fates) -> Iterator[tuple[int, int, Any]]:
+        """The number of each record, its fate, and it; what fails at the end may be damage."""
+        numbers, records = count(), iter(source.records)
+        yield from zip(numbers, fates.of, records, strict=False)
+        rest = fates.of[next(numbers) - 1 :]
+        if rest.count(FAILED) < len(rest) or next(records, None) is not None:
             raise self._changed()
 
     def _changed(self) -> SourceError:
