@@ -82,8 +82,10 @@ def test_links_lead_somewhere() -> None:
                 assert not heading or heading in anchors(end), f"{page.name}: {target}#{heading}"
 
 
-def test_the_wheel_carries_the_configset(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An installed package finds the configset where the wheel puts it."""
+def test_the_wheel_carries_the_configset_and_the_pages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An installed package finds them where the wheel puts them."""
     build = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]
     for source, place in build["targets"]["wheel"]["force-include"].items():
         shutil.copytree(ROOT / source, tmp_path / place)
@@ -92,6 +94,9 @@ def test_the_wheel_carries_the_configset(tmp_path: Path, monkeypatch: pytest.Mon
     assert found == tmp_path / "neardup_solr" / "solr_config"
     for needed in ("conf/managed-schema.xml", "conf/solrconfig.xml", "server/jars.lock"):
         assert (found / needed).is_file()
+    monkeypatch.delenv("NEARDUP_DOCS", raising=False)
+    monkeypatch.setattr(files, "SITE", "")
+    assert files.page("tuning") == str(tmp_path / "neardup_solr" / "docs" / "tuning.md")
 
 
 def test_pages_that_messages_name_are_there() -> None:

@@ -166,8 +166,8 @@ def _written_out(part: str, names: Mapping[str, Any]) -> list[str]:
     inner = typing.get_args(value)
     is_union = isinstance(value, types.UnionType) or typing.get_origin(value) is typing.Union
     if is_union and typing.Any not in inner:
-        return [f"`{_plain(each)}`" for each in inner]
-    return [f"`{part}`"]
+        return [_link(_plain(each)) for each in inner]
+    return [_link(part)]
 
 
 def _plain(inner: Any) -> str:
