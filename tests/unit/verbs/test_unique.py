@@ -506,6 +506,25 @@ def test_a_damaged_file_gives_what_is_whole(tmp_path: Path) -> None:
     assert len(rows_of(unique)) == told.kept
 
 
+def test_of_a_damaged_table_all_that_is_whole_is_copied(tmp_path: Path) -> None:
+    """Rows are copied up to the very one at which reading stopped."""
+    source, unique = tmp_path / "in.parquet", tmp_path / "out.parquet"
+    rows = [
+        {"id": str(at), "text": f"words {at * at} {at} of their own {-at}"} for at in range(9_000)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows), source, compression="zstd", row_group_size=3_000)
+    content = bytearray(source.read_bytes())
+    at = pq.ParquetFile(source).metadata.row_group(2).column(1).data_page_offset
+    content[at + 40 : at + 4_000] = bytes(3_960)
+    source.write_bytes(content)
+    found = nd.duplicates(source, unique=unique, removed=tmp_path / "gone.parquet", by="bands")
+    told = found.unique
+    assert told is not None
+    assert (told.failed, told.kept + told.removed) == (1, found.documents)
+    assert found.documents >= 5_000
+    assert len(rows_of(unique)) == told.kept
+
+
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
 def test_another_encoding_comes_out_as_utf8(encoding: str, tmp_path: Path) -> None:
     """What is not UTF-8 is, afterwards."""
