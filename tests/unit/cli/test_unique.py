@@ -37,7 +37,7 @@ def test_the_summary_adds_up() -> None:
     ran = CliRunner().invoke(
         parser(), ["duplicates", "a.csv", "--unique", "b.csv", "--removed", "c.csv"]
     )
-    assert ran.exit_code == 0
+    assert ran.exit_code == 1  # for the record that could not be used
     assert ran.stdout == ""
     said = (
         "Of 5 records, 2 are in b.csv, 2 in c.csv (1 because the id comes again later); "
@@ -50,6 +50,9 @@ def test_the_summary_adds_up() -> None:
     assert ran.stdout.count("\n") == 1
     ran = CliRunner().invoke(parser(), ["duplicates", "a.csv", "--removed", "c.csv"])
     assert "Of 5 records, 2 are kept, 2 in c.csv" in ran.stderr
+    ran = CliRunner().invoke(parser(), ["duplicates", "b.csv", "--unique", "d.csv"])
+    assert (ran.exit_code, ran.stdout) == (0, "")
+    assert "Of 2 records, 2 are in d.csv, 0 removed." in ran.stderr
 
 
 @pytest.mark.parametrize(
