@@ -65,7 +65,7 @@ def test_the_example_of_the_page(secured: str, certified: Certified) -> None:
         ("our-ca.pem", str(certified.ca)),
         ("X-Api-Key", KEY[0]),
         ("the key", KEY[1]),
-        (', proxy="http://proxy:3128"', ""),
+        ('    proxy="http://proxy:3128",\n', ""),
     ):
         assert named in code
         code = code.replace(named, real)
