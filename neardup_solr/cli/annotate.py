@@ -24,8 +24,8 @@ def annotate(
     which: Annotated[
         Which,
         typer.Option(
-            help="needed: those whose fields are missing or stale; missing: those without, whose"
-            " texts alone are read; all: every one anew."
+            help="needed: documents whose fields are missing or stale; missing: only those without"
+            " fields, and no other text is read; all: every one."
         ),
     ] = "needed",
     query: options.QueriesOption = None,

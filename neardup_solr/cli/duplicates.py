@@ -159,7 +159,12 @@ def duplicates(
 ) -> None:
     """Find all near-duplicates of a collection or file, in clusters."""
     from neardup_solr.files import check_apart
-    from neardup_solr.verbs.duplicates import check_output
+    from neardup_solr.measures import Limits
+    from neardup_solr.sizes import in_bytes
+    from neardup_solr.verbs.duplicates import check_output, check_sides
+    from neardup_solr.verbs.duplicates.compare import Verifying
+    from neardup_solr.verbs.duplicates.gather import Working
+    from neardup_solr.verbs.duplicates.group import Grouping
     from neardup_solr.verbs.mark import require_fields
 
     _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
@@ -175,7 +180,14 @@ def duplicates(
         check_apart({"-o": output, "--unique": unique, "--removed": removed})
         check_output(output)
     _check_files(source, unique, removed)
-    options.check_limits(measure, max_distance, min_similarity)
+    limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
+    # Refused before a Solr is asked.
+    Verifying(
+        measure=measure, limits=limits, by=by, cap=cap, within=within, mutual_best=mutual_best
+    )
+    check_sides(against, within=within, mutual_best=mutual_best)
+    Grouping(linkage=linkage, canonical=canonical)
+    Working(memory=None if memory is None else in_bytes(memory, "memory"), limit=limit)
     with progress.watching(comparing="pairs") as watching:
         place = source or options.connect(solr, collection)
         if mark and not isinstance(place, str):
@@ -223,6 +235,8 @@ def duplicates(
         if not dry_run:
             _confirm(found, yes=yes)
         _mark(place, found, dry_run=dry_run)
+    if found.failed:
+        raise typer.Exit(1)
 
 
 def _side(against: str, solr: str | None) -> str | Collection:

@@ -51,10 +51,12 @@ def evaluate(
     from neardup_solr.files import check_apart
     from neardup_solr.reports import rows as faces
     from neardup_solr.verbs.evaluate import known_pairs
+    from neardup_solr.verbs.report import check_ids
 
     if output is not None:
         faces.check_output(output)
     check_apart({"KNOWN": known, "--report": report, "-o": output})
+    check_ids(from_id, to_id)
     pairs = known_pairs(known)
     if report is not None:
         _put_out(nd.evaluate(report, pairs), output)

@@ -49,7 +49,9 @@ def explain(
     And what would catch them.
     """
     from neardup_solr.cli import explanation
+    from neardup_solr.verbs.explain import check_ids
 
+    check_ids(id, other_id)
     settings = options.settings_given(
         kind=kind, shingle_size=shingle_size, language=language, hashes=hashes, bands=bands,
         rows=band_rows,

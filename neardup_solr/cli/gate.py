@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -154,9 +155,16 @@ def _put_out(decided: Iterable[Decision], output: Path | None, as_rows: str | No
     if output is not None:
         faces.write_decisions(decided, output)
     elif as_rows is not None:
-        show.print_rows(faces.format_decisions(decided, as_rows))
+        show.print_rows(faces.format_decisions(_begun(decided), as_rows))
     else:
         _print_table(decided)
+
+
+def _begun(decided: Iterable[Decision]) -> Iterator[Decision]:
+    """The same decisions, the first of them made: no header is printed before an error."""
+    coming = iter(decided)
+    first = list(islice(coming, 1))
+    return chain(first, coming)
 
 
 def _print_table(decided: Iterable[Decision], *, most: int = show.MOST_ROWS) -> None:

@@ -30,10 +30,14 @@ def init(
     ] = False,
 ) -> None:
     """Create a collection, or add our fields to one that is there."""
+    from neardup_solr.verbs.init import check_names
+
+    text = options.names(text_field)
+    check_names(text=text, prefix=prefix, native=native, remove=remove)
     target = options.connect(solr, collection)
     done = nd.init(
         target,
-        text=options.names(text_field),
+        text=text,
         prefix=prefix,
         native=native,
         shards=shards,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING
 
 import typer
@@ -46,8 +46,10 @@ def lint(
 
 def print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
     """Print findings for people, or as rows in one of the formats."""
+    from neardup_solr.cli.main import in_options
     from neardup_solr.reports.rows import format_rows
 
+    findings = [replace(one, remedy=in_options(one.remedy, "lint")) for one in findings]
     if as_rows is not None:
         rows = map(asdict, findings)
         show.print_rows(format_rows(rows, COLUMNS, as_rows))

@@ -13,12 +13,16 @@ import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import Annotated, TextIO, cast
+from inspect import signature
+from typing import TYPE_CHECKING, Annotated, TextIO, cast
 
 import typer
 
 from neardup_solr.cli import show
 from neardup_solr.cli.grouped import START, Command, Group
+
+if TYPE_CHECKING:
+    from neardup_solr.errors import NeardupError
 
 INTERRUPTED = 130
 WRONG_USAGE = 2
@@ -99,7 +103,7 @@ def _run(words: Sequence[str]) -> int:
         return _usage(words) or _call(words)
     except NeardupError as error:
         command = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
-        show.say(f"neardup: {show.printable(in_options(str(error), command))}")
+        show.say(f"neardup: {show.printable(_told(error, command))}")
         return WRONG_USAGE if isinstance(error, ArgumentError) else 1
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -111,34 +115,57 @@ def _run(words: Sequence[str]) -> int:
     return 1
 
 
+def _told(error: NeardupError, command: str) -> str:
+    """An error in the command's words, but for the name of the file or address it is about."""
+    message = str(error)
+    about = getattr(error, "source", None) or getattr(error, "url", None)
+    if about is None or not message.startswith(about):
+        about = ""
+    return about + in_options(message.removeprefix(about), command)
+
+
 # What the library calls otherwise than the command.
 _FLAGS = {
-    "id": "--id-field", "text": "--text-field", "collection": "--collection",
-    "source": "SOURCE", "rows": "--band-rows",
+    "id": "--id-field", "text": "--text-field", "address": "--solr",
+    "source": "SOURCE", "rows": "--band-rows", "found": "--report", "known": "KNOWN", "ids": "IDS",
 }  # fmt: skip
+# An argument in backticks; first what a message quotes, in which nothing is an argument.
+_ARGUMENT = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`(\w+)`""")
 
 
 def in_options(message: str, command: str) -> str:
     """A message of the library in the command's words: `min_similarity` is --min-similarity."""
-    known = _options_of(command)
+    known, arguments = _options_of(command), _arguments_of(command)
 
     def flag(found: re.Match[str]) -> str:
         name = found[1]
+        if name is None:
+            return found[0]
         own = f"--{name.replace('_', '-')}"
-        if own in known:
-            return own
-        return _FLAGS.get(name, own) if _FLAGS.get(name, own) in known else name
+        flags = [each for each in (own, _FLAGS.get(name)) if each in known]
+        if flags:
+            return str(flags[0])
+        return name if name in arguments else found[0]
 
-    return re.sub(r"`(\w+)`", flag, message)
+    return _ARGUMENT.sub(flag, message)
 
 
 def _options_of(command: str) -> set[str]:
-    """The options of a command, and what it calls its source."""
+    """The options of a command, and its arguments in capitals."""
     if command not in COMMANDS:
         return set()
     found = typer.main.get_command(parser([command]))
     inner = getattr(found, "commands", {}).get(command, found)
-    return {"SOURCE", *(option for each in inner.params for option in each.opts)}
+    named = {option for each in inner.params for option in each.opts}
+    return {"--ca", *(each if each.startswith("-") else each.upper() for each in named)}
+
+
+def _arguments_of(command: str) -> set[str]:
+    """What the library's function for a command takes."""
+    import neardup_solr as nd
+
+    verbs = [nd.connect, getattr(nd, command, None)]
+    return {name for verb in verbs if callable(verb) for name in signature(verb).parameters}
 
 
 def _usage(words: Sequence[str]) -> int:

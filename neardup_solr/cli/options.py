@@ -85,7 +85,7 @@ KindOption = Annotated[
     Kind | None, typer.Option(help="What shingles are made of [words].", rich_help_panel=SHAPE)
 ]
 ShingleSizeOption = Annotated[
-    int | None, typer.Option(help="Pieces in a shingle [3].", rich_help_panel=SHAPE)
+    int | None, typer.Option(help="Pieces in a shingle [3].", min=1, rich_help_panel=SHAPE)
 ]
 LanguageOption = Annotated[
     str | None, typer.Option(help="Language of the stems [english].", rich_help_panel=SHAPE)
@@ -94,14 +94,17 @@ FamilyOption = Annotated[
     Family | None, typer.Option(help="Hash family [affine].", rich_help_panel=SHAPE)
 ]
 HashesOption = Annotated[
-    int | None, typer.Option(help="Hashes in a signature [128].", rich_help_panel=SHAPE)
+    int | None,
+    typer.Option(help="Hashes in a signature [128].", min=1, max=65_536, rich_help_panel=SHAPE),
 ]
 SignatureTermsOption = Annotated[
-    int | None, typer.Option(help="Terms in content_sg [20].", rich_help_panel=SHAPE)
+    int | None, typer.Option(help="Terms in content_sg [20].", min=0, rich_help_panel=SHAPE)
 ]
-BandsOption = Annotated[int | None, typer.Option(help="LSH bands [42].", rich_help_panel=SHAPE)]
+BandsOption = Annotated[
+    int | None, typer.Option(help="LSH bands [42].", min=1, rich_help_panel=SHAPE)
+]
 BandRowsOption = Annotated[
-    int | None, typer.Option(help="Rows of a band [3].", rich_help_panel=SHAPE)
+    int | None, typer.Option(help="Rows of a band [3].", min=1, rich_help_panel=SHAPE)
 ]
 FieldsOption = Annotated[
     str | None,

@@ -27,12 +27,14 @@ def report(
 ) -> None:
     """Report the near-duplicate pairs of documents of a collection."""
     from neardup_solr.reports import rows as faces
+    from neardup_solr.verbs.report import check_ids
 
     as_rows = options.rows_format(format)
     if output is not None:
         if format not in (None, output.suffix.lower()[1:]):
             raise typer.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
         faces.check_output(output)
+    check_ids(from_id, to_id)
     options.check_limits(measure, max_distance, min_similarity)
     target = options.connect(solr, collection)
     with progress.watching() as watching:

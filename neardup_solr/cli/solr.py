@@ -64,7 +64,10 @@ def status() -> None:
 
     found = embedded.running()
     if found is None:
-        typer.echo("Solr does not run; start it with: neardup solr start")
+        if begun := embedded.starting():
+            typer.echo(f"Solr is starting (pid {begun.pid}); wait for it with: neardup solr start")
+        else:
+            typer.echo("Solr does not run; start it with: neardup solr start")
         raise typer.Exit(1)
     for name, value in _facts(found):
         typer.echo(f"{name:8}{value}")

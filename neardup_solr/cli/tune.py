@@ -57,11 +57,16 @@ def tune(
 
     And see what they cost, on a sample.
     """
+    from neardup_solr.minhash.plans import Demand
     from neardup_solr.reports import plots
+    from neardup_solr.verbs.tune import Sampling, check_hashes
 
     settings = options.settings_given(kind=kind, shingle_size=shingle_size, language=language)
     if source is None and settings:
         raise typer.BadParameter(f"a collection has its own {', '.join(settings)}: name a SOURCE")
+    Demand(catch=catch, miss=miss, avoid=avoid, load=load)  # refused before a Solr is asked
+    check_hashes(hashes)
+    Sampling(size=sample)
     if plot is not None:
         plots.check_plot(plot)
     failures: list[Exception] = []

@@ -40,7 +40,7 @@ def check_plot(path: Path) -> None:
     check_place(path)
     if find_spec("matplotlib") is None:
         raise SettingsError(
-            "pictures need matplotlib", 'pip install "neardup-solr[plot]", or leave --plot out'
+            "pictures need matplotlib", 'pip install "neardup-solr[plot]", or leave `plot` out'
         )
 
 

@@ -1,4 +1,4 @@
-"""Many documents at once: signed, shared out with those that they meet, and compared with them."""
+"""Many documents at once: signed, and compared with the documents they share a band with."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ BANDS = "content_bands"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Batch:
-    """Documents that can be indexed, their words and keys, and what they are compared by.
+    """Documents that can be indexed, with their number of words and their band keys.
 
-    That is their normal forms, or for the estimate their encoded signatures (`known`).
+    `known` is what they are compared by: normal forms, or encoded signatures for the estimate.
     """
 
     documents: Sequence[Document]
@@ -30,17 +30,17 @@ class Batch:
     known: list[str]
 
     def terms(self) -> list[tuple[str, ...]]:
-        """The bands of each document; none of one without words."""
+        """The bands of each document; a document without words has none."""
         named = bands.terms(self.keys)
         return [own if words else () for own, words in zip(named, self.words, strict=True)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Met:
-    """A document that another one shares a band with, and its `place` in what is compared.
+    """A document that shares a band with another, and its `place` in what is compared.
 
-    `number` is its number among those that a gate admitted before, `row` its row in this batch; a
-    document of the collection has neither.
+    `number` is its number among the documents that a gate admitted before, `row` its row in this
+    batch; a document of the collection has neither.
     """
 
     id: str
@@ -52,7 +52,7 @@ class Met:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Near:
-    """A document that another is near to; `is_equal` where what is compared is the same."""
+    """A document that another is near to; `is_equal` if what is compared is the same."""
 
     met: Met
     match: Match
@@ -60,7 +60,7 @@ class Near:
 
 
 def signed_batch(documents: Sequence[Document], comparer: Comparer) -> Batch:
-    """Documents with what is computed from their texts."""
+    """The documents with what is computed from their texts."""
     texts = [one.text for one in documents]
     made = sign.sign(texts, comparer.settings, keep_normal=True)
     needs_texts = comparer.measure.needs_texts
@@ -70,11 +70,11 @@ def signed_batch(documents: Sequence[Document], comparer: Comparer) -> Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finder:
-    """How candidates are found in a collection: those that `filters` let through.
+    """How candidates are found in a collection: documents that match the `filters`.
 
-    `hot` are the bands that were met so far which too many documents share; whether those that
-    share only such ones are met as far as they share most, is `with_most_shared`. They have these
-    further `fields`.
+    `hot` are the bands found so far that too many documents share. By `with_most_shared`,
+    documents that share only such bands are found too, those that share most. `fields` are
+    further fields to read.
     """
 
     comparer: Comparer
@@ -90,9 +90,9 @@ class Finder:
 
 
 def hits_of_batch(collection: Collection, batch: Batch, finder: Finder) -> list[Hits]:
-    """Who in a collection shares a band with each document of a batch; nobody with one of no words.
+    """The documents of a collection that share a band with each document of a batch.
 
-    Of those that share only hot bands with a document, which `is_cut` then, some may be missing.
+    If a result `is_cut`, documents that share only hot bands may be missing from it.
     """
     terms, question = batch.terms(), finder.question()
     found = hits_of_each(collection, terms, question, finder.hot)
@@ -104,9 +104,9 @@ def hits_of_batch(collection: Collection, batch: Batch, finder: Finder) -> list[
 def meetings(
     batch: Batch, found: Sequence[Sequence[Hit]], known: list[str], comparer: Comparer
 ) -> list[tuple[int, Met]]:
-    """Those found for each row that may be within the limits, with the row.
+    """What was found for each row and may be within the limits, with the row.
 
-    What they are compared by is added to `known`, which begins with the batch's own.
+    What it is compared by is added to `known`, which begins with that of the batch.
     """
     places: dict[str, int] = {}
     contents: list[str] = []
@@ -127,9 +127,9 @@ def meetings(
 def near_ones(
     known: Sequence[str], met: Sequence[tuple[int, Met]], comparer: Comparer
 ) -> Iterator[tuple[int, Near]]:
-    """Those of the rows and whom they met that are within the limits.
+    """The pairs of `met` that are within the limits, with the row of each.
 
-    Raises SettingsError where a signature is not one of these settings.
+    Raises SettingsError if a signature was made with other settings.
     """
     if not met:
         return

@@ -30,24 +30,26 @@ def connect(
 ) -> Collection:
     """A collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
 
-    An address is that of a Solr ("http://host:8983/solr"; user and password may stand in it), or
-    of a collection in it ("http://host:8983/solr/listings"). `collection` is the name in it
-    (default: "neardup"). Instead of an address, a `pysolr.Solr`: the collection is its own, and
-    its session goes on sending the requests, with all that was set there.
+    `address` is that of a Solr ("http://host:8983/solr"; it may contain user and password), or of
+    a collection in it ("http://host:8983/solr/listings"). `collection` is the name in that Solr
+    (default: "neardup"). `address` may also be a `pysolr.Solr`: then the collection is its own,
+    and its session sends the requests, with all that was set there.
 
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (default: that
     of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `headers` go with every request
     (default: those of $NEARDUP_SOLR_HEADERS), and `proxy` is the address of a proxy for all of
-    them (default: those of the environment, which never count for this machine itself).
+    them (default: those of the environment, which are not used for this machine itself).
 
     The embedded Solr is started if it does not run yet (with `heap`, such as "2g"); `on_started`
-    gets one line that says so. With `create` its collection is created if it is missing. In a Solr
-    of yours only `init` creates one.
+    gets one line that says so. With `create` its collection is created if it is missing. In your
+    own Solr only `init` creates one.
 
     Raises ArgumentError if no collection can have that name, the address names another one, or
-    the CA file is missing; SolrUnreachable if the address is none; ServerError if the embedded
-    Solr cannot be fetched or started.
+    the CA file is missing; SolrUnreachable if the address is not an http or https URL; ServerError
+    if the embedded Solr cannot be fetched or started.
     """
+    if collection is not None:
+        require_name(collection)
     address = address or os.environ.get(ADDRESS)
     if address:
         usual = from_environment()
@@ -57,7 +59,6 @@ def connect(
             require_named(found, collection)
         return _named(found)
     name = NAME if collection is None else collection
-    require_name(name)
     from neardup_solr import embedded
 
     running = embedded.start(heap=heap)
@@ -74,12 +75,12 @@ def connect(
 
 
 def _named(collection: Collection) -> Collection:
-    """The collection with the names that were kept in its schema, where it is there and has any."""
+    """The collection with the names that its schema keeps, if it exists and keeps any."""
     return replace(collection, names=collection.kept_names())
 
 
 def require_named(collection: Collection, name: str) -> None:
-    """Refuse an address that names another collection than the user does, by ArgumentError."""
+    """Refuse an address that names another collection than `collection`, by ArgumentError."""
     if name != collection.name:
         raise ArgumentError(
             f"the address names the collection {collection.name!r}, and `collection` is {name!r}",

@@ -18,13 +18,13 @@ def delete(
 ) -> int:
     """Delete documents by id and by a query in Solr's syntax ("*:*" is all of them).
 
-    Returns how many documents matched; ids that are not there are no error. A dry run only counts.
+    Returns how many documents matched; an unknown id is not an error. A dry run only counts.
 
-    Raises SolrAnswerError if Solr does not understand the query (nothing is deleted then), and
-    ArgumentError for ids that are one text.
+    Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted), and
+    ArgumentError if `ids` is a text instead of a list.
     """
     require(bool(ids) or query is not None, "nothing says what to delete", "give `ids` or `query`")
-    # What an interrupted run sent is not yet seen by searches, and so would not be counted.
+    # Searches do not see what an interrupted run sent, so it would not be counted.
     collection.commit()
     matching = _matching(collection, ids, query)
     if dry_run:

@@ -1,4 +1,4 @@
-"""demo: the main job on listings that ship with the package."""
+"""demo: the main job on listings that come with the package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""doctor: whether the fields of a collection are those of its texts, and how its server fares."""
+"""doctor: whether the fields of a collection match its texts, and the state of its server."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SAMPLE = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What doctor counted and found: `settings` has the documents of each fingerprint.
+    """What doctor counted and found: `settings` counts the documents of each fingerprint.
 
-    `documents` are those of the collection without nested ones, `missing` those of them that have
-    text and none of our fields, `without_text` those that have none (None: it cannot be searched,
-    and `missing` may have no text either), `sampled` those that were computed anew.
+    `documents` counts those of the collection without nested ones, `missing` those that have text
+    but none of our fields, `without_text` those without text (None if text cannot be searched;
+    then `missing` may include them), `sampled` those that were computed anew.
     """
 
     documents: int
@@ -54,8 +54,8 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     The sample has `sample` documents that have our fields, the same ones in every run. Nothing is
     written, so documents that are not committed yet do not count.
 
-    Raises SettingsError where settings are not understood, SchemaError where the collection has
-    no fields of ours, SolrError where Solr does not answer.
+    Raises SettingsError if settings are not understood, SchemaError if the collection has none of
+    our fields, SolrError if Solr does not answer.
     """
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
@@ -100,10 +100,10 @@ SOME_HTML = 0.05  # share of the sample
 
 @dataclass(slots=True, kw_only=True)
 class Sampled:
-    """Documents that were computed anew: all of them, and those that are not as they should be.
+    """Documents that were computed anew: their number, and the ids of those with a problem.
 
-    `stale` have another text than was annotated, `damaged` the same text and other fields than it
-    gives, `html` texts with tags. Each is a list of ids.
+    The text of `stale` ones has changed since; `damaged` ones have the same text, but other fields
+    than it gives; `html` ones have tags in their text.
     """
 
     documents: int = 0
@@ -131,8 +131,8 @@ class Sampled:
 class Counted:
     """What is known of a collection: documents by settings fingerprint, `missing` ones, a sample.
 
-    `without_text` have nothing in the `text` fields; None where that cannot be searched. The rest
-    is what its server tells of itself, as in `solr.probe.health`; None where it does not.
+    `without_text` have nothing in the `text` fields; None if those cannot be searched. The rest
+    is what its server tells about itself, as in `solr.probe.health`; None if it does not.
     """
 
     name: str
@@ -150,7 +150,7 @@ class Counted:
 
 
 def findings(counted: Counted) -> list[Finding]:
-    """All findings, the gravest first."""
+    """All findings, the most serious first."""
     found = [*_documents(counted), *_server(counted)]
     return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
 
@@ -160,50 +160,51 @@ def _documents(counted: Counted) -> Iterator[Finding]:
     sampled = counted.sampled
     if len(counted.settings) > 1:
         kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counted.settings.items())
-        remedy = f"neardup strip -c {counted.name}, then {again}; or end a reband"
-        said = f"documents differ: {kinds}"
+        remedy = f"neardup strip -c {counted.name}, then {again}; or finish an interrupted reband"
+        said = f"documents have different settings: {kinds}"
         yield _finding(DANGER, "mixed", "signature_settings", said, remedy)
     if counted.missing:
         has = "they have text" if counted.without_text is not None else "they may have text"
         yield _finding(WARNING, "missing", f"{counted.missing:,} documents",
-                       f"{has}, and none of our fields", again)  # fmt: skip
+                       f"{has}, but none of our fields", again)  # fmt: skip
     if counted.without_text:
         share = f"{counted.without_text:,} of {counted.documents:,} documents"
         yield _finding(NOTE, "no-text", share,
                        f"they have no text in {', '.join(counted.text)}: annotate passes over them",
-                       "if they should, name the right field: neardup init"
+                       "if they should have one, name the right field: neardup init"
                        f" -c {counted.name} --text-field FIELD")  # fmt: skip
     if sampled.stale:
         yield _finding(WARNING, "stale", _of(sampled.stale, sampled.documents),
                        "their text has changed since", again)  # fmt: skip
     if sampled.damaged:
         yield _finding(DANGER, "damaged", _of(sampled.damaged, sampled.documents),
-                       "fields of ours are not those of the text",
+                       "our fields are not those of the text",
                        f"{again} --which all")  # fmt: skip
     if len(sampled.html) > SOME_HTML * sampled.documents:
         yield _finding(NOTE, "html", _of(sampled.html, sampled.documents),
-                       "their text holds HTML: names of tags count as words",
-                       "index the bare text into a field of its own (HTMLStripFieldUpdate"
-                       "ProcessorFactory) and name that one")  # fmt: skip
+                       "their text contains HTML: names of tags count as words",
+                       "index the text without tags into its own field (HTMLStripFieldUpdate"
+                       "ProcessorFactory) and name that field")  # fmt: skip
 
 
 def _server(counted: Counted) -> Iterator[Finding]:
     if counted.inactive:
         yield _finding(DANGER, "replicas", ", ".join(counted.inactive),
-                       "replicas do not serve", "see their node's log")  # fmt: skip
+                       "these replicas do not answer", "see the log of their node")  # fmt: skip
     if counted.replaying:
-        yield _finding(DANGER, "replaying", "update log", "what a crash left is being replayed",
-                       "wait until that is done; a commit before does nothing")  # fmt: skip
+        yield _finding(DANGER, "replaying", "update log", "Solr is replaying it after a crash",
+                       "wait until that is done; until then a commit does nothing")  # fmt: skip
     if counted.disk is not None and counted.disk < LITTLE_DISK:
         yield _finding(DANGER, "disk", f"{counted.disk / 2**20:,.0f} MB free",
-                       "a full disk closes the index until Solr restarts", "make room")  # fmt: skip
+                       "if the disk is full, the index closes until Solr restarts",
+                       "free some space")  # fmt: skip
     if counted.heap is not None and counted.heap > FULL_HEAP:
         yield _finding(WARNING, "heap", f"{counted.heap:.0%} of Java's memory",
-                       "little is left at this moment", "if it stays so, give it more")  # fmt: skip
+                       "little is free at the moment", "if so for long, add memory")  # fmt: skip
     if counted.deleted is not None and counted.deleted > MANY_DELETED:
         yield _finding(NOTE, "deleted", f"{counted.deleted:.0%} of the index",
-                       "deleted and rewritten documents still take room",
-                       "it goes with merges; /update?commit=true&expungeDeletes=true")  # fmt: skip
+                       "deleted and rewritten documents still take space",
+                       "merges free it, or /update?commit=true&expungeDeletes=true")  # fmt: skip
 
 
 def _of(ids: list[str], documents: int) -> str:
@@ -215,7 +216,7 @@ def _finding(level: str, rule: str, about: str, reason: str, remedy: str) -> Fin
 
 
 def _differ(stored: Any, made: Any) -> bool:
-    """Whether two values differ; lists as sets, as docValues give them back; nothing is empty."""
+    """Whether two values differ; lists are compared as sets, as docValues return them."""
     if isinstance(stored, list) or isinstance(made, list):
         return set(stored or ()) != set(made or ())
     return (stored or None) != (made or None)

@@ -27,11 +27,11 @@ def evaluate(
 ) -> Evaluation:
     """Compare found pairs with known pairs: precision, recall and F1.
 
-    Either is pairs, tuples of two ids, or a file of them as `read_pairs` reads it; what was found
-    may also be the result of `report` or `duplicates`. The order within a pair does not matter.
-    What was found may have no pairs, what is known has some.
+    `found` and `known` are pairs, tuples of two ids, or a file of them as `read_pairs` reads it;
+    `found` may also be the result of `report` or `duplicates`. The order within a pair does not
+    matter. A file of known pairs has to have some.
 
-    Raises SourceError if a file cannot be read, ArgumentError for what are no pairs.
+    Raises SourceError if a file cannot be read, ArgumentError if something is not a pair.
     """
     known_ids = known_pairs(known) if isinstance(known, str | Path) else _ids("known", known)
     if isinstance(found, str | Path):
@@ -40,7 +40,7 @@ def evaluate(
 
 
 def _ids(name: str, pairs: Any) -> Iterator[IdPair]:
-    """The ids of pairs; raises ArgumentError for what is none."""
+    """The ids of pairs; raises ArgumentError if something is not a pair."""
     step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
     require(isinstance(pairs, Iterable), f"`{name}` cannot be {shown(pairs)}", step)
     for one in pairs:
@@ -55,21 +55,21 @@ def _ids_of(pair: Any) -> tuple[Any, ...]:
 
 
 def known_pairs(path: str | Path) -> list[tuple[str, str]]:
-    """The pairs of a file to compare with: what `read_pairs` reads, and at least one.
+    """The pairs of a file, as `read_pairs` reads it: at least one.
 
-    Raises SourceError where it cannot be read or has no pair: any report would be complete.
+    Raises SourceError if it cannot be read, or has no pair: any report would be complete.
     """
     pairs = read_pairs(path)
     if not pairs:
-        raise SourceError(str(path), "holds no pairs", "give a file with two columns of ids")
+        raise SourceError(str(path), "has no pairs", "give a file with two columns of ids")
     return pairs
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Evaluation:
-    """How found pairs compare with known ones; pairs are unordered, each listed once.
+    """How found pairs compare with known ones; the order within a pair does not matter.
 
-    `found` and `known` count pairs; `missed` are known but not found, `false` the other way round.
+    `found` and `known` count pairs; `missed` are known but not found, `false` found but not known.
     """
 
     found: int
@@ -83,9 +83,10 @@ class Evaluation:
         return self.known - len(self.missed)
 
     def write(self, path: str | Path) -> None:
-        """Write the missed and the false pairs to a file; its suffix (.tsv, .csv, .jsonl) decides.
+        """Write the missed and the false pairs to a .tsv, .csv or .jsonl file.
 
-        Columns wrong ("missed" or "false"), id, other_id. The file is written whole or not at all.
+        The columns are wrong ("missed" or "false"), id and other_id. The file is written
+        completely or not at all.
 
         Raises SourceError if the suffix is not known or the file cannot be written.
         """
@@ -99,12 +100,12 @@ class Evaluation:
 
     @property
     def precision(self) -> float:
-        """Share of the found pairs that are known, in 0..1; 1 where none were found."""
+        """Share of the found pairs that are known, in 0..1; 1 if none were found."""
         return self.right / self.found if self.found else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of the known pairs that were found, in 0..1; 1 where none are known."""
+        """Share of the known pairs that were found, in 0..1; 1 if none are known."""
         return self.right / self.known if self.known else 1.0
 
     @property

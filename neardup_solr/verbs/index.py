@@ -27,9 +27,9 @@ from neardup_solr.sources import Reading, Source
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """How documents travel: `threads` senders, batches closed by documents and by characters.
+    """How documents are sent: by `threads` threads, in batches of limited size.
 
-    Raises SettingsError where one of them is not 1 or more.
+    Raises ArgumentError if a number is not 1 or more.
     """
 
     threads: int = 2
@@ -45,9 +45,9 @@ class IndexSummary:
     """What an indexing run did: `read` = `indexed` + `repeated` + `failed`.
 
     `repeated` counts records whose id came again later in the source: the last one wins. `errors`
-    says of the first 1,000 that failed why. `collection` is the name of the collection, and
-    `documents` counts what is in it now. `words` counts those of all records, `settings` are those
-    that were used.
+    says why the first 1,000 of the failed ones failed. `collection` is the name of the collection,
+    and `documents` counts what is in it now. `words` counts the words of all records; `settings`
+    are those that were used.
     """
 
     collection: str
@@ -62,10 +62,10 @@ class IndexSummary:
     seconds: float
 
 
-# While a batch is encoded, a sender whose answer has come gets the interpreter this soon; at
-# Python's own 5 ms Solr would wait for us several times a batch.
+# How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
+# Python's own 5 ms, Solr would wait for us several times a batch.
 HANDOVER_SECONDS = 0.0005
-LOOKED_AT = 100  # documents whose columns are those of all that are there
+LOOKED_AT = 100  # documents whose columns stand for those of the collection
 
 
 @checked
@@ -89,22 +89,22 @@ def index(
     """Index a source into a collection, with every field that finding near-duplicates needs.
 
     A source is a file, a folder, "-" for standard input, a DataFrame or Arrow table, or an
-    iterable of dicts, tuples or documents. `id` and `text` are its columns (several of them as the
-    text are joined by line breaks), `keep` further columns to keep in Solr; `source_format`,
+    iterable of dicts, tuples or documents. `id` and `text` name its columns (several text columns
+    are joined by line breaks), `keep` further columns to keep in Solr; `source_format`,
     `delimiter`, `encoding` and `lossy` say how a file is read, as for `read`.
 
-    Without `settings` those of the collection hold, or the defaults if it is empty; a mapping
-    gives some of them by name. Documents whose id is there already are replaced, so running it
-    again changes nothing but versions. If one of them would lose a column that was kept before,
-    nothing of its batch is sent: name that column too, or give keep=() to let it go.
+    Without `settings` those of the collection apply, or the defaults if it is empty; a mapping
+    gives some of them by name. Documents with the same id are replaced, so running it again
+    changes nothing but versions. If one of them would lose a column that was kept before, its
+    batch is not sent: name that column too, or give keep=() to drop it.
 
-    `threads` send batches of at most `batch` documents. A record that fails goes to `on_error` and
-    into the summary, and the rest is indexed; if there is no `on_error`, a warning is logged.
-    `on_progress` is told now and then how far it is.
+    `threads` threads send batches of at most `batch` documents. A record that fails goes to
+    `on_error` and into the summary, and the rest is indexed; if there is no `on_error`, a warning
+    is logged. `on_progress` is told how far the work is.
 
     Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
     was indexed with other settings, SchemaError if it lacks fields, SolrError if Solr stops
-    answering: documents sent before are then not yet durable, and the same call again is safe.
+    answering: then documents sent before are not yet durable, and the same call again is safe.
     """
     return run(
         source,
@@ -135,7 +135,7 @@ def run(
     watching: Watching,
     may_lose: bool = True,
 ) -> IndexSummary:
-    """Index a source, by the records of what `index` is asked."""
+    """Index a source, as `index` does, with its arguments as records."""
     going = _Run(
         reading=reading,
         sending=sending,
@@ -156,7 +156,7 @@ def run(
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
-    """Documents to send at once; `alone` where an earlier batch may hold one of their ids."""
+    """Documents to send at once; `alone` if an earlier batch may have one of their ids."""
 
     documents: dict[str, Document] = field(default_factory=dict)
     characters: int = 0
@@ -165,7 +165,7 @@ class _Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Delivered:
-    """What became of a batch: how many documents were sent, their words, and what was refused."""
+    """A batch that was sent: how many documents and words, and what Solr refused."""
 
     documents: int
     words: int
@@ -190,7 +190,7 @@ class _Run:
     seen: set[str] = field(default_factory=set)
 
     def batches(self, source: Source) -> Iterator[_Batch]:
-        """The usable documents in batches; raises SourceError at once where there are none."""
+        """The usable documents in batches; raises SourceError at once if it cannot be read."""
         return self._batches(self._documents(source))
 
     def _batches(self, documents: Iterable[Document]) -> Iterator[_Batch]:
@@ -205,7 +205,7 @@ class _Run:
             yield batch
 
     def acknowledge(self, delivered: _Delivered) -> None:
-        """Count what became of a batch, and tell how far the run is."""
+        """Count a batch that was sent, and tell how far the run is."""
         self.sent += delivered.documents - len(delivered.refused)
         self.words += delivered.words
         for refusal in delivered.refused:
@@ -262,9 +262,9 @@ class _Run:
 
 
 def _losing_nothing(batches: Iterable[_Batch], collection: Collection) -> Iterator[_Batch]:
-    """The batches, as long as they replace no document that has columns of its own.
+    """The batches, as long as no document that they replace would lose a column.
 
-    Raises SettingsError that names them.
+    Raises SettingsError, which names the columns.
     """
     columns: set[str] = set()
     is_empty, is_first = not collection.count(), True
@@ -273,15 +273,17 @@ def _losing_nothing(batches: Iterable[_Batch], collection: Collection) -> Iterat
         if is_first and not is_empty:
             columns = _columns(collection, ids[:LOOKED_AT])
         is_first = False
-        if columns:
-            there = [" OR ".join(f"{name}:[* TO *]" for name in sorted(columns))]
+        # What every new document brings, such as nd.Document(kept=...), is not lost.
+        brought = set.intersection(*(set(one.kept) for one in batch.documents.values()))
+        if lost := sorted(columns - brought):
+            there = [" OR ".join(f"{name}:[* TO *]" for name in lost)]
             if count := collection.count(there, ids=ids):
-                raise _loss(count, sorted(columns))
+                raise _loss(count, lost)
         yield batch
 
 
 def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
-    """The fields of documents that are neither ours nor Solr's."""
+    """The fields of documents other than ours and Solr's."""
     if not collection.names.is_plain:
         return set()
     used = {name for one in update.whole(collection, ids) for name in one}
@@ -289,11 +291,10 @@ def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
 
 
 def _loss(count: int, columns: Sequence[str]) -> SettingsError:
-    has = "1 document that is there has" if count == 1 else f"{count:,} documents there have"
-    said = ",".join(columns)
+    documents = "1 document" if count == 1 else f"{count:,} documents"
     return SettingsError(
-        f"{has} columns that this would take away: {', '.join(columns)}",
-        f"keep them by `keep` {said}, or let them go by an empty `keep`",
+        f"{documents} in the collection would lose columns: {', '.join(columns)}",
+        f"keep them by `keep` {','.join(columns)}, or drop them by an empty `keep`",
     )
 
 
@@ -302,9 +303,9 @@ def _deliver(
 ) -> Iterator[_Delivered]:
     """Encode batches here and send them by several threads; answers come in order.
 
-    The next batch is encoded while all threads wait for Solr, so that it never waits for us; few
-    batches are held at a time. One that repeats an id waits for those before it: the last record
-    of an id has to win.
+    The next batch is encoded while all threads wait for Solr, so that Solr need not wait; few
+    batches are held at a time. A batch that repeats an id waits for those before it, because the
+    last record of an id has to win.
     """
     waiting: deque[Future[_Delivered]] = deque()
     pool = ThreadPoolExecutor(threads)
@@ -322,7 +323,7 @@ def _deliver(
             yield waiting.popleft().result()
     finally:
         sys.setswitchinterval(interval)
-        # After an error nothing waits for requests that may hang.
+        # After an error, do not wait for requests that may hang.
         pool.shutdown(wait=False, cancel_futures=True)
 
 

@@ -1,4 +1,4 @@
-"""init: a collection with all our fields, created or prepared; and our fields out of it again."""
+"""init: create a collection, add our fields to one that exists, or remove them again."""
 
 from __future__ import annotations
 
@@ -8,29 +8,28 @@ from typing import Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.files import solr_config
+from neardup_solr.files import page, solr_config
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.solr import admin, probe, schema
 from neardup_solr.solr.collection import NATIVE_PROPERTIES, Collection
-from neardup_solr.solr.names import NOTE, Names
+from neardup_solr.solr.names import NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.lint import chosen
 from neardup_solr.verbs.lint.rules import clash
 
-ATTEMPTS = 3  # where somebody else changes the schema at the same time
+ATTEMPTS = 3  # if somebody else changes the schema at the same time
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparation:
-    """What was done to a schema, or is to be done.
+    """What was changed in a schema, or what has to be.
 
-    `names` are what the collection calls its fields; `fields` are those to add or to remove, none
-    where all is as it should be; `is_done` says whether the schema is so now. `xml` is what was
-    added or is to be; where `is_mutable` does not hold, it is to be pasted into the schema by hand.
-    `beside` are the collections that share it. `is_created` says whether the collection was not
-    there before.
+    `names` are the collection's names of its fields; `fields` are those to add or to remove, and
+    `is_done` tells whether the schema has been changed so, or needs no change. `xml` has what was
+    added or has to be; unless `is_mutable`, paste it into the schema by hand. `beside` are the
+    collections that share the schema. `is_created` tells whether the collection is new.
     """
 
     names: Names
@@ -53,28 +52,28 @@ def init(
     dry_run: bool = False,
     remove: bool = False,
 ) -> Preparation:
-    """Create a collection with all fields, or add what is missing of them to one that is there.
+    """Create a collection with all our fields, or add the missing ones to one that exists.
 
-    Of one that is there nothing of its own is changed, and no document. The unique key is the
-    schema's; `text` names the fields that hold the text (several are joined by line breaks),
-    `prefix` goes before the names of our fields. These names are kept with the collection, so that
-    nothing else has to name them. A dry run, and a schema that is not managed, are left as they
-    are. With `native` Solr also computes MinHashes of its own from every text, for clients that do
-    not use this package. In SolrCloud a new collection gets so many `shards`.
+    In a collection that exists, no document and none of its own fields is changed. The unique key
+    is that of its schema; `text` names the fields that hold the text (several are joined by line
+    breaks), `prefix` goes before the names of our fields. These names are kept with the collection,
+    so nothing else has to name them. A dry run changes nothing, and a schema that is not managed
+    cannot be changed: `is_done` is False then, and `xml` holds what to add. With `native` Solr also
+    computes MinHashes of its own from every text, for clients that do not use this package.
+    `shards` is the number of shards of a new collection in SolrCloud.
 
-    With `remove` our fields, and nothing else, are taken out of the schema again: only fields of
-    the types that this adds; one that was there before stays.
+    With `remove`, our fields are removed from the schema again: only fields of the types that
+    `init` adds, and none that was there before.
 
-    Raises SettingsError if a field is there under one of our names and cannot serve, if it was
-    prepared with another prefix, if the text's field is unknown, or if documents have values in
-    fields that are to be removed; SchemaError if fields are missing in a schema that is not
-    managed; SolrError if the server refuses, as if a copyField of yours names a field to remove.
+    Raises SettingsError if a field of one of our names exists and cannot be used, if the collection
+    was prepared with another prefix, if a text field is unknown, or if documents have values in
+    fields to remove; SolrError if the server refuses, for example because a copyField
+    of yours names a field to remove.
     """
     require_positive(shards=shards)
     texts = listed(text)
+    check_names(text=texts, prefix=prefix, native=native, remove=remove)
     if remove:
-        odd = native or prefix is not None or bool(texts)
-        require(not odd, "`remove` takes out all of our fields", "leave out the other arguments")
         return _removed(collection, dry_run=dry_run)
     if admin.exists(collection):
         return _added(collection, texts, prefix, native=native, dry_run=dry_run)
@@ -84,6 +83,14 @@ def init(
         "create it first, without `text`, `prefix` and `dry_run`",
     )
     return _created(collection, shards=shards, native=native)
+
+
+def check_names(*, text: Sequence[str], prefix: str | None, native: bool, remove: bool) -> None:
+    """Refuse impossible names, and arguments that do not go with `remove`, by ArgumentError."""
+    odd = native or prefix is not None or bool(text)
+    reason = "`remove` takes out all of our fields"
+    require(not (remove and odd), reason, "leave `text`, `prefix` and `native` out")
+    chosen(PLAIN, "", text=text, prefix=prefix)
 
 
 def _created(collection: Collection, *, shards: int, native: bool) -> Preparation:
@@ -118,15 +125,15 @@ def _added(
 def _require_native(collection: Collection, native: bool) -> None:
     if native and not collection.has_native():
         raise SettingsError(
-            f"the collection {collection.name!r} is there, without native MinHashes",
-            "create another one, or see docs/native.md for one of yours",
+            f"the collection {collection.name!r} exists, without native MinHashes",
+            f"create another one, or add them by hand: see {page('native')}",
         )
 
 
 def _prepared(
     collection: Collection, text: Sequence[str], prefix: str | None, *, dry_run: bool
 ) -> Preparation:
-    """What is missing is added, unless the schema is not managed or only the plan is wanted."""
+    """Add what is missing, unless the schema is not managed or this is a dry run."""
     for attempt in range(ATTEMPTS):
         found = schema.described(collection)
         names = _names(collection, found, text, prefix)
@@ -148,7 +155,7 @@ def _prepared(
 
 
 def _removed(collection: Collection, *, dry_run: bool) -> Preparation:
-    """What was added is taken out of the schema, unless documents use it."""
+    """Remove what was added to the schema, unless documents use it."""
     found, names = schema.described(collection), collection.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
     candidates = [*schema.wanted(names), NOTE]
@@ -170,7 +177,7 @@ def _removed(collection: Collection, *, dry_run: bool) -> Preparation:
         return planned
     if not planned.is_mutable:
         reason = f"the schema of {collection.name!r} cannot be changed over HTTP"
-        raise SettingsError(reason, f"delete there, then reload: {', '.join(ours)}")
+        raise SettingsError(reason, f"delete there, and reload: {', '.join(ours)}")
     others = {one.type for name, one in found.fields.items() if name not in ours}
     others |= {one.type for one in found.dynamic}
     unused = sorted((types & found.types.keys()) - others)
@@ -191,9 +198,9 @@ def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: s
     known = collection.kept_names()
     names = chosen(known, found.key, text=text, prefix=prefix)
     if NOTE in found.fields and names.prefix != known.prefix:
-        reason = f"our fields are there already, with the prefix {known.prefix!r}"
+        reason = f"our fields exist already, with the prefix {known.prefix!r}"
         raise SettingsError(
-            reason, f"take them out first: neardup init -c {collection.name} --remove"
+            reason, f"remove them first: neardup init -c {collection.name} --remove"
         )
     guard.require_texts(found, names.text, known)
     return names
@@ -201,7 +208,7 @@ def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: s
 
 def _require_free(collection: Collection, found: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
-    remedy = "choose a prefix for our fields: `prefix`, such as nd_"
+    remedy = "choose a `prefix` for our fields, such as nd_"
     wanted = schema.wanted(names)
     used = probe.used_fields(collection)
     if used is None:
@@ -209,7 +216,7 @@ def _require_free(collection: Collection, found: Schema, names: Names) -> None:
         used = frozenset(name for name in there if collection.count([f"{name}:[* TO *]"]))
     for name, needed in wanted.items():
         if problem := clash(name, needed, found, names, used):
-            raise SettingsError(f"the field {name!r} is there already: {problem}", remedy)
+            raise SettingsError(f"the field {name!r} exists already: {problem}", remedy)
 
 
 def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
@@ -218,12 +225,12 @@ def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
     if count:
         raise SettingsError(
             f"{count:,} documents have values in our fields",
-            f"take them out first: neardup strip -c {collection.name}",
+            f"remove them first: neardup strip -c {collection.name}",
         )
 
 
 def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, Any]:
-    """What the Schema API has to do; nothing where all is there."""
+    """What the Schema API has to do; empty if nothing is missing."""
     missing = [one for name, one in schema.wanted(names).items() if name not in found.fields]
     fields = schema.definitions(missing)
     types = [each for each in schema.own_types() if each["name"] in {one.type for one in missing}]
@@ -240,7 +247,7 @@ def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, 
 
 
 def _changed(collection: Collection, commands: Mapping[str, Any], *, last: bool) -> bool:
-    """Whether the schema was changed; not where somebody has just changed it the same way."""
+    """Whether the schema was changed; False if somebody else has just made the same change."""
     try:
         schema.change(collection, commands)
     except SolrAnswerError as error:

@@ -9,7 +9,7 @@ import mmh3
 import orjson
 
 from neardup_solr.arguments import checked
-from neardup_solr.errors import SchemaError, SettingsError, SolrAnswerError
+from neardup_solr.errors import ArgumentError, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
 from neardup_solr.solr.collection import Collection
@@ -60,13 +60,13 @@ def mark(
 
     `on_progress` is told how many documents have been sent, after each batch.
 
-    Raises SettingsError if the collection has no fields for marks or a document is in two
-    clusters, SolrError if Solr does not answer, or refuses updates.
+    Raises ArgumentError if a document is in two clusters, SettingsError if the collection has no
+    fields for marks, SolrError if Solr does not answer, or refuses updates.
     """
     on_progress = on_progress or unheard
-    require_fields(collection)
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     run = _Run(collection=collection, wanted=_wanted(members))
+    require_fields(collection)
     if not dry_run:
         collection.commit()  # what an interrupted run has sent counts as well
     differing = run.differing()
@@ -164,7 +164,7 @@ def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
         for rank, member in enumerate(cluster.members):
             if member.id in wanted:
                 reason = f"the document {member.id!r} is in two clusters"
-                raise SettingsError(reason, "mark the clusters of one run of duplicates")
+                raise ArgumentError(reason, "mark the clusters of one run of duplicates")
             wanted[member.id] = (number_of[cluster.id], int(member.id == cluster.canonical), rank)
     return wanted
 

@@ -8,7 +8,7 @@ from itertools import islice
 
 import orjson
 
-from neardup_solr.arguments import checked
+from neardup_solr.arguments import checked, require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import bands, signature
 from neardup_solr.settings import Settings
@@ -31,6 +31,7 @@ def reband(collection: Collection, *, bands: int, rows: int) -> int:
     differ in more than bands, or leave out signature or bands; SolrError if Solr does not answer,
     or refuses updates.
     """
+    require_positive(bands=bands, rows=rows)
     collection.commit()
     settings = _settings(collection, bands, rows)
     old = _outdated(collection, settings)
@@ -76,7 +77,7 @@ def _outdated(collection: Collection, settings: Settings) -> Sequence[str]:
             raise SettingsError(
                 f"the collection was indexed with [{fingerprint}],"
                 f" and [{settings.fingerprint}] differs in more than bands",
-                "change only bands and rows, or index the texts into another core",
+                "change only bands and rows, or index the texts into another collection",
             )
     return old
 

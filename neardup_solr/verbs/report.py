@@ -97,11 +97,7 @@ def report(
     Raises SettingsError if the collection lacks what is asked for or has no documents, SolrError
     if Solr does not answer.
     """
-    require(
-        from_id is None or to_id is None or natural(from_id) <= natural(to_id),
-        f"`from_id` {from_id!r} comes after `to_id` {to_id!r}",
-        "turn them round",
-    )
+    check_ids(from_id, to_id)
     asked = Criteria(
         by=by,
         rows=rows,
@@ -140,6 +136,15 @@ def report(
         # After an error nothing waits for requests that may hang.
         pool.shutdown(wait=False, cancel_futures=True)
     return Report(pairs=once(found), documents=done, cut=cut)
+
+
+def check_ids(from_id: str | None, to_id: str | None) -> None:
+    """Refuse a first id that comes after the last one, by ArgumentError."""
+    require(
+        from_id is None or to_id is None or natural(from_id) <= natural(to_id),
+        f"`from_id` {from_id!r} comes after `to_id` {to_id!r}",
+        "swap them",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,11 +184,11 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
     ways = _ways(there)
     by = criteria.by or next(iter(ways), DEFAULT_WAY)
     if not measure_named(criteria.measure).needs_texts:
-        next_step = f"choose another --measure: {criteria.measure} compares signatures"
+        next_step = f"choose another `measure`: {criteria.measure} compares signatures"
         require_indexed(["signature"], there, next_step)
     needed = [WAYS[by or DEFAULT_WAY][0], "content", *criteria.same]
     if ways and "content" in there:
-        require_indexed(needed, there, f"it can be searched --by {' or '.join(ways)}")
+        require_indexed(needed, there, f"choose another `by`: {' or '.join(ways)}")
     require_indexed(needed, there)
     return settings, replace(criteria, by=by)
 

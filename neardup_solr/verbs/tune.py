@@ -167,6 +167,7 @@ def tune(
     SolrError if Solr does not answer.
     """
     demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
+    check_hashes(hashes)
     sampling = Sampling(
         size=sample,
         seed=seed,
@@ -235,7 +236,14 @@ def solve(
     Raises SettingsError if none do: it says which part of the demand fails, by how much, and what
     would do.
     """
+    check_hashes(hashes)
     return plans.solve(Demand(catch=catch, miss=miss, avoid=avoid, load=load), hashes)
+
+
+def check_hashes(hashes: int | None) -> None:
+    """Refuse a number of hashes that no signature can have, by ArgumentError."""
+    fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
+    require(fits, f"`hashes` cannot be {hashes}", f"give 1 to {plans.MOST_HASHES:,} (default: 128)")
 
 
 def _stored(collection: Collection, hashes: int | None) -> Settings:

@@ -119,7 +119,7 @@ def test_a_collection_that_only_another_program_fills(named: collection.Collecti
     assert [(pair.id, pair.other_id) for pair in pairs] == [("a", "b"), ("short", "twin")]
     with pytest.raises(nd.SettingsError, match=r"none of the .* neardup annotate"):
         nd.search(named, id="a")
-    with pytest.raises(nd.SettingsError, match="without signature; choose another --measure"):
+    with pytest.raises(nd.SettingsError, match="without signature; choose another `measure`"):
         nd.search(named, id="a", by="native", measure="estimate")
 
 
@@ -129,13 +129,13 @@ def test_other_collections_pay_nothing(solr: collection.Collection) -> None:
     params = {"q": "content_native:*", "rows": "0"}
     answer = requests.get(f"{solr.url}/select", params=params, timeout=30).json()
     assert answer["response"]["numFound"] == 0
-    with pytest.raises(nd.SettingsError, match=r"without content_native; .* --by shingles or"):
+    with pytest.raises(nd.SettingsError, match=r"without content_native; .* `by`: shingles or"):
         nd.search(solr, id="a", by="native")
 
 
 def test_a_collection_that_is_there_already(solr: collection.Collection) -> None:
     """It is not changed, and not taken for one that has them."""
-    with pytest.raises(nd.SettingsError, match=r"is there, without native MinHashes; create"):
+    with pytest.raises(nd.SettingsError, match=r"exists, without native MinHashes; create"):
         nd.init(solr, native=True)
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.choices import Which
-from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, choose_fields
@@ -34,10 +34,10 @@ READ = (TEXT, MD5, SETTINGS, VERSION)
 class AnnotateSummary:
     """What a run did: `read` = `annotated` + `unchanged` + `without_text` + `gone` + `failed`.
 
-    `unchanged` documents had the fields of their text already, `gone` ones were deleted after
-    their id was read; `errors` says of the first 1,000 that failed why. `redone` of the annotated
-    were changed by others before they were written, and were read again. `settings` are those
-    that were used.
+    `unchanged` documents already had the fields of their text; `gone` ones were deleted after
+    their id was read. `errors` says why the first 1,000 of the failed ones failed. `redone` counts
+    annotated documents that others changed before they were written, and that were read again.
+    `settings` are those that were used.
     """
 
     read: int
@@ -68,25 +68,25 @@ def annotate(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> AnnotateSummary:
-    """Add the computed fields to documents of a collection, in place, or in another collection.
+    """Add the computed fields to documents of a collection, in place or in another collection.
 
-    Only documents whose fields are missing, or stale because the text changed since, are written
-    (`which` "needed"); "missing" passes over those that have fields without reading their texts,
-    "all" writes every one. Each is updated atomically, and only if nobody has changed it since it
-    was read; if somebody has, it is read again. All else in a document stays as it is. After an
-    interruption the same call goes on where it stopped. Nested documents stay with their parent,
-    and are not annotated themselves.
+    By `which` "needed", documents are written if their fields are missing, or stale because the
+    text has changed; by "missing", only those without fields, and no other text is read; by "all",
+    every one. Each is updated atomically, and only if nobody has changed it since it was read; if
+    somebody has, it is read again. Its other fields stay as they are. After an interruption the
+    same call continues where it stopped. Nested documents stay with their parent, and are not
+    annotated themselves.
 
-    `into` names another collection of the same Solr, created if it is missing, or is one: ids,
-    texts and computed fields are written there, and nothing here. That is for a collection in
-    which an update would lose data. Documents of the other one whose text is the same still are
-    left alone; those deleted here stay there.
+    `into` is another collection of the same Solr, or its name (it is created if it is missing):
+    ids, texts and computed fields are written there, and nothing is written here. Use it if an
+    update would lose data. Documents whose text has not changed are not written again; those
+    deleted here stay there.
 
-    `query` (one or several) says which documents. `text` fields and `prefix` are those that `init`
-    keeps with the collection; with `into` others may be given. At most `rate` documents a second
-    are written (0: as fast as it goes), by so many `threads`, `batch` of them at once. What Solr
-    refuses goes to `on_error` and into the summary; without it a warning is logged. `on_progress`
-    is told how far it is.
+    `query` (one or several) selects documents. `text` fields and `prefix` are those that `init`
+    keeps with the collection; with `into` you may give others. At most `rate` documents a second
+    are written (0: no limit), `batch` at once, by `threads` threads. What Solr refuses goes to
+    `on_error` and into the summary; if there is no `on_error`, a warning is logged. `on_progress`
+    is told how far the work is.
 
     Raises SettingsError if the collection was annotated with other settings or an update would
     lose data, SchemaError if fields are missing, SolrError if Solr stops answering.
@@ -96,9 +96,12 @@ def annotate(
     collection = _renamed(collection, listed(text), prefix, in_place=into is None)
     if into is not None:
         require(which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out")
+        if into == collection.name:
+            reason = f"{into!r} would be written into itself"
+            raise ArgumentError(reason, "name another collection by `into`")
         other = into if isinstance(into, Collection) else _beside(collection, into)
         return _annotate_into(collection, other, settings, listed(query), pace, watching)
-    collection.require_fields(["id", SETTINGS])  # one that is not prepared would only give riddles
+    collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
     found = guard.require_safe(collection)
     settled = settled_for(collection, settings)
     run = _Annotation(collection=collection, settings=settled, which=which)
@@ -120,7 +123,7 @@ def annotate(
 def _renamed(
     collection: Collection, text: Sequence[str], prefix: str | None, *, in_place: bool
 ) -> Collection:
-    """The collection with the names that are asked for; in place only those that it has."""
+    """The collection with the names that are asked for; in place they have to be its own."""
     if not (text or prefix is not None):
         return collection
     names = chosen(collection.names, schema.described(collection).key, text=text, prefix=prefix)
@@ -144,7 +147,7 @@ def _beside(collection: Collection, name: str) -> Collection:
 
 @dataclass(slots=True, kw_only=True)
 class _Annotation:
-    """What a run makes of documents, and how many of them need nothing."""
+    """What a run writes for each document, and how many need nothing."""
 
     collection: Collection
     settings: Settings
@@ -153,12 +156,12 @@ class _Annotation:
     without_text: int = 0
 
     def task(self) -> Task:
-        """What is read, and what becomes of it."""
+        """What is read of each document, and what is written."""
         own = guard.own_fields(self.collection)
         return Task(stage="annotating", fields=READ, own=own, orders=self.orders)
 
     def orders(self, found: list[Found], again: bool) -> list[Order]:
-        """Orders for the documents that need them; the others are counted, once."""
+        """Orders for the documents that need one; the others are counted, once."""
         needed, emptied = [], []
         for one in found:
             annotated, text = SETTINGS in one, one.get(TEXT)
@@ -196,16 +199,16 @@ class _Annotation:
 
 
 def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool:
-    """Whether stored fields are those of this text under these settings."""
+    """Whether the stored fields are those of this text under these settings."""
     if stored.get(SETTINGS) != settings.fingerprint:
         return False
     return bool(stored.get(MD5) == normalize.md5(normalize.normalize(text)))
 
 
 def settled_for(collection: Collection, settings: Settings | Mapping[str, Any] | None) -> Settings:
-    """The settings to annotate with; the text counts as one of the fields, as it is there.
+    """The settings to annotate with; the text counts as one of the fields, as it is stored.
 
-    Raises SettingsError where the collection has others, SchemaError where it lacks fields.
+    Raises SettingsError if the collection has other settings, SchemaError if it lacks fields.
     """
     always = {TEXT, MD5}
     if isinstance(settings, Settings):
@@ -261,7 +264,7 @@ def _annotate_into(
 
 @dataclass(slots=True, kw_only=True)
 class _Into:
-    """One run: what is read here, and how much of it is there already."""
+    """One run: what is read here, and how much of it is already in the other collection."""
 
     collection: Collection
     other: Collection
@@ -275,7 +278,7 @@ class _Into:
     gone: int = 0
 
     def documents(self, filters: Sequence[str]) -> Iterator[Document]:
-        """The documents that are not there, or with another text, at the pace that is asked."""
+        """The documents that are missing there or have another text, at the asked pace."""
         ids, since = self.collection.ids(filters), time.monotonic()
         while page := list(islice(ids, self.pace.batch)):
             texts = {one["id"]: one.get(TEXT) for one in self.collection.stored(page, [TEXT])}

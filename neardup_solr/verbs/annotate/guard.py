@@ -1,4 +1,4 @@
-"""What has to hold before a collection's documents are updated in place."""
+"""Checks before the documents of a collection are updated in place."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neardup_solr.verbs.lint import rules
 
 PATH = "_nest_path_"
 SAMPLE = 500  # documents whose copied fields are compared with what they were copied from
-LOOKED_AT = 100  # documents whose fields are those of all, where Solr does not tell
+LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
 
 
@@ -27,12 +27,12 @@ def own_fields(collection: Collection) -> frozenset[str]:
 
 
 def roots_only(found: Schema) -> list[str]:
-    """Filters that leave out nested documents: an update of their parent takes them along."""
+    """Filters that leave out nested documents: an update of their parent includes them."""
     return [f"-{PATH}:[* TO *]"] if PATH in found.fields else []
 
 
 def with_text(collection: Collection, found: Schema) -> list[str]:
-    """A filter for documents with text, if all of its fields can be searched for."""
+    """A filter for documents with text, if all of its fields can be searched."""
     fields = {name: found.field(name) for name in collection.names.text}
     if not all(one is not None and (one.indexed or one.doc_values) for one in fields.values()):
         return []
@@ -40,15 +40,15 @@ def with_text(collection: Collection, found: Schema) -> list[str]:
 
 
 def count_missing(collection: Collection, found: Schema) -> int:
-    """How many documents have text and none of our fields; nested ones need none."""
+    """How many documents have text but none of our fields; nested ones need none."""
     without = f"-{collection.names.of(SETTINGS)}:[* TO *]"
     return collection.count([*roots_only(found), without, *with_text(collection, found)])
 
 
 def require_safe(collection: Collection) -> Schema:
-    """Refuse a collection in which an update in place would lose data; gives its schema.
+    """Refuse a collection in which an update in place would lose data; returns its schema.
 
-    Raises SettingsError that says what would be lost, and what to do instead.
+    Raises SettingsError, which says what would be lost, and what to do instead.
     """
     lint.require_safe(collection)
     found = schema.described(collection)
@@ -57,14 +57,14 @@ def require_safe(collection: Collection) -> Schema:
 
 
 def require_readable(collection: Collection) -> None:
-    """Refuse text fields whose values Solr does not give back, by SettingsError."""
+    """Refuse text fields whose values Solr does not return, by SettingsError."""
     require_texts(schema.described(collection), collection.names.text, collection.names)
 
 
 def require_texts(found: Schema, fields: Iterable[str], known: Names) -> None:
-    """Refuse fields that no texts can be read from, by SettingsError that names likely ones.
+    """Refuse fields that no texts can be read from; the SettingsError suggests others.
 
-    None of our own is likely, by the names that the collection is known to have.
+    Our own fields, by the `known` names of the collection, are never suggested.
     """
     for name in fields:
         if problem := rules.no_text(found.field(name)):
@@ -75,7 +75,7 @@ def require_texts(found: Schema, fields: Iterable[str], known: Names) -> None:
 def require_other(collection: Collection, other: Collection) -> None:
     """Refuse to write a collection into itself or into someone else's, by SettingsError.
 
-    Documents there are replaced, so they may have no fields but those that are written here.
+    Its documents would be replaced, so they may have only the fields that are written.
     """
     there = probe.cluster(other)
     names = {collection.name, *probe.alias_of(probe.cluster(collection), collection.name)}
@@ -88,14 +88,15 @@ def require_other(collection: Collection, other: Collection) -> None:
     written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
     lost = sorted(_used(other) - written - INTERNAL - {NATIVE})
     if other.count() and (lost or not other.names.is_plain):
-        what = f" with the fields {', '.join(lost)}" if lost else " of someone else's"
-        raise SettingsError(f"{other.name!r} has documents{what}, to be replaced", next_step)
+        what = f" with the fields {', '.join(lost)}" if lost else " of another program"
+        reason = f"{other.name!r} has documents{what}, which would be replaced"
+        raise SettingsError(reason, next_step)
 
 
 def _used(collection: Collection) -> frozenset[str]:
-    """The fields that documents have; of some of them, where Solr does not tell of all."""
+    """The fields that documents have; if Solr does not tell, those of the first documents."""
     told = probe.used_fields(collection)
-    if told is None:  # as from a collection of ours
+    if told is None:  # as for a collection of ours
         told = frozenset().union(
             *update.whole(collection, list(islice(collection.ids(), LOOKED_AT)))
         )
@@ -103,7 +104,7 @@ def _used(collection: Collection) -> frozenset[str]:
 
 
 def _require_only_copied(collection: Collection, found: Schema) -> None:
-    """Refuse fields that are copied to and written to: an update keeps what is copied alone."""
+    """Refuse fields that are both copied to and written: an update keeps only the copies."""
     targets = [target for _, target in found.copies]
     ids = list(islice(collection.ids(), SAMPLE)) if targets else []
     for document in update.whole(collection, ids) if ids else []:
@@ -111,8 +112,8 @@ def _require_only_copied(collection: Collection, found: Schema) -> None:
             if _was_written(name, document):
                 id = document[collection.names.id]
                 reason = f"{name}: the document {id!r} has a value there that was not copied"
-                next_step = "write a collection beside it: neardup annotate --into OTHER"
-                raise SettingsError(f"{reason}, an update would lose it", next_step)
+                next_step = "write another collection: neardup annotate --into OTHER"
+                raise SettingsError(f"{reason}, and an update would lose it", next_step)
 
 
 def _is_text_of(name: str, targets: Sequence[str], found: Schema) -> bool:
@@ -122,7 +123,7 @@ def _is_text_of(name: str, targets: Sequence[str], found: Schema) -> bool:
 
 
 def _was_written(name: str, document: Mapping[str, Any]) -> bool:
-    """Whether a copied field has a value that begins no value of another field (maxChars cuts)."""
+    """Whether a copied field has a value that is no beginning of another field's (maxChars)."""
     others = [each for other in document if other != name for each in _values(document[other])]
     return not all(
         any(each.startswith(value) for each in others) for value in _values(document[name])

@@ -1,6 +1,6 @@
-"""Going through a collection and updating its documents where they are, against nobody's changes.
+"""Update the documents of a collection in place, without undoing anybody else's changes.
 
-`annotate` and `strip` share it: they say what is read of a document and what its order is.
+`annotate` and `strip` share it: they say what is read of a document, and what is written.
 """
 
 from __future__ import annotations
@@ -26,17 +26,18 @@ from neardup_solr.solr.update import Order, Sent
 
 T = TypeVar("T")
 Found = dict[str, Any]
-PASSES = 20  # documents that others change all the time are given up after that
-FIRST = 3  # documents that are updated alone, and compared whole, before any other is
+PASSES = 20  # then documents that others keep changing are given up
+FIRST = 3  # documents that are updated one by one and compared, before any other is updated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pace:
     """How fast documents are written: arguments of `annotate` and `strip`, checked.
 
-    At most `rate` documents a second (0: as fast as it goes), by so many `threads`; `batch`
-    documents are read and sent at once, fewer if the rate is lower.
-    Raises ArgumentError if a number cannot be.
+    At most `rate` documents a second (0: no limit), by `threads` threads; `batch` documents are
+    read and sent at once, fewer if the rate is lower.
+
+    Raises ArgumentError if a number is out of range.
     """
 
     rate: float = 0.0
@@ -48,14 +49,14 @@ class Pace:
         require_positive(threads=self.threads, batch=self.batch)
 
     def portions(self, orders: list[Order]) -> Iterator[list[Order]]:
-        """What is sent at once: a batch, and no more than a second's share."""
+        """What is sent at once: a batch, but no more than a second's share."""
         size = max(1, int(min(self.batch, self.rate or self.batch)))
         return (orders[at : at + size] for at in range(0, len(orders), size))
 
     def wait(self, sent: int, since: float) -> float:
-        """Keep to the rate: what was sent `since` then should have taken so long; gives the time.
+        """Keep to the rate: wait until `sent` documents `since` that time are due; returns now.
 
-        Asked for each portion, so that time in which nothing was sent is not made up for.
+        It is called for each portion, so that a pause is not made up for later.
         """
         if self.rate:
             time.sleep(max(0.0, sent / self.rate - (time.monotonic() - since)))
@@ -67,11 +68,11 @@ DEFAULT_PACE = Pace()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """What is done with each document: the `fields` to read, and the orders for those read.
+    """What is done with each document: the `fields` to read, and the orders for what was read.
 
-    `stage` is the word for it while it goes on.
-    `own` are the collection's names of the fields that orders change; `again` says whether a
-    document was read before, and dropped by Solr because it had changed.
+    `stage` names the work in reports of progress. `own` are the collection's names of the fields
+    that orders change. The second argument of `orders` says whether these documents are read
+    again, because Solr dropped the first order for a document that had changed.
     """
 
     stage: str
@@ -82,7 +83,7 @@ class Task:
 
 @dataclass(slots=True, kw_only=True)
 class Rewrite:
-    """One run: what was `read`, is `gone` since its id was read, was `redone`, has failed."""
+    """One run: how many documents were `read`, `gone` or `redone`, and what failed."""
 
     collection: Collection
     task: Task
@@ -98,25 +99,25 @@ class Rewrite:
     _canary: Canary | None = None
 
     def run(self, filters: Sequence[str]) -> None:
-        """Update all documents that match the filters, until none was changed by others meanwhile.
+        """Update all documents that match the filters; those that others change are read again.
 
-        Raises SolrAnswerError where Solr refuses a whole batch, SettingsError where updates
-        change more than they should: only one document was touched then.
+        Raises SolrAnswerError if Solr refuses a whole batch, SettingsError if an update changes
+        more than it should: then only one document was touched.
         """
         self.total = self.collection.count(filters)
         self._canary = Canary(collection=self.collection, own=self.task.own, left=FIRST)
         self._go_through(self.collection.ids(filters), again=False)
         for _ in range(PASSES):
-            self.collection.commit()  # or the changes of others would not be seen
+            self.collection.commit()  # so that the changes of others are seen
             if not self._undone:
                 return
             ids, self._undone = self._undone, []
             self._go_through(iter(ids), again=True)
         for id in self._undone:
-            self._fail(Refusal(id=id, reason="others changed it whenever it was to be written"))
+            self._fail(Refusal(id=id, reason="others changed it before each attempt to write it"))
 
     def _go_through(self, ids: Iterator[str], *, again: bool) -> None:
-        """Read, order and send, all at once: pages ahead of orders, orders ahead of answers."""
+        """Read, order and send at the same time: the next page is read while one is sent."""
         pool = ThreadPoolExecutor(1 + self.pace.threads)
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
@@ -134,14 +135,14 @@ class Rewrite:
             while waiting:
                 self._acknowledge(waiting.popleft().result())
         finally:
-            # After an error nothing waits for requests that may hang.
+            # After an error, do not wait for requests that may hang.
             pool.shutdown(wait=False, cancel_futures=True)
 
     def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
         return ids, self.collection.stored(ids, self.task.fields)
 
     def _trusted(self, orders: list[Order]) -> list[Order]:
-        """The orders that are still to be sent: the first ones of a run are sent and compared."""
+        """Send and compare the first orders of a run; returns those that are still to be sent."""
         assert self._canary is not None
         while orders and self._canary.left:
             self._acknowledge(self._canary.send(orders[0]))
@@ -152,7 +153,7 @@ class Rewrite:
         sent = update.send(self.collection, orders)
         if len(sent.refused) == len(orders) > 1:
             reason = f"Solr refuses every document: {sent.refused[-1].reason}"
-            next_step = "was the schema changed meanwhile? (neardup lint tells); then run it again"
+            next_step = "check whether the schema has changed (neardup lint), then run it again"
             raise SolrAnswerError(self.collection.url, 400, reason, next_step)
         return sent
 
@@ -164,7 +165,7 @@ class Rewrite:
             self.on_progress(told)
 
     def _acknowledge(self, sent: Sent) -> None:
-        # What another node decided on is read again as well: it may need nothing any more.
+        # Documents that another node handled are read again too: they may need nothing more.
         self._undone += sorted(sent.dropped | sent.unsure)
         for refusal in sent.refused:
             self._fail(refusal)
@@ -181,7 +182,7 @@ def _pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
 def _ahead(
     pool: ThreadPoolExecutor, read: Callable[[list[str]], T], pages: Iterable[list[str]]
 ) -> Iterator[T]:
-    """What is read of each page, the next page being read while one is used."""
+    """What is read of each page; the next page is read while one is used."""
     coming: Future[T] | None = None
     for page in pages:
         following = pool.submit(read, page)
@@ -192,12 +193,12 @@ def _ahead(
         yield coming.result()
 
 
-_INSTEAD = "write another collection with `into`, or update through a chain that leaves it alone"
+_INSTEAD = "write another collection with `into`, or use an update chain that keeps those fields"
 
 
 @dataclass(slots=True, kw_only=True)
 class Canary:
-    """How many documents are `left` to be tried; `own` are the fields that an order changes."""
+    """The first documents of a run, compared before and after; `left` are still to be tried."""
 
     collection: Collection
     own: frozenset[str]
@@ -206,8 +207,8 @@ class Canary:
     def send(self, order: Order) -> Sent:
         """Send one order alone, commit, and compare.
 
-        Raises SettingsError where a field that is not ours has changed; the document is then put
-        back as far as Solr allows, which the error tells.
+        Raises SettingsError if a field that is not ours has changed; the document is then restored
+        as far as Solr allows, and the error says so.
         """
         self.left -= 1
         before = self._other_fields(order.id)
@@ -237,7 +238,7 @@ class Canary:
     ) -> SettingsError:
         reason = f"an update of the document {id!r} changed other fields: {', '.join(changed)}"
         restored = id in sent.done and self._put_back(id, changed, before, sent.done[id])
-        put_back = "they were put back" if restored else "Solr did not let them be put back"
+        put_back = "they were restored" if restored else "Solr did not let them be restored"
         fate = f"{put_back}; nothing else was touched"
         return SettingsError(f"{reason} ({fate})", _INSTEAD)
 

@@ -1,4 +1,4 @@
-"""duplicates: what in a whole collection is a near-duplicate of what, verified and clustered."""
+"""duplicates: all near-duplicate pairs of a collection or a file, verified and clustered."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from neardup_solr.arguments import OneOrMore, checked, listed, require, require_
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.choices import Linkage, MeasureName, Way
-from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import mutual_best as best_of_each
 from neardup_solr.progress import OnError, OnProgress, Watching
@@ -59,23 +59,23 @@ if TYPE_CHECKING:
 Of = Literal["pairs", "clusters"]
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 
-__all__ = ["Duplicates", "check_output", "duplicates", "write_duplicates"]
+__all__ = ["Duplicates", "check_output", "check_sides", "duplicates", "write_duplicates"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Duplicates:
-    """The near-duplicate pairs of a collection and their clusters, with what stands behind them.
+    """The near-duplicate pairs of a collection or a source, and their clusters.
 
-    `documents` were read, `candidates` pairs compared. `repeated` counts records whose id came
-    again later, `failed` those that could not be used; `errors` says of the first 1,000 of them
-    why. `hot_keys` counts the band keys, or words, of more documents than the cap. `settings`
-    shaped the signatures. `measure`, `by` ("bands", "words" or "all"), `min_similarity`,
-    `max_distance`, `linkage` and `canonical` are what was used. `gaps` says in words what may be
-    missing, such as documents that changed while they were read; `texts` has the texts of the
-    pairs by id, if they were asked for, and `kept` the columns to keep; `about` names what was
-    compared, `against` says whether that was two sides, and `within` whether each was compared with
-    itself as well. `unique` counts the records of the files that were asked for: `kept`, `removed`,
-    `repeated` and `failed`.
+    `documents` counts what was read, `candidates` the pairs that were compared. `repeated` counts
+    records whose id came again later, `failed` those that could not be used; `errors` says why for
+    the first 1,000 of them. `hot_keys` counts the band keys, or words, that more documents have
+    than the cap. `settings` shaped the signatures. `measure`, `by` ("bands", "words" or "all"),
+    `min_similarity`, `max_distance`, `linkage` and `canonical` are those that were used. `gaps`
+    says what may be missing, such as documents that changed while they were read. `texts` has the
+    texts of the pairs by id, if they were asked for, and `kept` the columns to keep. `about` names
+    what was compared, `against` tells whether it had two sides, and `within` whether each side was
+    also compared with itself. `unique` counts the records of the files that were asked for:
+    `kept`, `removed`, `repeated` and `failed`.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -111,15 +111,15 @@ class Duplicates:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The cluster of each document that is in one, by id; its first id names a cluster."""
+        """The cluster of each document that is in one, by id; its first id is its name."""
         return {member.id: one.id for one in self.clusters for member in one.members}
 
     def to_arrow(self, of: Of = "pairs") -> pa.Table:
         """The pairs, or the members of the clusters, as an Arrow table.
 
-        A pair has id, other_id, similarity, distance, measure and cluster; a member cluster, id,
-        canonical, and similarity and distance to the canonical one. Beside the ids stand the texts
-        (`texts=True`) and the columns (`keep`) that were asked for.
+        A pair has the columns id, other_id, similarity, distance, measure and cluster; a member has
+        cluster, id, canonical, and similarity and distance to the canonical document. The texts
+        (`texts=True`) and columns (`keep`) that were asked for come with the ids.
 
         Raises SettingsError if pyarrow is missing.
         """
@@ -148,44 +148,44 @@ class Duplicates:
 
     @property
     def chained(self) -> tuple[Cluster, ...]:
-        """Clusters whose ends may have nothing in common: a path of over two pairs connects them.
+        """Clusters whose ends may have nothing in common: more than two pairs lie between them.
 
-        Those that are too large to tell (`diameter` 0) are among them.
+        Clusters that are too large to measure (`diameter` 0) are included.
         """
         return tuple(one for one in self.clusters if one.diameter > LONGEST or one.diameter == 0)
 
     @property
     def complete(self) -> bool:
-        """Whether all documents were compared, as they are in the collection now."""
+        """Whether all documents were compared, in their present state."""
         return not self.gaps
 
     @property
     def removed(self) -> dict[str, Removed]:
-        """What is not needed beside other documents, by id: `duplicate_of`, and its `similarity`.
+        """The documents that others make superfluous, by id: `duplicate_of`, and its `similarity`.
 
-        Of each cluster that is all but the canonical document. Complete linkage may leave two
-        canonical documents that are near-duplicates, and then one of them is not needed, either.
-        With `against` it is what of the first side has a near-duplicate in the other one.
+        In each cluster these are all but the canonical document. After complete linkage two
+        canonical documents may be near-duplicates; then one of them is removed too. With
+        `against`, they are the documents of the first side with a near-duplicate in the other.
 
-        Raises SettingsError for two sides that were compared `within` as well.
+        Raises ArgumentError for two sides that were compared `within` as well.
         """
         if not self.against:
             return removed_within(self.pairs, self.clusters)
         if self.within:
-            raise SettingsError("`removed` does not go with `within`", TWICE)
+            raise ArgumentError("`removed` does not go with `within`", TWICE)
         return removed_across(self.pairs)
 
     def write(self, path: str | Path) -> None:
-        """Write the pairs to a file, or a page to look at; the suffix says the format.
+        """Write the pairs to a file, or a page to look at; the suffix selects the format.
 
-        Rows in .tsv, .csv, .jsonl and .parquet: id, other_id, similarity, distance (none if it was
-        not measured), measure, cluster. In TSV, backslash, tab and line breaks inside ids are
-        escaped with a backslash; in CSV, an id that a spreadsheet would take for a formula gets a
-        leading apostrophe; `read_pairs` undoes both. In .html a page of its own, with the texts
-        that were kept (`texts=True`). The file is written whole or not at all.
+        .tsv, .csv, .jsonl and .parquet have the columns id, other_id, similarity, distance (empty
+        if it was not measured), measure, cluster. In TSV, backslash, tab and line breaks inside ids
+        are escaped with a backslash; in CSV, an id that a spreadsheet would take for a formula gets
+        a leading apostrophe; `read_pairs` undoes both. .html is a page that needs no other file,
+        with the texts that were kept (`texts=True`). The file is written completely or not at all.
 
-        Raises SourceError if the suffix is not known or the file cannot be written; a file that
-        was there before is then still whole.
+        Raises SourceError if the suffix is not known or the file cannot be written; an older file
+        of that name then stays as it is.
         """
         write_duplicates(self, path)
 
@@ -224,41 +224,42 @@ def duplicates(
 ) -> Duplicates:
     """All near-duplicate pairs of a collection, or of a source without any Solr, in clusters.
 
-    Of a collection the stored signatures are read, and its own settings hold; a source is signed
-    under `settings` (a mapping, or Settings). How a source is read, `id`, `text`, `keep`,
-    `source_format`, `delimiter`, `encoding` and `lossy` say as for `index`. With `against`, the
-    documents of the source are compared with those of another collection or source, and only
-    `within` the two as well if that is asked for; the first id of a pair is then the source's.
-    `mutual_best` keeps the pairs of which each document is the other's most similar one, for sides
-    that list each thing once.
+    For a collection, the stored signatures are read and its own settings apply; a source is signed
+    with `settings` (a mapping, or Settings). `id`, `text`, `keep`, `source_format`, `delimiter`,
+    `encoding` and `lossy` say how a source is read, as for `index`. With `against`, the documents
+    of the source are compared with those of another collection or source; with `within`, those of
+    each side are compared with each other too. The first id of a pair across is the source's.
+    `mutual_best` keeps a pair if each document is the other's most similar one: for sides that
+    list each thing once.
 
     Candidates are found `by` "bands" (they share an LSH band), "words" (they share a word that few
-    documents have; for short records, and the default for the measure "aligned") or "all" pairs
-    (the default for few documents). A band key or word of more than `cap` documents is not paired
-    whole. Candidates are compared by `measure`; those count that are at most `max_distance` words
-    away and at least `min_similarity` (0..1) similar (default: the measure's own threshold).
+    documents have; for short records, and the default for the measure "aligned") or "all" (every
+    pair; the default for few documents). If more than `cap` documents have a band key or a word,
+    not all of them are paired. Candidates are compared by `measure`; they count if they are at
+    most `max_distance` words apart and at least `min_similarity` (0..1) similar (default: the
+    threshold of the measure).
 
-    By `linkage` "single" a cluster is whatever pairs connect, by "complete" any two of its
-    documents are a pair. `canonical` is the rule for the document to keep: "first" (id),
-    "longest", "shortest", "oldest", "oldest:FIELD", "FIELD:asc", "FIELD:desc", or trusted values,
-    "FIELD=wire,agency". Pairs are in the order of their clusters, then of their ids; a cluster is
-    named by its first id in natural order.
+    With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
+    them are a pair. `canonical` is the rule for the document to keep: "first" (id), "longest",
+    "shortest", "oldest", "oldest:FIELD", "FIELD:asc", "FIELD:desc", or trusted values,
+    "FIELD=wire,agency". Pairs are sorted by their clusters, then by their ids; a cluster is named
+    by its first id in natural order.
 
-    Only the first `limit` documents of each side are read. At most about `memory` bytes are held
-    (a number, or "4G"; default: half of the machine's), and the rest goes to files in the folder
+    Only the first `limit` documents of each side are read. About `memory` bytes at most are used
+    (a number, or "4G"; default: half of the machine's); the rest goes to files in the folder
     `spill`. `checkpoint` names a file that keeps what is verified until the work is done: after an
-    interruption the same call goes on from there. With `texts` the result has the texts of its
+    interruption the same call continues there. With `texts` the result has the texts of its
     pairs. `on_error` is told of each record that cannot be used, `on_progress` how far a stage is:
     "reading", "joining", "comparing", "writing".
 
     `unique` names a file for the records of the source that stay if its near-duplicates are
     removed, `removed` one for the others (see `Duplicates.removed`), which get the columns
-    neardup_duplicate_of, an id, and neardup_similarity. The suffixes say the formats, columns and
-    order are those of the source, and both files are written whole or not at all.
+    neardup_duplicate_of, an id, and neardup_similarity. Their suffixes select the formats; columns
+    and order are those of the source. Both files are written completely or not at all.
 
     Raises SettingsError if a collection lacks the signatures, SourceError if a source cannot be
-    read as a whole, or no file be written, SolrError if Solr does not answer; ArgumentError if the
-    source cannot be read twice, which `unique` and `removed` need.
+    read as a whole or a file cannot be written, SolrError if Solr does not answer; ArgumentError
+    if the source cannot be read twice, which `unique` and `removed` need.
     """
     verifying = Verifying(
         measure=measure,
@@ -268,8 +269,7 @@ def duplicates(
         within=within,
         mutual_best=mutual_best,
     )
-    across = against is not None or not (within or mutual_best)
-    require(across, "there is only one side to compare", "name the other by `against`")
+    check_sides(against, within=within, mutual_best=mutual_best)
     grouping = Grouping(linkage=linkage, canonical=canonical)
     working = Working(
         memory=in_bytes(memory, "memory") if isinstance(memory, str) else memory,
@@ -357,6 +357,12 @@ def duplicates(
         return result
 
 
+def check_sides(against: Compared | None, *, within: bool, mutual_best: bool) -> None:
+    """Refuse what needs two sides if there is one, by ArgumentError."""
+    across = against is not None or not (within or mutual_best)
+    require(across, "there is only one side to compare", "name the other by `against`")
+
+
 def _name(source: Compared) -> str:
     if isinstance(source, Collection):
         return source.name
@@ -375,7 +381,7 @@ def _verified(comparison: Comparison, found: Candidates) -> Verified:
 
 
 def _work(comparison: Comparison, found: Candidates) -> str:
-    """What is being verified, in a line: the same only for the same documents and measure."""
+    """What is being verified, as a line: the same only for the same documents and measure."""
     gathered = comparison.gathered
     digest = hashlib.sha256(found.pairs.tobytes())
     for side in gathered.sides:
@@ -385,7 +391,7 @@ def _work(comparison: Comparison, found: Candidates) -> str:
 
 
 def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
-    """What may be missing, and what to do about it."""
+    """What may be missing from the result, and what to do about it."""
     gaps = []
     for side in gathered.sides:
         if side.is_cut:
@@ -397,17 +403,17 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
         if side.collection is not None:
             side.collection.commit()
             if side.collection.state() != side.state:
-                gaps.append("the collection changed meanwhile; run it again")
+                gaps.append("the collection has changed meanwhile; run it again")
     if verified.vanished:
         gaps.append(f"documents deleted meanwhile: {len(verified.vanished):,}")
     if verified.stale:
         stale = len(verified.stale)
-        gaps.append(f"documents with other texts than were signed: {stale:,}; index them again")
+        gaps.append(f"documents whose text has changed: {stale:,}; index them again")
     return gaps
 
 
 def _again(side: Side) -> str:
-    """How documents of a collection get their fields."""
+    """How the documents of a collection get their fields."""
     if side.collection is None or side.collection.names.is_plain:
         return "index them again"
     return f"neardup annotate -c {side.collection.name} adds them"

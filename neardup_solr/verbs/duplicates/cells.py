@@ -21,7 +21,7 @@ def page(found: Duplicates) -> str:
     heads = "".join(f"<th>{name}</th>" for name in ("documents", "similarity", "keep", "near it"))
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
     more = len(found.clusters) - len(largest)
-    note = f"<p>… and {more:,} more clusters: <code>.to_pandas('clusters')</code></p>"
+    note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>"
     return f"<p>{escape(repr(found)[1:-1])}</p>{table}{note if more else ''}"
 
 

@@ -1,4 +1,4 @@
-"""Which candidates are near-duplicates: block by block, each text fetched once if it can be."""
+"""Which candidates are near-duplicates: block by block, each text read once if possible."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from neardup_solr.verbs.duplicates.gather import Gathered, Working, threads
 
 COMPARING = "comparing"
 WAYS: tuple[Way, ...] = get_args(Way)
-Texts = dict[int, Any]  # prepared by a measure, by row; None for one that is gone
+Texts = dict[int, Any]  # prepared by a measure, by row; None if the document is gone
 Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
-# Few documents are all compared with each other, if that takes about a second: bands miss a pair
-# now and then, and those of short texts often.
+# Few documents are all compared with each other, if that takes about a second: bands miss some
+# pairs, and many pairs of short texts.
 FEW = 2_000
 LITTLE = 10**9  # documents × characters of their texts
-ALIGNING = 10  # times as long as other measures
+ALIGNING = 10  # times as slow as other measures
 BLOCK = 1 << 17  # pairs whose texts are held at a time
 _TEXT = 1 << 11  # bytes of a text of 200 words, prepared
 _READ_AT_ONCE = 10_000  # texts of a whole collection
@@ -53,7 +53,7 @@ _READ_AT_ONCE = 10_000  # texts of a whole collection
 class Verifying:
     """What makes two documents near-duplicates: arguments of `duplicates`, checked.
 
-    Raises ArgumentError if a value cannot be.
+    Raises ArgumentError if a value is not possible.
     """
 
     measure: MeasureName = "words"
@@ -64,12 +64,12 @@ class Verifying:
     mutual_best: bool = False
 
     def __post_init__(self) -> None:
-        measure_of(self.measure, self.limits)  # refuses what cannot be
+        measure_of(self.measure, self.limits)  # checks them
         if self.by is not None:
             require_choice("by", self.by, WAYS)
         require(self.cap is None or self.cap > 1, f"`cap` cannot be {self.cap}", "give 2 or more")
         both = self.mutual_best and self.within
-        require(not both, "`mutual_best` is for pairs across the two sides", "leave out `within`")
+        require(not both, "`mutual_best` is for pairs across the two sides", "leave `within` out")
 
     def way(self, gathered: Gathered) -> Way:
         """How the candidates among these documents are found."""
@@ -90,10 +90,10 @@ class Verifying:
 
 @dataclass(slots=True)
 class Verified:
-    """Pairs that are near-duplicates, and what was met on the way.
+    """Pairs that are near-duplicates, and documents that had a problem.
 
-    `vanished` documents were gone when their texts were read, `stale` ones have a text that is
-    not the one that was signed.
+    `vanished` documents were gone when their texts were read; the text of `stale` ones has changed
+    since it was signed.
     """
 
     pairs: Pairs
@@ -110,7 +110,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What compares pairs of gathered documents, with about `memory` bytes of texts held."""
+    """What compares pairs of gathered documents; it holds about `memory` bytes of texts."""
 
     gathered: Gathered
     comparer: Comparer
@@ -118,12 +118,12 @@ class Comparison:
     memory: int = 1 << 30
 
     def without_limits(self) -> Comparison:
-        """The same, but every pair counts."""
+        """The same without limits: every pair counts."""
         every = replace(self.comparer, limits=Limits(min_similarity=0.0))
         return replace(self, comparer=every)
 
     def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
-        """Those of the pairs that are within the limits, in the order of their rows."""
+        """The pairs that are within the limits, in the order of their rows."""
         if self.comparer.measure.needs_texts:
             found = self._by_texts(pairs, checkpoint)
         else:
@@ -152,7 +152,7 @@ class Comparison:
     ) -> Iterator[tuple[Pairs, Texts]]:
         """Blocks of pairs with the texts of their documents, which are read ahead.
 
-        A text is kept as long as a later block needs it and the memory allows.
+        A text is kept as long as a later block needs it, if there is memory.
         """
         blocks = [pairs[at : at + BLOCK] for at in range(0, len(pairs), BLOCK)]
         last = np.zeros(len(self.gathered), dtype=np.uint32)
@@ -174,7 +174,7 @@ class Comparison:
                 yield block, texts
 
     def _read(self, rows: list[int], known: Texts, prepare: Prepare, found: Verified) -> Texts:
-        """The texts of rows that are not known yet, prepared; None for one that is gone."""
+        """The texts of rows that are not known yet, prepared; None if a document is gone."""
         rows = [row for row in rows if row not in known]
         texts: Texts = dict.fromkeys(rows)
         for at in range(0, len(rows), _READ_AT_ONCE):
@@ -184,7 +184,7 @@ class Comparison:
         return texts
 
     def _forms(self, rows: list[int], found: Verified) -> dict[int, str]:
-        """The normal forms of rows, and on the way: which are gone, or not as they were signed."""
+        """The normal forms of rows; notes in `found` which are gone or have changed."""
         read = zip(rows, self.gathered.texts(rows), strict=True)
         texts = {row: text for row, text in read if text is not None}
         found.vanished.update(set(rows) - set(texts))
@@ -212,13 +212,13 @@ def _compared(block: Pairs, texts: Texts, comparer: Comparer) -> Part:
 
 
 def _near(pairs: Pairs, compared: Compared) -> Part:
-    """Those of the pairs that are within the limits."""
+    """The pairs that are within the limits."""
     distances, similarities, is_near = compared
     return pairs[is_near], distances[is_near], similarities[is_near]
 
 
 def _by_component(documents: int, pairs: Pairs) -> Pairs:
-    """The pairs in an order in which those of the same documents are near each other."""
+    """The pairs, sorted so that pairs of the same documents are near each other."""
     labels = components(documents, pairs)[pairs[:, 0]]
     ordered: Pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], labels))]
     return ordered
@@ -237,12 +237,12 @@ def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:
 
 
 JOINING = "joining"
-_PAIR = 16  # bytes; a share of the memory is for the pairs, while they are put in order
+_PAIR = 16  # bytes, while the pairs are sorted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """What is looked through, and how; `sides` is empty where all are compared with all."""
+    """What is searched, and how; `sides` is empty if there is only one."""
 
     gathered: Gathered
     verifying: Verifying
@@ -254,7 +254,7 @@ class _Search:
 def candidates(
     gathered: Gathered, way: Way, verifying: Verifying, working: Working, memory: int
 ) -> Candidates:
-    """The pairs that may be near-duplicates, found in a way; none of a document that came again."""
+    """The pairs that may be near-duplicates, without documents whose id comes again later."""
     is_across = len(gathered.sides) == 2 and not verifying.within
     search = _Search(
         gathered=gathered,

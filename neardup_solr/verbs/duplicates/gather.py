@@ -29,13 +29,13 @@ from neardup_solr.verbs.annotate import guard
 
 Compared: TypeAlias = sources.Source | Collection
 READING = "reading"
-AT_ONCE = 20_000  # documents of a source that are signed in one go
-PAGES = 4  # pages of texts that are asked for at a time
+AT_ONCE = 20_000  # documents of a source that are signed at once
+PAGES = 4  # pages of texts that are requested at the same time
 PAGE = 500  # documents in one of them
 
 
 def threads() -> int:
-    """How many threads compare."""
+    """The number of threads that compare."""
     return os.cpu_count() or 1
 
 
@@ -43,7 +43,7 @@ def threads() -> int:
 class Working:
     """How the work is done, and who is told of it: arguments of `duplicates`, checked.
 
-    Raises ArgumentError if a value cannot be.
+    Raises ArgumentError if a value is out of range.
     """
 
     memory: int | None = None
@@ -56,23 +56,23 @@ class Working:
     def __post_init__(self) -> None:
         require_positive(limit=self.limit)
         if self.memory is not None:
-            few = f"`memory` cannot be {self.memory} bytes, which are too few to work with"
-            require(self.memory >= 1 << 20, few, 'give more, such as "64M"')
+            reason = f"`memory` cannot be {self.memory:,}, which is less than 1 MB"
+            require(self.memory >= 1 << 20, reason, 'give more, such as "64M"')
 
 
 @dataclass(slots=True)
 class Order:
-    """Where the documents of a source stand among its records, in its order.
+    """Which records of a source are documents, in its order.
 
-    `are_documents` has 1 for each record of which a document can be made, `have_words` for each
-    document that has words.
+    `are_documents` has 1 for each record that makes a document, `have_words` 1 for each document
+    that has words.
     """
 
     are_documents: bytearray = field(default_factory=bytearray)
     have_words: bytearray = field(default_factory=bytearray)
 
     def noted(self, documents: Iterator[Document]) -> Iterator[Document]:
-        """The same documents; each is noted as it passes."""
+        """The same documents; each is noted when it is read."""
         for document in documents:
             self.are_documents.append(1)
             yield document
@@ -80,10 +80,10 @@ class Order:
 
 @dataclass(slots=True, kw_only=True)
 class Side:
-    """Documents that have words, of one source: ids and texts by row, and what was left out.
+    """The documents of one source that have words: ids and texts by row, and what was left out.
 
-    `unsigned` documents have text but no signature, `repeated` ones came again later; `state` is
-    that of a collection when it was read, `order` that of a source if it was asked for.
+    `unsigned` documents have text but no signature; `repeated` ones came again later. `state` is
+    the state of a collection when it was read, `order` the order of a source if it is needed.
     """
 
     ids: Strings
@@ -114,7 +114,7 @@ class Gathered:
 
     @property
     def bounds(self) -> list[int]:
-        """Where the rows of each side begin, and where all end."""
+        """The first row of each side, and the number of all rows."""
         return list(accumulate((len(side.ids) for side in self.sides), initial=0))
 
     def side_of(self) -> NDArray[np.uint8]:
@@ -129,7 +129,7 @@ class Gathered:
         return [own[row] if row < end else others[row - end] for row in rows]
 
     def texts(self, rows: Sequence[int]) -> list[str | None]:
-        """The texts of rows, which have to rise; None where a document is no longer there."""
+        """The texts of rows, in ascending order; None if a document is no longer there."""
         return [
             text
             for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True)
@@ -137,7 +137,7 @@ class Gathered:
         ]
 
     def fits(self, most: int) -> bool:
-        """Whether all texts together have at most so many characters; reads no more than needed."""
+        """Whether all texts together have at most `most` characters; reads no more than needed."""
         total = 0
         for at in range(0, len(self), PAGE):
             texts = self.texts(range(at, min(at + PAGE, len(self))))
@@ -147,14 +147,14 @@ class Gathered:
         return True
 
     def forms(self) -> list[str]:
-        """The normal forms of all documents, read once; "" for one that is no longer there."""
+        """The normal forms of all documents, read once; "" if one is no longer there."""
         for at in range(len(self._forms), len(self), AT_ONCE):
             texts = self.texts(range(at, min(at + AT_ONCE, len(self))))
             self._forms.extend(sign.normal_forms([text or "" for text in texts]))
         return self._forms
 
     def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
-        """The values of fields of rows, which have to rise; None where there is none."""
+        """The values of fields of rows, in ascending order; None if there is no value."""
         found: dict[str, list[Any]] = {name: [] for name in fields}
         for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True):
             own = side.values([row - first for row in rows if first <= row < last], fields)
@@ -165,7 +165,7 @@ class Gathered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """How sources are read: where to, with what settings, and what else of them is needed."""
+    """How sources are read, with what settings, and what is kept of them."""
 
     spill: Spill
     settings: Settings
@@ -176,10 +176,11 @@ class Intake:
 
 
 def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
-    """Read one source, or two sides; those that are no collections are signed.
+    """Read one source, or two sides; a side that is not a collection is signed.
 
-    The stored settings of a collection hold for both sides.
-    Raises SettingsError where two collections have different ones.
+    The stored settings of a collection apply to both sides.
+
+    Raises SettingsError if two collections have different settings.
     """
     stored = [_settings_of(each) for each in given if isinstance(each, Collection)]
     if len(stored) == 2 and stored[0] != stored[1]:
@@ -260,7 +261,7 @@ def _of_source(source: sources.Source, rows: Rows, settings: Settings, intake: I
         missing = [name for name in fields if name not in known and name not in of_column]
         if missing:
             reason = f"the source's column {missing[0]!r} is not kept"
-            raise SettingsError(reason, f"add --keep {missing[0]}")
+            raise SettingsError(reason, f"add {missing[0]!r} to `keep`")
         return {name: [(of_column | known)[name](row) for row in wanted] for name in fields}
 
     side = Side(
@@ -299,7 +300,7 @@ def _of_source(source: sources.Source, rows: Rows, settings: Settings, intake: I
         working.watching.on_progress(Progress(READING, side.documents, working.limit))
     side.is_cut = working.limit is not None and next(usable, None) is not None
     side.dead = _repeated(side.ids)
-    if hashes:  # not by `np.unique`, which loads masked arrays to be told that these are none
+    if hashes:  # not by `np.unique`, which imports masked arrays without need
         distinct = 1 + int(np.count_nonzero(np.diff(np.sort(np.concatenate(hashes)))))
         side.repeated, side.documents = side.documents - distinct, distinct
     return side
@@ -312,7 +313,7 @@ def _batches(usable: Iterator[Document], limit: int | None) -> Iterator[list[Doc
 
 
 def _repeated(ids: Strings) -> list[int]:
-    """The rows of ids that come again later; the last record of an id counts."""
+    """The rows whose id comes again later; the last record of an id counts."""
     hashes = np.fromiter((hash(id) for id in ids), np.int64, len(ids))
     order = np.argsort(hashes, kind="stable")
     same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])

@@ -22,14 +22,14 @@ from neardup_solr.measures.estimate import count_shared_bands
 from neardup_solr.records import Cluster, Duplicate, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 
-UNCLUSTERED = ""  # the cluster of a pair that complete linkage has torn apart
+UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouping:
-    """How verified pairs become clusters, and which document of each is canonical: arguments.
+    """How pairs become clusters, and which document of each is canonical, checked.
 
-    Raises ArgumentError if a value cannot be.
+    Raises ArgumentError if a value is not possible.
     """
 
     linkage: Linkage = "single"
@@ -58,8 +58,8 @@ class Grouped:
 def grouped(comparison: Comparison, verified: Verified, grouping: Grouping) -> Grouped:
     """The clusters of verified pairs, and the pairs in the order of their clusters.
 
-    For complete linkage the pairs that single linkage would infer are compared as well; those
-    that are near-duplicates come to the others.
+    For complete linkage, the pairs that single linkage would infer are compared too; those that
+    are near-duplicates are added.
     """
     numbered = _Numbered(comparison, verified, grouping)
     return Grouped(pairs=numbered.rows(), clusters=numbered.clusters(), rows=numbered.originals)
@@ -129,7 +129,7 @@ class _Numbered:
         self._distances, self._similarities = found.distances[order], found.similarities[order]
 
     def _own(self, pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
-        """Pairs by own numbers, the smaller first, in order; and what order that is."""
+        """Pairs by our own numbers, the smaller first, sorted; and the order that sorts them."""
         numbers = np.argsort(self._places)
         own = numbers[np.searchsorted(self._places[numbers], pairs)]
         paired: Pairs = np.sort(own, axis=1).astype(np.uint32)
@@ -148,7 +148,7 @@ class _Numbered:
         self._similarities = np.concatenate([self._similarities, more.similarities[order]])
 
     def _identical(self) -> NDArray[np.int64]:
-        """The first of the documents that are the same to the measure as each."""
+        """For each document, the first one that the measure cannot tell from it."""
         if self._comparison.comparer.measure is CONTAINMENT:  # an excerpt is not the whole
             return np.arange(len(self._ids))
         return components(len(self._ids), self._pairs[self._similarities >= 1.0])
@@ -166,16 +166,16 @@ class _Numbered:
         ordered = {name: [column[at] for at in places] for name, column in found.items()}
         for name, column in ordered.items():
             if column and all(value is None for value in column):
-                hint = "index with num_words" if name == LENGTH else f"is {name!r} its name?"
+                hint = "index with num_words" if name == LENGTH else "check its name"
                 raise SettingsError(
-                    f"no document has the field {name}", f"{hint} or choose another `canonical`"
+                    f"no document has the field {name!r}", f"{hint}, or choose another `canonical`"
                 )
         return ordered
 
     def _to_canonical(
         self, chosen: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """What a comparison with the canonical document of its cluster gives, of each document."""
+        """Distance and similarity of each document to the canonical one of its cluster."""
         own = np.arange(len(self._ids))
         has_distance = self._comparison.comparer.measure.has_distance
         distances = np.full(len(own), 0 if has_distance else NO_DISTANCE)

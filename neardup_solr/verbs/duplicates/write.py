@@ -1,4 +1,4 @@
-"""One result, many faces: rows in a file by its suffix, or a page to look at."""
+"""Write a result in the format of the file's suffix: rows, or a page to look at."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ PAGE, TABLE = ".html", ".parquet"
 
 
 def check_output(path: Path) -> None:
-    """Refuse a file that could not be written, before any work is done for it.
+    """Refuse a file that cannot be written, before any work is done for it.
 
-    Raises SourceError if its suffix is not known, no file can be made there, or pyarrow, which
-    writes .parquet, is missing.
+    Raises SourceError if its suffix is not known, no file can be created there, or pyarrow, which
+    .parquet needs, is missing.
     """
     suffix = path.suffix.lower()
     if suffix == TABLE:
@@ -38,14 +38,10 @@ def check_output(path: Path) -> None:
 
 
 def write_duplicates(found: Duplicates, path: str | Path) -> None:
-    """Write what `duplicates` found to a file whose suffix says the format, whole or not at all.
+    """Write what `duplicates` found to a file; see `Duplicates.write`.
 
-    Rows in .tsv, .csv, .jsonl and .parquet: id, other_id, similarity, distance (none where it was
-    not measured), measure, cluster; escaped as `write_pairs` does. In .html a page of its own,
-    with the texts that `found` has.
-
-    Raises SourceError where the suffix is not known or the file cannot be written; a file that
-    was there before is then still whole.
+    Raises SourceError if the suffix is not known or the file cannot be written; an older file of
+    that name then stays as it is.
     """
     path = Path(path)
     check_output(path)
@@ -103,8 +99,8 @@ def _hot(found: Duplicates) -> list[str]:
     if not found.hot_keys:
         return []
     return [
-        f"{found.hot_keys:,} band keys or words stand in more documents than the cap: not all"
-        " pairs of those were compared."
+        f"{found.hot_keys:,} band keys or words are in more documents than the cap: not all pairs"
+        " of those were compared."
     ]
 
 

@@ -20,7 +20,7 @@ from neardup_solr.verbs.explain import facts
 from neardup_solr.verbs.explain.facts import STORED, Subject, subject
 from neardup_solr.verbs.explain.verdict import Explanation, explained
 
-ALIGNED_WORDS = 100  # of texts whose words are aligned; the measure is for records, not for prose
+ALIGNED_WORDS = 100  # of the longest text that is aligned: the measure is for short records
 
 Subjects = tuple[Subject, Subject]
 
@@ -41,20 +41,21 @@ def explain(
     lossy: bool = False,
     settings: Settings | Mapping[str, Any] | None = None,
 ) -> Explanation:
-    """Why two documents are found as near-duplicates or not, and the cheapest setting that would.
+    """Why two documents are found as near-duplicates or not, and what would find them.
 
     `one` and `other` are their ids. They are in a collection in Solr, whose own settings and
-    stored signatures hold, or in a source, signed under `settings` (a mapping, or Settings); a
-    source is read to its end, as the last record of an id counts. Near are those that are at most
-    `max_distance` words away and at least `min_similarity` (0..1) similar. How a source is read,
-    `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say as for `index`. Words of
-    short texts are aligned by how many of the first documents have each.
+    stored signatures apply, or in a source, which is signed with `settings` (a mapping, or
+    Settings); a source is read to its end, because the last record of an id counts. Two documents
+    are near if they are at most `max_distance` words apart and at least `min_similarity` (0..1)
+    similar. `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say how a source is
+    read, as for `index`. To align the words of short texts, the first documents tell how rare
+    each word is.
 
-    Raises DocumentNotFound for an id that the collection lacks, SourceError for one that the
-    source lacks, RecordError if its record cannot be used, SettingsError if both ids are the same
-    or the collection has no texts, SolrError if Solr does not answer.
+    Raises DocumentNotFound if the collection lacks an id, SourceError if the source lacks it,
+    RecordError if its record cannot be used, ArgumentError if both ids are the same, SettingsError
+    if the collection has no texts, SolrError if Solr does not answer.
     """
-    require(one != other, f"both ids are {one!r}", "give the ids of two documents")
+    check_ids(one, other)
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     used = settings_of(settings)
     ids = (one, other)
@@ -80,6 +81,11 @@ def explain(
     is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
     counted = search.frequencies(sample) if is_short else None
     return explained(facts.facts(first, second, used, limits=limits, frequencies=counted))
+
+
+def check_ids(one: str, other: str) -> None:
+    """Refuse one id given twice, by ArgumentError."""
+    require(one != other, f"both ids are {one!r}", "give the ids of two documents")
 
 
 def _searchable(collection: Collection) -> Settings:
@@ -112,7 +118,7 @@ def _read(
     settings: Settings,
     reading: Reading,
 ) -> tuple[Subject, Subject, list[str]]:
-    """The documents as they are in a source, and texts of its first ones."""
+    """The documents as they are in a source, and the texts of its first ones."""
     name = str(source) if isinstance(source, str | Path) else "the documents"
     refused: dict[str | None, RecordError] = {}
 

@@ -1,4 +1,4 @@
-"""Two documents looked at closely: their texts, every measure, what they share, what finds them."""
+"""Two documents in detail: their texts, every measure, what they share, what finds them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from neardup_solr.text import normalize
 from neardup_solr.text.diff import Change, Words, changes, split
 from neardup_solr.text.shingles import shingles
 
-# What of a document is looked at in a collection, beside its text, and its place in an entry.
+# The stored fields of a document, besides its text, and their names in an entry.
 STORED = {
     "signature": "signature",
     "content_bands": "bands",
@@ -36,15 +36,15 @@ STORED = {
 class Subject:
     """One of two documents: its entry as indexing would make it now, and its signature.
 
-    `pieces` are its shingles; `words` those of its text. `signature` and `terms` (by field) are
-    those that are stored with it, where it is in a collection; `stale` names the stored fields
-    that are not those of its text.
+    `pieces` are its shingles, `words` the words of its text. If it is in a collection, `signature`
+    and `terms` (by field) are those stored with it, and `stale` names the stored fields that do not
+    match its text.
     """
 
     entry: Entry
     words: Words
     pieces: frozenset[str]
-    signature: Signature = field(compare=False)  # made of the text, and no array compares as one
+    signature: Signature = field(compare=False)  # arrays do not compare as one value
     terms: Mapping[str, frozenset[str]]
     stale: tuple[str, ...] = ()
 
@@ -57,10 +57,10 @@ class Subject:
 def subject(
     document: Document, settings: Settings, *, stored: Mapping[str, Any] = NOTHING
 ) -> Subject:
-    """A document as indexing would make it, beside what a collection has `stored` of it.
+    """A document as indexing would make it, with what a collection has `stored` of it.
 
-    Raises RecordError where it cannot be indexed, SettingsError where its stored signature is
-    none of these settings.
+    Raises RecordError if it cannot be indexed, SettingsError if its stored signature was made with
+    other settings.
     """
     entry = entries.entry(document, settings)
     kept = signature.decode(stored.get("signature", entry.signature))
@@ -83,18 +83,18 @@ def subject(
 
 
 def terms_of(value: str | Iterable[str]) -> frozenset[str]:
-    """A field's terms: one, several, or none where it is empty."""
+    """The terms of a field: one, several, or none if it is empty."""
     return frozenset([value] if isinstance(value, str) else value) - {""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """Two documents by one measure: `similarity` in 0..1, `distance` in words where it has one.
+    """Two documents by one measure: `similarity` in 0..1, `distance` in words if it has one.
 
-    `low` and `high` hold the true value of an estimate with 95 % confidence. `measure` is "words"
-    (edits), "jaccard" (exact, of shingles), "containment" and "contained" (the share of the first
-    one's shingles that the second has, and the reverse), "estimate" (Jaccard by signatures), or
-    "aligned" (soft alignment of the words of short texts, where frequencies of words are known).
+    The true value of an estimate lies between `low` and `high` with 95 % confidence. `measure` is
+    "words" (edits), "jaccard" (exact, of shingles), "containment" and "contained" (the share of the
+    first one's shingles that the second has, and the reverse), "estimate" (Jaccard by signatures),
+    or "aligned" (soft alignment of the words of short texts, if frequencies of words are known).
     """
 
     measure: str
@@ -106,12 +106,12 @@ class Measured:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Way:
-    """One way in which a pair can become a candidate: documents share `shared` of `of` terms.
+    """One way in which a pair can become a candidate: the documents share `shared` of `of` terms.
 
-    `name` is "duplicates" (the command: bands of the signatures) or a --by of searches; `is_there`
-    tells whether the collection has what that needs. `chance` is the probability to share a term
-    at the pair's Jaccard similarity, None where chance has no part in it; `finds` is whether the
-    pair is found: a candidate, and within the limits.
+    `name` is "duplicates" (by the bands of signatures) or a value of `by` for searches; `is_there`
+    tells whether the collection has what that needs. `chance` is the probability that a pair of
+    this Jaccard similarity shares a term, None if it does not depend on chance; `finds` tells
+    whether the pair is found: a candidate, and within the limits.
     """
 
     name: str
@@ -124,11 +124,10 @@ class Way:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What holds of a pair under settings and limits.
+    """What is known about a pair, with given settings and limits.
 
     `allowed` is the distance in words that the limits allow for the longer text; `shared_bands`
-    are numbers of bands, from 0; `alignment` says which words stand for each other, where that
-    was measured.
+    are numbers of bands, from 0; `alignment` says which words correspond, if that was measured.
     """
 
     first: Subject
@@ -149,7 +148,7 @@ class Facts:
 
     @property
     def has_words(self) -> bool:
-        """Whether both have words at all; what has none resembles nothing."""
+        """Whether both have words; a text without words is similar to nothing."""
         return bool(self.first.entry.num_words and self.second.entry.num_words)
 
     @property
@@ -180,7 +179,7 @@ class Facts:
 
     @property
     def fresh_bands(self) -> tuple[int, ...]:
-        """The bands that the two share by their texts, where a stored signature is not of its."""
+        """The bands that the two texts would share, if a stored signature is stale."""
         both = (self.first, self.second)
         if not any("signature" in each.stale for each in both):
             return ()
@@ -205,10 +204,10 @@ def facts(
     limits: Limits,
     frequencies: Frequencies | None = None,
 ) -> Facts:
-    """What holds of two documents: every measure, shared bands and terms, and who finds them.
+    """What is known about two documents: every measure, shared bands and terms, what finds them.
 
-    Bands and the estimate are those of the signatures that the subjects have, stored or not;
-    words are aligned by the `frequencies` of words in the collection, where those are given.
+    Bands and the estimate are those of the subjects' signatures, stored or not; words are aligned
+    by the `frequencies` of words in the collection, if those are given.
     """
     longest = max(first.entry.num_words, second.entry.num_words)
     found = Facts(
@@ -267,7 +266,7 @@ def _share(part: int, whole: int) -> float:
     return part / whole if whole else 0.0
 
 
-# The ways to find candidates: the field that each needs, in the order of what is asked first.
+# The ways to find candidates and the field that each needs, the preferred one first.
 WAYS = {
     "duplicates": "signature",
     "bands": "content_bands",
@@ -295,7 +294,7 @@ def _way(name: str, found: Facts) -> Way:
 
 
 def _shared_terms(found: Facts, field: str) -> int:
-    """How many terms a search shares: it asks with those of a text for those that are stored."""
+    """How many terms a search shares: it compares the terms of a text with stored ones."""
     if not found.has_words:
         return 0
     one, other = found.first, found.second

@@ -20,12 +20,12 @@ from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs.explain.facts import Facts, Subject
 
-SURE = 0.9  # of pairs this alike, the share that advised settings find at least
-BEARABLE = 0.05  # of pairs of unrelated texts, the share that they may find
-RELATED = 0.25  # similarity by words below which there is nothing to catch, unless words of
-RELATED_ALIGNED = 0.5  # another spelling stand for each other this well
+SURE = 0.9  # advised settings find at least this share of pairs as similar as the pair
+BEARABLE = 0.05  # and at most this share of pairs of unrelated texts
+RELATED = 0.25  # below this similarity by words a pair is unrelated, unless its similarity
+RELATED_ALIGNED = 0.5  # by aligned words is at least this
 
-# Jaccard similarity that about 99 of 100 pairs of unrelated English texts stay below, by shingles:
+# The Jaccard similarity that 99 of 100 pairs of unrelated English texts do not reach, by shingles:
 # measured on news articles, titles of papers and texts of unrelated sentences.
 UNRELATED = {("words", 1): 0.15, ("words", 2): 0.05, ("words", 3): 0.03, ("chars", 5): 0.1}
 MORE_HASHES = (256, 512)
@@ -35,13 +35,13 @@ MORE_HASHES = (256, 512)
 class Advice:
     """The cheapest change that catches a pair.
 
-    `again` are ids of documents to index again, as what is stored is not of their texts;
-    `limits` where those of the pair have to be wider; `settings` where it has to share a band,
-    and then its Jaccard `similarity` under them, the `chance` that a pair of that similarity
-    shares a band, and the `load`, the share of unrelated pairs that do (`load_now`: under the
-    settings that hold now). Unless `needs_texts`, stored signatures are enough (`reband`).
-    `by` is a way of searches that has the pair as a candidate, if no bands would do; `measure` is
-    one that finds the pair in a whole collection (`duplicates`), as the words differ in spelling.
+    `again` has the ids of documents to index again, because their stored fields do not match their
+    texts. `limits` are wider limits, if they are needed. `settings` are other settings, if the pair
+    has to share a band; then `similarity` is its Jaccard similarity with them, `chance` the
+    probability that such a pair shares a band, and `load` the share of unrelated pairs that do
+    (`load_now`: with the present settings). Unless `needs_texts`, stored signatures are enough
+    (`reband`). `by` is a way to search that finds the pair as a candidate, if no bands do.
+    `measure` is a measure that finds the pair with `duplicates`, if its words differ in spelling.
     """
 
     again: tuple[str, ...] = ()
@@ -57,10 +57,10 @@ class Advice:
 
 
 def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
-    """The cheapest change that catches a pair; None where there is nothing to catch, or none does.
+    """The cheapest change that catches a pair; None if it is unrelated, or if no change does.
 
-    Wider limits where it is beyond them; where it is no candidate, in this order: to index again
-    what has changed, other bands of the signatures that are stored, other shingles, a search.
+    If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
+    index again what has changed, other bands of the stored signatures, other shingles, a search.
     """
     if not is_related(found):
         return None
@@ -77,14 +77,14 @@ def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
 
 
 def is_related(found: Facts) -> bool:
-    """Whether a pair is alike enough to be worth catching."""
+    """Whether a pair is similar enough to be worth catching."""
     measured = {each.measure: each.similarity for each in found.measures}
     is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= RELATED_ALIGNED
     return found.has_words and (found.is_near or is_alike)
 
 
 def is_aligned(found: Facts) -> bool:
-    """Whether words of another spelling make them near, and nothing that costs less does."""
+    """Whether they are near only if words may differ in spelling."""
     by_words = found.measured("words").similarity >= WORDS.least(Limits())
     return not by_words and any(
         each.measure == "aligned" and each.similarity >= floor(ALIGNED.default)
@@ -93,7 +93,7 @@ def is_aligned(found: Facts) -> bool:
 
 
 def _wider(found: Facts) -> Limits:
-    """Limits that just hold the pair, changed as little as can be."""
+    """Limits that just include the pair, changed as little as possible."""
     longest = max(found.first.entry.num_words, found.second.entry.num_words)
     most, least = found.limits.max_distance, WORDS.least(found.limits)
     if most is not None:
@@ -104,7 +104,7 @@ def _wider(found: Facts) -> Limits:
 
 
 def _by_bands(found: Facts) -> Advice | None:
-    """Other bands of the signatures that are there."""
+    """Other bands of the present signatures."""
     needed = frozenset({"signature", "content_bands"})
     settings = replace(found.settings, fields=found.settings.fields | needed)
     signatures = found.first.signature, found.second.signature
@@ -113,7 +113,7 @@ def _by_bands(found: Facts) -> Advice | None:
 
 
 def _by_texts(found: Facts) -> Advice | None:
-    """Other shingles, or more hashes, which need the texts again: those of the least load."""
+    """Other shingles or more hashes, which need the texts again: those with the least load."""
     tried = [_anew(found, shaping) for shaping in _shapings(found.settings)]
     advised = [each for each in tried if each is not None]
     return min(advised, key=lambda a: (max(a.load, a.load_now), -a.chance), default=None)
@@ -150,7 +150,7 @@ def _cheapest(
     *,
     needs_texts: bool,
 ) -> Advice | None:
-    """The cheapest bands that the pair shares, and that find nine in ten pairs like it."""
+    """The cheapest bands that the pair shares and that find nine in ten similar pairs."""
     now = load(found.settings)
     chosen = cheapest_bands(signatures, settings, similarity, budget=now)
     if chosen is None:
@@ -172,10 +172,10 @@ def cheapest_bands(
     *,
     budget: float,
 ) -> Settings | None:
-    """The bands of least load that two signatures of this Jaccard similarity share.
+    """The bands with the least load that two signatures of this Jaccard similarity share.
 
-    They find nine in ten such pairs. A load within the `budget` is as good as any other: there
-    the bands are those that find most. None where the least load is beyond what is bearable.
+    They find nine in ten such pairs. Loads within the `budget` count as equal: then the bands that
+    find most are chosen. None if even the least load is too high.
     """
     if not (len(signatures[0]) and len(signatures[1])) or similarity <= unrelated(settings):
         return None
@@ -198,27 +198,27 @@ def cheapest_bands(
 
 
 def load(settings: Settings) -> float:
-    """The share of pairs of unrelated texts that share a band, at the most that those are alike."""
+    """The share of unrelated pairs that share a band, if they are as similar as they can be."""
     return float(curve(unrelated(settings), settings.bands, settings.rows))
 
 
 def unrelated(settings: Settings) -> float:
-    """The Jaccard similarity that hardly any unrelated texts have, by shingles of that kind."""
+    """The Jaccard similarity that hardly any unrelated texts reach, with such shingles."""
     return UNRELATED.get((settings.kind, settings.shingle_size), Demand().avoid)
 
 
-PART = 0.5  # containment from which one text is said to be a part of another
+PART = 0.5  # from this containment on, a text counts as a part of another
 FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Explanation:
-    """A pair of documents: what holds of it, what becomes of it and why, and what would help.
+    """A pair of documents: the facts, whether it is found and why, and what would help.
 
-    `verdict` is "found", "missed" (near enough, but no candidate), "beyond the limits" (a
-    candidate, not near enough) or "apart" (neither); `way` is the way that decides, the first
-    that the collection has. `reasons` are sentences. `advice` is None where nothing is to be
-    caught, or nothing would catch it.
+    `verdict` is "found", "missed" (near enough, but not a candidate), "beyond the limits" (a
+    candidate, but not near enough) or "apart" (neither); `way` is the way that decides, the first
+    that the collection has. `reasons` are sentences. `advice` is None if the pair is unrelated, or
+    if nothing would catch it.
     """
 
     facts: Facts
@@ -233,7 +233,7 @@ class Explanation:
 
 
 def explained(found: Facts) -> Explanation:
-    """The verdict on a pair, its reasons, and the advice where it is not found."""
+    """The verdict on a pair, its reasons, and advice if it is not found."""
     way = next((each for each in found.ways if each.is_there), found.ways[0])
     is_candidate = way.is_there and way.shared > 0
     verdict = _VERDICTS[is_candidate, found.is_near]
@@ -254,10 +254,10 @@ def _because(found: Facts, verdict: str, way: str) -> Iterator[str]:
     if not found.has_words:
         for each in (found.first, found.second):
             if not each.entry.num_words:
-                yield f"{each.id!r} has no word: it resembles nothing."
+                yield f"{each.id!r} has no words: it is similar to nothing."
         return
     if found.is_exact:
-        yield "They are the same word by word, after normalisation."
+        yield "They are the same word for word, after normalization."
     if not found.is_near:
         yield _limits_of(found)
         yield from _parts(found)
@@ -271,63 +271,61 @@ def _limits_of(found: Facts) -> str:
     if least > 0 or not given:
         given.append(f"a similarity of at least {least:g}")
     words = f"{found.distance:,} word{'' if found.distance == 1 else 's'}"
-    return (
-        f"They are {words} apart, where the limits allow {found.allowed:,} ({' and '.join(given)})."
-    )
+    return f"They are {words} apart; the limits allow {found.allowed:,} ({' and '.join(given)})."
 
 
 def _parts(found: Facts) -> Iterator[str]:
-    """Whether one is much of a part of the other, which neither edits nor Jaccard tell."""
+    """Whether one is a part of the other, which neither edits nor Jaccard show."""
     names = ("containment", found.first, found.second), ("contained", found.second, found.first)
     for measure, part, whole in names:
         share = found.measured(measure).similarity
         if share >= PART and len(part.pieces) < len(whole.pieces) / 2:
             shown = f"{percent(share)} of the shingles of {part.id!r}"
-            yield f"{shown} are in {whole.id!r}: it is a part of that."
+            yield f"{shown} are in {whole.id!r}: it is a part of it."
 
 
 def _no_candidate(found: Facts, way: str) -> Iterator[str]:
-    """Why the two share no band (or none of what a collection without bands has)."""
+    """Why the two share no band (or nothing else, if the collection has no bands)."""
     if found.fresh_bands:
         fresh = f"{len(found.fresh_bands)} of {_bands(found.settings)}"
-        yield f"By signatures of their texts as they are now they would share {fresh}."
+        yield f"With signatures of their present texts they would share {fresh}."
         return
     single = [each for each in (found.first, found.second) if _is_one_shingle(each)]
     if not found.shared_shingles:
         yield f"They share no shingle of {shape(found.settings)}."
     elif way not in ("duplicates", "bands"):
-        yield f"They share none of what --by {way} compares."
+        yield f"They share nothing that a search by {way} compares."
     elif found.chance >= 0.5:
         yield (
-            f"Bad luck: pairs as alike as these ({found.jaccard:.3f} by Jaccard) share one of"
+            f"Bad luck: pairs as similar as this one ({found.jaccard:.3f} by Jaccard) share one of"
             f" {_bands(found.settings)} in {percent(found.chance)} of cases; this one does not."
         )
     else:
         yield (
-            f"Their Jaccard similarity of {found.jaccard:.3f} is low: pairs of it share one of"
+            f"Their Jaccard similarity of {found.jaccard:.3f} is low: such pairs share one of"
             f" {_bands(found.settings)} in {percent(found.chance)} of cases."
         )
     if single:
         names = " and ".join(repr(each.id) for each in single)
-        yield f"{names}: so short as to be a single shingle, which only equal texts share."
+        yield f"{names}: so short that the text is a single shingle, which only equal texts share."
     elif found.is_near and found.chance < 0.5:
         yield _why_low(found)
 
 
 def _why_low(found: Facts) -> str:
-    """Why texts that are alike by words are not by shingles."""
+    """Why texts that are similar by words are not similar by shingles."""
     size = found.settings.shingle_size
     sizes = sorted(len(each.pieces) for each in (found.first, found.second))
     if sizes[0] < sizes[1] / 2:
         return (
-            f"One has {sizes[0]:,} shingles and the other {sizes[1]:,}, so that it cannot exceed"
+            f"One has {sizes[0]:,} shingles and the other {sizes[1]:,}, so it cannot exceed"
             f" {sizes[0] / sizes[1]:.2f}."
         )
     if found.settings.kind != "words":
-        return f"Of {sizes[1]:,} shingles they share {found.shared_shingles:,}."
+        return f"They share {found.shared_shingles:,} of {sizes[1]:,} shingles."
     return (
-        f"Each changed word changes up to {size} shingles: of {sizes[1]:,} there are"
-        f" {found.shared_shingles:,} left."
+        f"Each changed word changes up to {size} shingles: they share"
+        f" {found.shared_shingles:,} of {sizes[1]:,}."
     )
 
 
@@ -335,7 +333,7 @@ def _of_stale(found: Facts) -> Iterator[str]:
     for each in (found.first, found.second):
         if each.stale:
             fields = ", ".join(each.stale)
-            yield f"{each.id!r}: the stored {fields} are not those of its text; index it again."
+            yield f"{each.id!r}: the stored {fields} do not match its text; index it again."
 
 
 def _is_one_shingle(each: Subject) -> bool:

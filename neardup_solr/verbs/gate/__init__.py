@@ -1,4 +1,4 @@
-"""gate: may a new document come in, beside what the collection and this run already have?"""
+"""gate: decide whether new documents may come in, by what is already there."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NOT_ADMITTED = -1
 class Gating:
     """How the gate works: arguments of `gate`, checked.
 
-    Raises ArgumentError if a value cannot be.
+    Raises ArgumentError if a value is out of range.
     """
 
     batch: int = 50
@@ -75,27 +75,26 @@ def gate(
 ) -> Decisions:
     """A decision for each document of a source, in order: allow, tag, hold or reject.
 
-    They come one after the other, as the documents are read; `.to_pandas()`, `.to_polars()` and
-    `.to_arrow()` of what comes back make a table of all that are left.
+    Decisions are made while the documents are read; `.to_pandas()`, `.to_polars()` and
+    `.to_arrow()` of the result make a table of all that are left.
 
-    A document is compared with those of the collection, as searches see it, that share an LSH
-    band with it, and with those before it that were admitted; never with one of its own id, which
-    it would replace. It is tagged, held or rejected if the nearest one is at least so similar
-    (0..1) by `measure`, as `tag`, `hold` and `reject` say (default: tagged from the measure's own
-    threshold on); `max_distance` in words bounds what counts as near at all. A document whose
-    normal form is there already gets at least the action `exact`. `fq` are Solr filter queries
-    that say what of the collection counts.
+    A document is compared with the documents of the collection that share an LSH band with it, and
+    with earlier ones that were admitted; never with a document of the same id, which it would
+    replace. It is tagged, held or rejected if its similarity (0..1) to the nearest one, by
+    `measure`, is at least `tag`, `hold` or `reject` (default: it is tagged from the threshold of
+    the measure on). Documents more than `max_distance` words apart are not near. A document whose
+    normal form is already there gets at least the action `exact`. Only documents that match `fq`,
+    Solr filter queries, count.
 
-    With `index` the admitted documents are indexed: a decision is given once Solr has the
-    document, and what Solr refuses is rejected; after the last one they are committed. `batch`
-    documents are asked about by one query; a decision names at most `most` matches. How a source
-    is read, `id`, `text`, `keep`, `source_format`, `delimiter`, `encoding` and `lossy` say as for
-    `index`. A document that cannot be indexed is rejected with the reason; a record of which no
-    document can be made goes to `on_error` (default: a warning is logged). `on_progress` is told
-    how far it is.
+    With `index`, admitted documents are indexed: a decision is given once Solr has the document,
+    and what Solr refuses is rejected; after the last one they are committed. One query asks about
+    `batch` documents; a decision names at most `most` matches. `id`, `text`, `keep`,
+    `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for `index`.
+    A document that cannot be indexed is rejected with the reason; a record that makes no document
+    goes to `on_error` (default: a warning is logged). `on_progress` is told how far the work is.
 
     Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
-    be read as a whole, SolrError if Solr does not answer: what was decided before still holds.
+    be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.
     """
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, measure=measure, max_distance=max_distance
@@ -130,7 +129,7 @@ def gate(
 
 @dataclass(slots=True, kw_only=True)
 class _Far:
-    """How far a run is: bytes of the source that are behind it, and documents decided."""
+    """How far a run is: bytes of the source that were read, and documents decided."""
 
     on_progress: OnProgress
     size: int | None
@@ -138,24 +137,25 @@ class _Far:
     decided: int = 0
 
     def consumed(self, count: int) -> None:
-        """So many bytes of the source are read."""
+        """Note how many bytes of the source have been read."""
         self.bytes = count
 
     def tell(self, decided: int) -> None:
-        """So many more documents are decided."""
+        """Count further documents that are decided, and tell how far the run is."""
         self.decided += decided
         share = self.bytes / self.size if self.size else None
         self.on_progress(Progress("deciding", self.decided, share=share))
 
 
 def _settings(collection: Collection, policy: Policy, *, index: bool) -> Settings:
-    """The settings of a collection that has what the policy compares; defaults of an empty one."""
+    """The settings of a collection that has what the policy compares; defaults if it is empty."""
     if index and not collection.names.is_plain:
         reason = "the documents of this collection are written by another program"
-        raise SettingsError(reason, "index there what the gate admits, and run neardup annotate")
+        next_step = "leave `index` out, let that program write what is admitted, then annotate"
+        raise SettingsError(reason, next_step)
     stored = collection.stored_settings()
     if stored is None and collection.count():
-        # Refused: nothing is ever near to documents without fields.
+        # Raises: nothing would ever be near to documents without our fields.
         stored = collection.needed_settings()
     settings = collection.settled(None) if index else stored or Settings()
     needed = {BANDS, measure_named(policy.measure).compared_field}
@@ -166,7 +166,7 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Run:
-    """What decides about documents, one after the other."""
+    """Decides about documents, one after the other."""
 
     meeting: Meeting
     policy: Policy
@@ -198,7 +198,7 @@ class _Run:
         ]
 
     def _judged(self, batch: Batch, admitted: Admitted) -> list[Decision]:
-        """Decisions that hold: what Solr refuses is rejected, and no reason to keep others out."""
+        """Final decisions: what Solr refuses is rejected, and then keeps no others out."""
         matched = self.meeting.matched(batch, admitted)
         fixed: dict[int, Decision] = {}
         while True:
@@ -213,7 +213,7 @@ class _Run:
     def _in_order(
         self, batch: Batch, matched: Matched, fixed: Mapping[int, Decision], admitted: Admitted
     ) -> list[Decision]:
-        """One decision after the other: whoever is admitted counts for those that follow."""
+        """One decision after the other: an admitted document counts for those that follow."""
         latest = ChainMap[str, int]({}, admitted.latest)
         numbers: dict[int, int] = {}
         decisions = []
@@ -261,6 +261,6 @@ class _Run:
 
 
 def _is_there(met: Met, numbers: Mapping[int, int], latest: Mapping[str, int]) -> bool:
-    """Whether a document was admitted, and none of its id after it."""
+    """Whether a document was admitted, and no later one with its id."""
     number = met.number if met.row is None else numbers.get(met.row, _NOT_ADMITTED)
     return latest.get(met.id) == number

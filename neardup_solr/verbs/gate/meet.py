@@ -1,4 +1,4 @@
-"""Who a batch of new documents meets: in the collection, among those admitted, in the batch."""
+"""Near documents of a batch: in the collection, among those admitted before, in the batch."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from neardup_solr.verbs.gate.policy import TAG_FIELD
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matched:
-    """For each document of a batch whom it is near to, and whether it met more than are compared.
+    """What each document of a batch is near to, and whether there were too many to compare all.
 
-    Those of its own batch and those before it are there whether they are admitted or not.
+    Documents of the same batch are included, whether they are admitted or not.
     """
 
     near: list[list[Near]]
@@ -48,7 +48,7 @@ class Admitted:
 
     @classmethod
     def none(cls, spill: Spill) -> Admitted:
-        """Nobody yet; what they are compared by goes where `spill` says."""
+        """No documents yet; what they are compared by is kept in `spill`."""
         return cls(known=spill.strings())
 
     def add(self, batch: Batch, rows: Sequence[int]) -> None:
@@ -66,7 +66,7 @@ class Admitted:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meeting:
-    """What finds out who is near, in a collection and among those that come."""
+    """Finds near documents, in a collection and among new ones."""
 
     collection: Collection
     finder: Finder
@@ -77,7 +77,7 @@ class Meeting:
         return self.finder.comparer
 
     def matched(self, batch: Batch, admitted: Admitted) -> Matched:
-        """Whom each document of a batch is near to."""
+        """The documents that each document of a batch is near to."""
         found = hits_of_batch(self.collection, batch, self.finder)
         there = [
             [one for one in each.found if _counts(document.id, one)]
@@ -99,7 +99,8 @@ class Meeting:
 def _counts(id: str, one: Hit) -> bool:
     """Whether a document of the collection counts for one with this id.
 
-    What was tagged as a near-duplicate of this one came after it: this one comes again.
+    One that was tagged as a near-duplicate of this id does not: it came later, and this document
+    comes again.
     """
     tags = one.fields.get(TAG_FIELD, ())
     return one.id != id and id not in ([tags] if isinstance(tags, str) else tags)
@@ -108,7 +109,7 @@ def _counts(id: str, one: Hit) -> bool:
 def _among_admitted(
     batch: Batch, rows: NDArray[np.int64], known: list[str], admitted: Admitted
 ) -> Iterator[tuple[int, Met]]:
-    """Who is met of those admitted in earlier batches; as `matching.met`."""
+    """Documents admitted in earlier batches that share a band with these rows."""
     shared = admitted.arrivals.sharing(arrivals.term_keys(batch.keys[rows]))
     places: dict[int, int] = {}
     for at, number, bands in _listed(shared):
@@ -120,7 +121,7 @@ def _among_admitted(
 
 
 def _in_batch(batch: Batch, rows: NDArray[np.int64]) -> Iterator[tuple[int, Met]]:
-    """Who is met of those before in the same batch."""
+    """Earlier documents of the same batch that share a band with these rows."""
     for first, later, bands in _listed(arrivals.within(arrivals.term_keys(batch.keys[rows]))):
         row = int(rows[first])
         id = batch.documents[row].id

@@ -1,4 +1,4 @@
-"""What the gate does with a document, by how near the nearest one is that is already there."""
+"""What the gate does with a document, by its similarity to the nearest one there."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ TAG_FIELD = "neardup_of"
 class Policy:
     """What is done with a document that has a near-duplicate: arguments of `gate`, checked.
 
-    `tag`, `hold` and `reject` are the least similarities for it, None for an action that is not
-    taken; if all three are None, `tag` is the measure's default.
+    `tag`, `hold` and `reject` are the least similarities for each action; an action that is None is
+    not taken. If all three are None, `tag` is the threshold of the measure.
 
-    Raises ArgumentError if a value cannot be, or a milder action asks for as much similarity.
+    Raises ArgumentError if a value is out of range, or a milder action needs as much similarity.
     """
 
     reject: float | None = None
@@ -38,7 +38,7 @@ class Policy:
     max_distance: int | None = None
 
     def __post_init__(self) -> None:
-        measure_of(self.measure, Limits(max_distance=self.max_distance))  # refuses what cannot be
+        measure_of(self.measure, Limits(max_distance=self.max_distance))  # checks them
         require_choice("exact", self.exact, ACTIONS)
         for action, bound in self.bounds:
             fits = bound is None or 0 <= bound <= 1
@@ -51,7 +51,7 @@ class Policy:
 
     @property
     def bounds(self) -> tuple[tuple[Action, float | None], ...]:
-        """The actions and what similarity each asks for, the most severe one first."""
+        """The actions and the similarity that each needs, the most severe one first."""
         asked = ((REJECT, self.reject), (HOLD, self.hold), (TAG, self.tag))
         if any(bound is not None for _, bound in asked):
             return asked
@@ -59,7 +59,7 @@ class Policy:
 
     @property
     def limits(self) -> Limits:
-        """What counts as near: what reaches the smallest of the bounds."""
+        """What counts as near: the smallest of the bounds."""
         least = min(bound for _, bound in self.bounds if bound is not None)
         return Limits(max_distance=self.max_distance, min_similarity=least)
 
@@ -94,10 +94,9 @@ class Policy:
 class Decision:
     """What becomes of one document: `action` is "allow", "tag", "hold" or "reject".
 
-    `matches` are its near-duplicates, most similar first: documents of the collection, and those
-    that came before it and were admitted; `shared` counts the LSH bands that they have in common,
-    and they carry no text. `complete` is False where more documents shared a band with it than
-    are compared.
+    `matches` are its near-duplicates, most similar first: documents of the collection, and earlier
+    ones that were admitted. Their `shared` counts the LSH bands in common; they have no text.
+    `complete` is False if too many documents shared a band with it to compare all of them.
     """
 
     document: Document = field(repr=False)
@@ -117,7 +116,7 @@ class Decision:
         return self.action in ADMITTED
 
     def kept(self) -> Mapping[str, Any]:
-        """The columns to keep with the document, and for a tagged one what it is near to.
+        """The columns to keep with the document; a tagged one also has `neardup_of`.
 
         `neardup_of` has the ids of its matches, the nearest first.
         """
@@ -138,9 +137,9 @@ class Decisions(Table, Iterator[Decision]):
         return next(self._coming)
 
     def columns(self) -> Columns:
-        """All decisions that are left: what became of each document, the nearest one, and why.
+        """All decisions that are left, as columns.
 
-        Columns id, action, reason, other_id, similarity, distance (of the nearest match), matches
+        They are id, action, reason, other_id, similarity, distance (of the nearest match), matches
         (the ids of all), complete, and the columns that were kept.
         """
         made = list(self)

@@ -27,7 +27,7 @@ def format_decisions(decisions: Iterable[Decision], format: str) -> Iterator[str
     """Lines of decisions in a format: "tsv", "csv" or "jsonl".
 
     A row has the nearest match and how many there are; in JSONL `matches` has all of them.
-    Raises SettingsError for another format.
+    Raises ArgumentError for another format.
     """
     rows.check_format(format)
     if format == "jsonl":
@@ -36,9 +36,9 @@ def format_decisions(decisions: Iterable[Decision], format: str) -> Iterator[str
 
 
 def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
-    """Write decisions to a file whose suffix (.tsv, .csv, .jsonl) says the format, or nothing.
+    """Write decisions to a .tsv, .csv or .jsonl file, completely or not at all.
 
-    Raises SourceError where the suffix is not known or the file cannot be written.
+    Raises SourceError if the suffix is not known or the file cannot be written.
     """
     rows.check_output(path)
     lines = format_decisions(decisions, path.suffix.lower()[1:])
@@ -46,25 +46,25 @@ def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
 
 
 def check_held(path: Path) -> None:
-    """Refuse a file for held documents that could not be written, before any work is done for it.
+    """Refuse a file for held documents that cannot be written, before any work is done for it.
 
-    Raises SourceError where it is no .jsonl file, or as `files.check_place` does.
+    Raises SourceError if it is not a .jsonl file, or as `files.check_place` does.
     """
     if path.suffix.lower() != ".jsonl" or path.is_dir():
-        raise SourceError(str(path), "held documents go to a .jsonl file", "name one with --held")
+        raise SourceError(str(path), "held documents go to a .jsonl file", "name one by `held`")
     check_place(path)
 
 
 def keeping_held(decisions: Iterable[Decision], path: Path) -> Iterator[Decision]:
     """The same decisions; each held document is in the file before its decision is given.
 
-    Lines come to those that are there: id, text, the kept columns, neardup_reason and neardup_of
-    (the ids of its matches). A document that is there already, all its columns the same, is not
-    added again. `neardup index` and `neardup gate` read such a file.
+    Lines are appended: id, text, the kept columns, neardup_reason and neardup_of (the ids of its
+    matches). A document that the file already has, with equal columns, is not added again.
+    `neardup index` and `neardup gate` read such a file.
     """
     with path.open("a+b") as file:
         there, ends = _held_before(file)
-        # What somebody's editor, or a full disk, left out.
+        # The last line break may be missing, because of an editor or a full disk.
         _append(file, b"" if ends else b"\n")
         for decision in decisions:
             if decision.action == HOLD:
@@ -82,21 +82,21 @@ def _append(file: BinaryIO, line: bytes) -> None:
         file.flush()
     except OSError as error:
         reason = f"cannot be written ({error.strerror})"
-        raise SourceError(file.name, reason, "make room, or name another with --held") from None
+        raise SourceError(file.name, reason, "make room, or name another by `held`") from None
 
 
 def _held_before(file: BinaryIO) -> tuple[set[bytes], bool]:
-    """The marks of the documents in a file of held ones, and whether its last line is whole."""
+    """The marks of the documents in a file of held ones, and whether its last line is complete."""
     marks, line = set(), b"\n"
     file.seek(0)
     for line in file:
-        with suppress(orjson.JSONDecodeError):  # a line of somebody else's stays as it is
+        with suppress(orjson.JSONDecodeError):  # other lines stay as they are
             marks.add(_mark(orjson.loads(line)))
     return marks, line.endswith(b"\n")
 
 
 def _mark(held: Any) -> bytes:
-    """A hash of what a held document is, whatever it was held for. 16 bytes."""
+    """A hash of a held document without the reason for holding it, of 16 bytes."""
     if isinstance(held, dict):
         held = {name: value for name, value in held.items() if name not in _WHY}
     return blake2b(orjson.dumps(held, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
@@ -141,5 +141,5 @@ def _held(decision: Decision) -> dict[str, Any]:
 
 
 def _utf8(text: str) -> str:
-    """A text with lone surrogates escaped: an id that is refused for them is shown all the same."""
+    """A text with lone surrogates escaped: an id that is refused for them can still be shown."""
     return text.encode("utf-8", "backslashreplace").decode()

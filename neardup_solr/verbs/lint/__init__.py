@@ -1,4 +1,4 @@
-"""lint: whether a collection that is there can be used, and what would be lost."""
+"""lint: whether an existing collection can be used, and what would be lost."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PLACED = "_nest_path_:*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lint:
-    """What lint found, the gravest first; `documents` counts those of the collection."""
+    """What lint found, the most serious first; `documents` counts those of the collection."""
 
     documents: int
     findings: tuple[Finding, ...]
@@ -30,13 +30,15 @@ class Lint:
 
 @checked
 def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = None) -> Lint:
-    """Look at a collection that is there, and change nothing.
+    """Check an existing collection; changes nothing.
 
-    The names are those that the collection was prepared with, but for `text` fields and `prefix`
-    if they are given.
+    The names are those that the collection was prepared with, or `text` fields and `prefix` if
+    they are given.
 
-    Raises CoreMissing if there is no such collection, SettingsError if a name cannot be.
+    Raises CoreMissing if there is no such collection, ArgumentError if a name is impossible,
+    SolrError if Solr does not answer.
     """
+    chosen(collection.names, "", text=listed(text), prefix=prefix)  # before Solr is asked
     found = schema.described(collection)
     names = chosen(collection.names, found.key, text=listed(text), prefix=prefix)
     documents = collection.count()
@@ -44,7 +46,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     told, cluster = probe.system(collection), probe.cluster(collection)
     root = found.fields.get("_root_")
     has_root = root is not None and root.indexed and documents > 0
-    # A door in front of Solr may ask for them, and Solr then knows of no user.
+    # A proxy in front of Solr may check them; then Solr itself knows no user.
     named = collection.session.auth is not None or "Authorization" in collection.session.headers
     behind = probe.alias_of(cluster, collection.name)
     facts = Facts(
@@ -73,7 +75,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
 
 
 def chosen(known: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
-    """The names of a collection: those known, its unique key, and what is asked for otherwise."""
+    """The names of a collection: those known, its unique key, and the given ones instead."""
     return replace(
         known,
         id=key or known.id,

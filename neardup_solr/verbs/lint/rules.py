@@ -1,4 +1,4 @@
-"""The rules of lint: what is wrong with a collection that is there, each with its remedy.
+"""The rules of lint: what may be wrong with an existing collection, each with its remedy.
 
 Each rule was tried on a real Solr 9.10.1.
 """
@@ -20,10 +20,10 @@ DANGER, WARNING, NOTE = "danger", "warning", "note"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """Something wrong with a collection: how grave, what it is about, why, and the remedy.
+    """Something wrong with a collection: how serious, what it is about, why, and the remedy.
 
     `level` is "danger" (documents would lose something, or cannot be written), "warning" or
-    "note"; `rule` is a short name that stays the same; `about` is a field, a handler or the like.
+    "note"; `rule` is a short name that does not change; `about` is a field, a handler or the like.
     """
 
     level: str
@@ -34,14 +34,14 @@ class Finding:
 
 
 def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collection[str]) -> str:
-    """Why a name of ours cannot be used in a collection with these used fields; "" where it can."""
+    """Why one of our names cannot be used in a collection with these used fields; "" if it can."""
     there = schema.fields.get(name)
     if there is not None and (problem := there.problem(needed)):
         return problem
-    # Without that field none of the values can be ours.
+    # If that field is missing, the values cannot be ours.
     if name in used and names.of("signature_settings") not in schema.fields:
         return (
-            "documents have it, with other values"
+            "documents have it with other values"
             if there
             else "documents have it as a dynamic field"
         )
@@ -50,13 +50,12 @@ def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collecti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known of the collection `name`; None where its Solr does not tell.
+    """What is known about the collection `name`; None if its Solr does not tell.
 
-    `used` are the fields that its documents have; `chain` the classes of its default update chain;
-    `select` the parameters that its /select has by configuration, as "appends" and so on;
-    `children` counts nested documents, `placed` those of them whose place among their relatives is
-    known (_nest_path_); `alias_of` are the collections behind an
-    alias; `beside` those that share the schema; `missing` the fields of ours that are not there.
+    `used` are the fields that its documents have; `chain` has the classes of its default update
+    chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
+    nested documents, `placed` those with a known place (_nest_path_). `alias_of` are the
+    collections of an alias, `beside` those that share the schema.
     """
 
     schema: Schema
@@ -81,20 +80,20 @@ class Facts:
     is_open: bool = False
 
 
-INTO = "write a collection beside it: neardup annotate -c NAME --into OTHER"
+INTO = "write another collection: neardup annotate -c NAME --into OTHER"
 SHOWN = 8  # fields that may hold the text, in a message
 _VALUES = re.compile(
     "(Trie)?(Int|Long|Float|Double|Date)(Point|Range)?Field|(Bool|Binary|RandomSort|Rank|Nest"
     "|DenseVector|Point|LatLon|Spatial|BBox|Rpt|Enum|Currency|Abstract).*"
 )  # classes of types that hold no text
-# Processors of updates before Solr rebuilds the document: they see a part of it, and give it what
-# the whole one has.
+# Update processors that run before Solr rebuilds the document: they see only a part of it, and so
+# overwrite what the whole document has.
 _FILLING = {
     "TimestampUpdateProcessorFactory": "gives an updated document a new time",
     "DefaultValueUpdateProcessorFactory": "sets a field back to its default",
-    "SignatureUpdateProcessorFactory": "makes the signature of a part of the document",
+    "SignatureUpdateProcessorFactory": "computes the signature from a part of the document",
 }
-# Processors that change nothing when they meet a whole document again.
+# Processors that change nothing in a document that was processed before.
 _HARMLESS = frozenset(
     f"{name}UpdateProcessorFactory"
     for name in ("Log", "Run", "Tolerant", "NoOpDistributing", "Distributed", "Timestamp", "UUID")
@@ -122,14 +121,14 @@ def key(facts: Facts) -> Iterator[Finding]:
             reason="the unique key has no docValues, which the export of whole"
             " collections (duplicates, report) needs",
             remedy="give it docValues and index the documents again; annotate, search"
-            " and the gate work without",
+            " and gate work without them",
         )
     if name != facts.names.id:
         yield Finding(
             level=NOTE,
             rule="names",
             about=name,
-            reason=f"the unique key is not {facts.names.id}, as we would read it",
+            reason=f"the unique key is not {facts.names.id}",
             remedy="neardup init keeps its name with the collection",
         )
 
@@ -160,8 +159,8 @@ def update_log(facts: Facts) -> Iterator[Finding]:
             level=WARNING,
             rule="update-log",
             about="updateLog",
-            reason="whether the update log is on cannot be seen: /get does not answer",
-            remedy="open /get, or look into solrconfig.xml",
+            reason="it is unknown whether the update log is on: /get does not answer",
+            remedy="enable /get, or look into solrconfig.xml",
         )
 
 
@@ -181,7 +180,7 @@ def lost_fields(facts: Facts) -> Iterator[Finding]:
                 level=DANGER,
                 rule="unknown-field",
                 about=name,
-                reason="documents have it and the schema does not know it: Solr refuses"
+                reason="documents have it, but the schema does not know it: Solr refuses"
                 " to update them",
                 remedy="add it to the schema again",
             )
@@ -191,9 +190,9 @@ def lost_fields(facts: Facts) -> Iterator[Finding]:
                 level=WARNING,
                 rule="lost-field",
                 about=one.name,
-                reason="an update would lose such fields, and whether documents have any cannot"
-                " be seen (/admin/luke is shut)",
-                remedy=f"open /admin/luke and lint again, or {INTO}",
+                reason="an update would lose such fields, and it is unknown whether documents"
+                " have any (/admin/luke does not answer)",
+                remedy=f"enable /admin/luke and lint again, or {INTO}",
             )
 
 
@@ -204,7 +203,7 @@ def children(facts: Facts) -> Iterator[Finding]:
             level=DANGER,
             rule="children",
             about="_root_",
-            reason=f"nested documents {'may be' if there is None else 'are'} there that have no"
+            reason=f"there {'may be' if there is None else 'are'} nested documents without"
             " _nest_path_: an update of a parent would delete its children",
             remedy="index them again as named children, in a schema that has _nest_path_, or "
             + INTO,
@@ -215,7 +214,7 @@ def children(facts: Facts) -> Iterator[Finding]:
             rule="children",
             about="_root_",
             reason=f"{there:,} documents are children of others",
-            remedy="they stay as they are",
+            remedy="nothing to do: they stay as they are",
         )
 
 
@@ -229,7 +228,7 @@ def update_chain(facts: Facts) -> Iterator[Finding]:
                 rule="update-chain",
                 about=name,
                 reason=f"this processor of the default update chain {_FILLING[name]}",
-                remedy=f"leave it out of the chain meanwhile, or {INTO}",
+                remedy=f"take it out of the chain during updates, or {INTO}",
             )
     for name in classes[cut:]:
         if name not in _HARMLESS:
@@ -237,8 +236,8 @@ def update_chain(facts: Facts) -> Iterator[Finding]:
                 level=DANGER,
                 rule="update-chain",
                 about=name,
-                reason="this processor stands behind the one that rebuilds a document,"
-                " and changes it once more with every update",
+                reason="this processor runs after the one that rebuilds a document,"
+                " and changes it again with every update",
                 remedy=f"put it before DistributedUpdateProcessorFactory, or {INTO}",
             )
 
@@ -252,24 +251,24 @@ def texts(facts: Facts) -> Iterator[Finding]:
 
 
 def no_text(found: Field | None) -> str:
-    """Why texts cannot be read from a field; "" where they can."""
+    """Why texts cannot be read from a field; "" if they can."""
     if found is None:
         return "there is no such field"
     if not found.is_kept:
-        return "it cannot be read back: neither stored nor in docValues"
+        return "it cannot be read: it is neither stored nor in docValues"
     return f"it is a {found.kind}, not text" if _VALUES.fullmatch(found.kind) else ""
 
 
 def text_field(schema: Schema, ours: Mapping[str, Field]) -> str:
-    """The remedy that names fields which may hold the text: analysed ones first, none of `ours`."""
+    """The remedy, which names fields that may hold the text: analysed ones first, not `ours`."""
     likely = sorted(
         (not one.kind.endswith("TextField"), name)
         for name, one in schema.fields.items()
         if one.is_kept and one.kind.endswith(("TextField", "StrField"))
         and name not in ours and name != schema.key and not name.startswith("_")
     )  # fmt: skip
-    named = f", of {', '.join(name for _, name in likely[:SHOWN])}" if likely else ""
-    return f"name a field that holds text with --text-field{named}"
+    named = f": {' or '.join(name for _, name in likely[:SHOWN])}" if likely else ""
+    return f"name a field that holds text by `text`{named}"
 
 
 TESTED = (9, 10, 1)
@@ -277,7 +276,7 @@ _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group
 
 
 def findings(facts: Facts) -> list[Finding]:
-    """All findings, the gravest first; the commands of their remedies name the collection."""
+    """All findings, the most serious first; commands in remedies name the collection."""
     found = [
         replace(finding, remedy=finding.remedy.replace("NAME", facts.name))
         for rule in RULES
@@ -294,8 +293,8 @@ def _select(facts: Facts) -> Iterator[Finding]:
                     level=DANGER,
                     rule="select",
                     about=f"/select {part} {name}",
-                    reason="it changes our queries, so that they do not see all",
-                    remedy="give people that setting by another handler",
+                    reason="it changes our queries, so they do not see all documents",
+                    remedy="use another handler for that setting",
                 )
 
 
@@ -307,9 +306,9 @@ def _own(facts: Facts) -> Iterator[Finding]:
                 level=DANGER,
                 rule="clash",
                 about=name,
-                reason=f"a field of ours has the name of one that is there: {problem}",
+                reason=f"one of our fields has the name of an existing one: {problem}",
                 remedy="choose a prefix: neardup init -c NAME --prefix nd_ (or delete that field,"
-                " where it is not yours)",
+                " if you do not need it)",
             )
         elif name not in facts.schema.fields:
             missing.append(name)
@@ -318,7 +317,7 @@ def _own(facts: Facts) -> Iterator[Finding]:
             level=NOTE,
             rule="missing",
             about=", ".join(missing),
-            reason="fields of ours are not there yet",
+            reason="these fields of ours are missing",
             remedy="neardup init -c NAME adds them",
         )
 
@@ -331,7 +330,9 @@ def _mutable(facts: Facts) -> Iterator[Finding]:
             rule="schema",
             about="schemaFactory",
             reason="the schema cannot be changed over HTTP (classic, or mutable=false)",
-            remedy="paste the XML that neardup init -c NAME prints, then reload",
+            remedy="paste the XML that neardup init -c NAME prints, then reload"
+            if lacks
+            else "nothing to do: all of our fields are there",
         )
 
 
@@ -343,7 +344,7 @@ def _clauses(facts: Facts) -> Iterator[Finding]:
             about="maxBooleanClauses",
             reason=f"a query of {CLAUSES:,} clauses is refused: long texts cannot be"
             " searched by shingles",
-            remedy="set it to 1024 in solrconfig.xml and in solr.xml, or search --by bands",
+            remedy="set it to 1024 in solrconfig.xml and in solr.xml, or search by bands",
         )
 
 
@@ -356,8 +357,8 @@ def _release(facts: Facts) -> Iterator[Finding]:
             level=WARNING,
             rule="version",
             about=f"Solr {facts.version}",
-            reason="it has known holes that 9.10.1 closes (CVE-2026-22022,"
-            " CVE-2026-22444, and others the older it is)",
+            reason="it has known vulnerabilities that 9.10.1 fixes (CVE-2026-22022,"
+            " CVE-2026-22444, and more in older releases)",
             remedy="upgrade to 9.10.1",
         )
     elif numbers[0] > TESTED[0]:
@@ -376,7 +377,7 @@ def _access(facts: Facts) -> Iterator[Finding]:
             level=WARNING,
             rule="access",
             about="authentication",
-            reason="whoever reaches this address may read, change and delete all",
+            reason="anyone who reaches this address can read, change and delete everything",
             remedy="set up security.json, with blockUnknown and an all permission",
         )
     elif not facts.is_encrypted and not facts.is_local:
@@ -395,7 +396,7 @@ def _place(facts: Facts) -> Iterator[Finding]:
             level=DANGER,
             rule="alias",
             about=", ".join(facts.alias_of),
-            reason="the name is an alias of several collections, and updates would all"
+            reason="the name is an alias of several collections, and all updates would"
             " go to the first",
             remedy="name one of the collections",
         )
@@ -412,9 +413,8 @@ def _place(facts: Facts) -> Iterator[Finding]:
             level=NOTE,
             rule="shared",
             about=", ".join(facts.beside),
-            reason="these collections share the configset: fields that are added are"
-            " theirs as well",
-            remedy="nothing is done to their documents",
+            reason="these collections share the configset: they get the added fields too",
+            remedy="nothing to do: their documents are not changed",
         )
 
 

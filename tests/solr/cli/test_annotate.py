@@ -102,7 +102,7 @@ def test_into_another_collection(solr: Collection) -> None:
 def test_into_itself_and_other_names_are_refused(solr: Collection) -> None:
     """One line each, with what to do; nothing is written."""
     into = run(solr, "annotate", "-c", solr.name, "--into", solr.name)
-    assert (into.returncode, into.stdout) == (1, "")
+    assert (into.returncode, into.stdout) == (2, "")
     assert "would be written into itself" in into.stderr
     named = run(solr, "annotate", "-c", solr.name, "--text-field", "title")
     assert named.returncode == 1

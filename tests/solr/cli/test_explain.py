@@ -47,7 +47,7 @@ def test_file_and_collection_print_the_same(run: Run, source: Path) -> None:
     assert without.stdout.startswith(
         "same-1 – same-2: found\n"
         "  duplicates finds them: they share 42 of 42 bands, within the limits.\n"
-        "  They are the same word by word, after normalisation.\n"
+        "  They are the same word for word, after normalization.\n"
         "\n"
         "Blue Door Cafe, 12 Harbour Street\n"
     )

@@ -297,7 +297,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
     run = Rewrite(collection=filled, task=task, pace=Pace(**SMALL),
                   failures=Failures(None), on_progress=unheard)  # fmt: skip
     with pytest.raises(
-        SettingsError, match=r"'k0' changed other fields: state \(they were put back"
+        SettingsError, match=r"'k0' changed other fields: state \(they were restored"
     ):
         run.run(["-_nest_path_:*"])
     assert theirs.everything(filled) == before

@@ -89,7 +89,7 @@ def test_text_that_cannot_be_searched_may_be_missing() -> None:
         assert nd.annotate(solr).annotated == 1
         told = nd.doctor(solr)
         assert (told.missing, told.without_text) == (1, None)
-        assert told.findings[0].reason == "they may have text, and none of our fields"
+        assert told.findings[0].reason == "they may have text, but none of our fields"
 
 
 def test_html_and_arrays_of_texts() -> None:
@@ -111,7 +111,7 @@ def test_fields_that_hold_no_text(field: str) -> None:
     """Numbers, dates and switches are no texts; fields that may hold some are named, not ours."""
     with collection(more=TYPES) as made:
         solr = filled(made, {"sku": "1", "blurb": "a text"}, text="blurb")
-        wrong = f"'{field}': it is a .*, not text; name a field .* --text-field, of body, title, bl"
+        wrong = f"'{field}': it is a .*, not text; name a field .* by `text`: body or title or bl"
         with pytest.raises(SettingsError, match=wrong):
             nd.init(solr, text=[field])
         (danger,) = nd.lint(solr, text=[field]).dangers
@@ -129,7 +129,7 @@ def test_a_collection_of_someone_else_is_not_written_into(solr: Collection) -> N
         target = filled(theirs, {"sku": "1", "body": ["theirs"], "a_s": "kept"})
         assert nd.annotate(target).annotated == 1
         before = whole(target)
-        reason = "has documents with the fields a_s, catchall, to be replaced; name another"
+        reason = "has documents with the fields a_s, catchall, which would be replaced; name"
         with pytest.raises(SettingsError, match=reason):
             nd.annotate(source, into=target)
         assert whole(target) == before
@@ -137,7 +137,7 @@ def test_a_collection_of_someone_else_is_not_written_into(solr: Collection) -> N
         assert nd.annotate(source, into=solr).unchanged == 1
         assert solr.add([{"id": "2", "content": "a text", "city": "kept"}]) == ()
         solr.commit()
-        with pytest.raises(SettingsError, match="with the fields city, to be replaced"):
+        with pytest.raises(SettingsError, match="with the fields city, which would be replaced"):
             nd.annotate(source, into=solr)
 
 

@@ -82,7 +82,7 @@ def test_the_xml_to_paste_is_enough(factory: str) -> None:
         planned = init(solr, text=NAMES.text, prefix="nd_")
         assert (planned.is_done, planned.is_mutable) == (False, False)
         assert solr.kept_names() == PLAIN
-        with pytest.raises(SettingsError, match="--text-field, of body, title"):
+        with pytest.raises(SettingsError, match="by `text`: body or title"):
             init(solr)
     with collection(factory=factory, more=planned.xml) as solr:
         done = init(solr)
@@ -133,14 +133,14 @@ def test_text_fields_may_be_named_later() -> None:
 @pytest.mark.parametrize(
     ("more", "text", "prefix", "reason"),
     [
-        ("", (), "nd_", r"'content': there is no such field; name .* --text-field, of body, t"),
+        ("", (), "nd_", r"'content': there is no such field; name .* by `text`: body or t"),
         ("", ("nope",), "nd_", "'nope': there is no such field"),
-        ("", ("catchall",), "nd_", "'catchall': it cannot be read back"),
-        ("", ("title",), "n-d", "cannot be the prefix"),
+        ("", ("catchall",), "nd_", "'catchall': it cannot be read: it is"),
+        ("", ("title",), "n-d", "`prefix` cannot be"),
         ('<field name="signature" type="text" stored="true"/>', ("title",), "",
-         "'signature' is there already: it is a TextField, not a StrField; choose a prefix"),
+         "'signature' exists already: it is a TextField, not a StrField; choose a `pre"),
         ('<field name="md5_hash" type="string" indexed="true" stored="true" multiValued="true"/>',
-         ("title",), "", "'md5_hash' is there already: it is multi-valued"),
+         ("title",), "", "'md5_hash' exists already: it is multi-valued"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_prepared(
@@ -160,7 +160,7 @@ def test_a_dynamic_field_that_documents_have() -> None:
     with collection(more=more) as solr:
         assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "nd_signature": "x"}]) == ()
         solr.commit()
-        with pytest.raises(SettingsError, match="'nd_signature' is there already: documents have"):
+        with pytest.raises(SettingsError, match="'nd_signature' exists already: documents have"):
             init(solr, text=["title"], prefix="nd_")
 
 
@@ -178,7 +178,7 @@ def test_fields_that_were_there_before_stay() -> None:
     with collection(more=more) as solr:
         assert replace(solr, names=Names(id="sku")).add([{"sku": "1", "md5_hash": "x"}]) == ()
         solr.commit()
-        with pytest.raises(SettingsError, match="'md5_hash' is there already: documents have it"):
+        with pytest.raises(SettingsError, match="'md5_hash' exists already: documents have it"):
             init(solr, text=["title"])
         assert [one.about for one in lint(solr, text=["title"]).dangers] == ["md5_hash"]
         solr.delete_query("*:*")

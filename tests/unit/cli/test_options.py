@@ -13,7 +13,7 @@ import typer.main
 import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.cli import show
-from neardup_solr.cli.main import parser
+from neardup_solr.cli.main import in_options, parser
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
 
@@ -34,7 +34,8 @@ INSTEAD = {  # of the words of a command: what these options go with
     ("tune", "--collection"): "", ("duplicates", "--undo"): "",
 }  # fmt: skip
 VALUES = {
-    "--avoid": "0.2", "--bands": "7", "--by": "bands", "--canonical": "longest", "--exact": "tag",
+    "--avoid": "0.2", "--band-rows": "2", "--bands": "7", "--by": "bands",
+    "--canonical": "longest", "--exact": "tag",
     "--delimiter": ";", "--encoding": "cp1252", "--family": "xor", "--fields": "content",
     "--hashes": "200", "--kind": "chars",
     "--language": "german", "--linkage": "complete", "--max-distance": "3",
@@ -122,3 +123,49 @@ def test_an_option_makes_a_difference(asked: list[str], command: str, option: An
     value = VALUES.get(name, BY_TYPE.get(option.type.name, "any_x"))
     given = [name] if option.is_flag else [name, value]
     assert run(asked, [*words, *given]) != run(asked, words)
+
+
+@pytest.mark.parametrize(
+    ("message", "command", "shown"),
+    [
+        ("`min_similarity` cannot be 2", "search", "--min-similarity cannot be 2"),
+        ("give either `id` or `text`", "search", "give either --id or --text"),
+        ("check `id` and `text`", "index", "check --id-field and --text-field"),
+        ("both are `rows`", "reband", "both are --band-rows"),
+        ("`ca` cannot be 'x'", "search", "--ca cannot be 'x'"),
+        ("leave `settings` out", "explain", "leave settings out"),
+        ("there is no id 'the `text` of it'", "search", "there is no id 'the `text` of it'"),
+        ('no "it\'s `text`" in the collection\'s `by`', "search",
+         'no "it\'s `text`" in the collection\'s --by'),
+        ("`nothing` of ours", "search", "`nothing` of ours"),
+    ],
+)  # fmt: skip
+def test_messages_name_options(message: str, command: str, shown: str) -> None:
+    """The library's arguments become options, but nothing that a message quotes."""
+    assert in_options(message, command) == shown
+
+
+WRONG = [
+    ["report", "--from-id", "9", "--to-id", "1"],
+    ["evaluate", "known.tsv", "--from-id", "9", "--to-id", "1"],
+    ["duplicates", "--memory", "1"],
+    ["duplicates", "--canonical", "nonsense"],
+    ["duplicates", "--mutual-best"],
+    ["tune", "--catch", "2"],
+    ["tune", "--hashes", "0"],
+    ["tune", "--sample", "1"],
+    ["explain", "1", "1"],
+    ["init", "--remove", "--native"],
+    ["init", "--prefix", "a b"],
+    ["annotate", "--bands", "0"],
+]
+
+
+@pytest.mark.parametrize("words", WRONG, ids=" ".join)
+def test_wrong_arguments_are_refused_before_a_solr_is_asked(
+    asked: list[str], words: list[str]
+) -> None:
+    """Nothing is connected to, so that no embedded Solr is started for nothing."""
+    with pytest.raises((nd.ArgumentError, typer.BadParameter)):
+        GROUP.main(words, standalone_mode=False)
+    assert asked == []

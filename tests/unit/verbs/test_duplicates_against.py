@@ -24,7 +24,7 @@ def test_only_the_best_of_each_other() -> None:
         mutual_best=True,
     )
     assert rows(found) == [("1", "4", 1), ("b", "2", 0)]
-    with pytest.raises(nd.ArgumentError, match=r"`mutual_best` is for .*; leave out `within`"):
+    with pytest.raises(nd.ArgumentError, match=r"`mutual_best` is for .*; leave `within` out"):
         nd.duplicates(documents(OLD), against=documents(NEW), mutual_best=True, within=True)
 
 

@@ -122,7 +122,7 @@ def test_the_same_after_normalisation() -> None:
     assert found.verdict == "found"
     assert found.facts.is_exact
     assert found.facts.differing_bands == ()
-    assert found.reasons == ("They are the same word by word, after normalisation.",)
+    assert found.reasons == ("They are the same word for word, after normalization.",)
 
 
 def test_bad_luck_and_bands_that_catch() -> None:
@@ -182,7 +182,8 @@ def test_a_single_shingle() -> None:
     """A text shorter than a shingle is told to be one."""
     found = explain("blue door", "blue doors")
     assert found.reasons[1] == (
-        "'one' and 'other': so short as to be a single shingle, which only equal texts share."
+        "'one' and 'other': so short that the text is a single shingle, which only equal texts"
+        " share."
     )
 
 
@@ -191,7 +192,7 @@ def test_low_jaccard_says_what_changed() -> None:
     text, other = lucky_draws(200, 90)
     found = explain(text, other)
     assert found.verdict == "missed"
-    assert "is low: pairs of it share one of 42 bands of 3" in found.reasons[0]
+    assert "is low: such pairs share one of 42 bands of 3" in found.reasons[0]
     assert found.reasons[1].startswith("Each changed word changes up to 3 shingles")
 
 
@@ -200,7 +201,7 @@ def test_a_part_of_another() -> None:
     whole, _ = lucky_draws(400, 1)
     found = explain(whole, " ".join(whole.split()[100:150]))
     assert found.verdict == "apart"
-    assert "100 % of the shingles of 'other' are in 'one': it is a part of that." in found.reasons
+    assert "100 % of the shingles of 'other' are in 'one': it is a part of it." in found.reasons
     assert found.facts.measured("contained").similarity == 1.0
 
 
@@ -210,7 +211,7 @@ def test_beyond_the_limits() -> None:
     found = explain(one, other, limits=Limits(max_distance=2, min_similarity=0.95))
     assert found.verdict == "beyond the limits"
     assert found.reasons == (
-        "They are 4 words apart, where the limits allow 2 (a distance of at most 2 and a"
+        "They are 4 words apart; the limits allow 2 (a distance of at most 2 and a"
         " similarity of at least 0.95).",
     )
     assert found.advice is not None
@@ -226,10 +227,10 @@ def test_unrelated_texts_get_no_advice() -> None:
 
 @pytest.mark.parametrize("other", ["one two three", " . "])
 def test_texts_without_words(other: str) -> None:
-    """What has no words resembles nothing, not even its like."""
+    """A text without words is similar to nothing, not even to another such text."""
     found = explain("...", other)
     assert (found.verdict, found.advice) == ("apart", None)
-    assert found.reasons[0] == "'one' has no word: it resembles nothing."
+    assert found.reasons[0] == "'one' has no words: it is similar to nothing."
 
 
 def test_ways_that_a_collection_lacks() -> None:
@@ -241,7 +242,7 @@ def test_ways_that_a_collection_lacks() -> None:
     assert [way.name for way in found.facts.ways if way.is_there] == ["signatures", "md5"]
     by_md5 = explain(one, other, replace(SETTINGS, fields=fields, signatures=0))
     assert (by_md5.verdict, by_md5.way) == ("missed", "md5")
-    assert by_md5.reasons[0] == "They share none of what --by md5 compares."
+    assert by_md5.reasons[0] == "They share nothing that a search by md5 compares."
     assert by_md5.advice is not None
     assert by_md5.advice.needs_texts
     assert by_md5.advice.settings is not None

@@ -148,8 +148,8 @@ def test_fields_that_may_hold_the_text_are_named() -> None:
         made("count", kind="IntPointField"), made("md5_hash", kind="StrField"),
     )  # fmt: skip
     ours = {"md5_hash": made("md5_hash", kind="StrField")}
-    assert text_field(fields, ours).endswith("--text-field, of b_text, a_string")
-    assert text_field(schema(), {}).endswith("with --text-field")
+    assert text_field(fields, ours).endswith("by `text`: b_text or a_string")
+    assert text_field(schema(), {}).endswith("by `text`")
 
 
 def test_chains_and_parameters_of_a_configuration() -> None:
