@@ -209,5 +209,5 @@ def test_a_report_without_pairs_is_no_known_pairs(tmp_path: Path) -> None:
         path = tmp_path / f"none.{suffix}"
         faces.write_pairs([], path)
         assert evaluate(path, [("1", "2")]).recall == 0
-        with pytest.raises(SourceError, match="holds no pairs"):
+        with pytest.raises(SourceError, match="has no pairs"):
             evaluate([], path)
