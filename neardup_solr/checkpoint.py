@@ -16,9 +16,9 @@ Part = tuple[NDArray[Any], ...]
 
 
 class Checkpoint:
-    """Parts of `arrays` numpy arrays each, of one certain work, in a file beside its result.
+    """Parts of `arrays` numpy arrays each, of one piece of work, in a file beside its result.
 
-    `work` says in a line what the work is: what is there of another one is thrown away.
+    `work` describes the work in a line: if the file holds parts of other work, they are deleted.
     """
 
     def __init__(self, path: Path, work: str, *, arrays: int) -> None:
@@ -42,7 +42,7 @@ class Checkpoint:
             self._file.close()
 
     def kept(self) -> Iterator[Part]:
-        """The parts that are there whole; what was being written when the work broke off is cut."""
+        """The finished parts; one that was being written at an interruption is cut off."""
         assert self._file is not None
         self._file.seek(len(self._work))
         while True:
@@ -57,7 +57,7 @@ class Checkpoint:
     def keep(self, part: Sequence[NDArray[Any]]) -> None:
         """Add a part, on the disk before this returns.
 
-        Raises SourceError where the disk is full.
+        Raises SourceError if the disk is full.
         """
 
         def write(file: IO[bytes]) -> None:
@@ -87,8 +87,8 @@ class Checkpoint:
         self._file.seek(size)
 
     def _unwritable(self, error: OSError) -> SourceError:
-        reason = f"cannot keep what is done ({error.strerror})"
-        return SourceError(str(self._path), reason, "choose another place with -o")
+        reason = f"finished parts cannot be kept ({error.strerror})"
+        return SourceError(str(self._path), reason, "choose another place for the report")
 
 
 def _private(path: str, flags: int) -> int:

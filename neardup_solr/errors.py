@@ -2,16 +2,16 @@
 
     NeardupError
     ├── SourceError            a source cannot be read as a whole
-    ├── RecordError            one record of a source is not usable; the rest is
-    ├── SettingsError          settings that cannot be, or that differ from the collection's
-    │   └── ArgumentError      an argument of a wrong type, out of range, or against another
-    ├── SolrError              Solr answered, but not with what was asked for
+    ├── RecordError            one record of a source cannot be used; the rest can
+    ├── SettingsError          settings that are impossible, or differ from the collection's
+    │   └── ArgumentError      an argument of the wrong type, out of range, or against another
+    ├── SolrError              Solr did not answer, or not with what was asked for
     │   ├── SolrUnreachable    no answer at all
     │   ├── SolrUnauthorized   401 or 403
-    │   ├── SolrAnswerError    an answer that is not understood (HTML, empty, redirect, error)
-    │   ├── CoreMissing        no such core or collection
+    │   ├── SolrAnswerError    an error, or an answer that is not understood (HTML, empty, redirect)
+    │   ├── CoreMissing        there is no core or collection of that name
     │   ├── SchemaError        the collection lacks a field that is needed
-    │   └── DocumentNotFound   no document with that id
+    │   └── DocumentNotFound   there is no document with that id
     └── ServerError            the embedded Solr cannot be started, stopped or fetched
 
 Every error carries its facts as attributes and survives pickling: the facts are its `args`.
@@ -27,7 +27,7 @@ class NeardupError(Exception):
 
 
 class SourceError(NeardupError):
-    """A source that cannot be read as a whole: missing, of another format, a column absent."""
+    """A source that cannot be read as a whole: missing, of another format, or without a column."""
 
     def __init__(self, source: str, reason: str, next_step: str) -> None:
         super().__init__(source, reason, next_step)
@@ -38,7 +38,7 @@ class SourceError(NeardupError):
 
 
 class RecordError(NeardupError):
-    """One record that is not usable: where it stands, its id if known, and why."""
+    """One record that cannot be used: where it is, its id if known, and why."""
 
     def __init__(self, position: str, reason: str, id: str | None = None) -> None:
         super().__init__(position, reason, id)
@@ -50,7 +50,7 @@ class RecordError(NeardupError):
 
 
 class SettingsError(NeardupError):
-    """Settings that cannot be, or that differ from those stored with the collection."""
+    """Settings that are impossible, or that differ from those stored with the collection."""
 
     def __init__(self, reason: str, next_step: str) -> None:
         super().__init__(reason, next_step)
@@ -61,15 +61,15 @@ class SettingsError(NeardupError):
 
 
 class ArgumentError(SettingsError, ValueError):
-    """An argument that cannot be: of a wrong type, out of range, or against another one.
+    """An argument of the wrong type, out of range, or in conflict with another one.
 
-    In the message arguments stand in backticks, by the library's words; the command `neardup`
-    shows its own options instead, and leaves with exit code 2.
+    The message has the names of arguments in backticks. The command `neardup` shows its own
+    options instead, and ends with exit code 2.
     """
 
 
 class SolrError(NeardupError):
-    """Solr answered, but not with what was asked for."""
+    """Solr did not answer, or not with what was asked for."""
 
     def __init__(self, url: str, reason: str, next_step: str) -> None:
         super().__init__(url, reason, next_step)
@@ -86,7 +86,7 @@ class SolrUnreachable(SolrError):
         self,
         url: str,
         reason: str,
-        next_step: str = "check the address, or leave --solr out to use the embedded Solr",
+        next_step: str = "check the address, or leave `address` out to use the embedded Solr",
     ) -> None:
         super().__init__(url, reason, next_step)
 
@@ -105,9 +105,9 @@ class SolrUnauthorized(SolrError):
 
 
 class SolrAnswerError(SolrError):
-    """An answer that is an error, or that is not understood and so never counts as success.
+    """An answer that is an error, or that is not understood, which never counts as success.
 
-    `status` is the HTTP status, `retry_after` the seconds that the server asks to wait (0: none).
+    `status` is the HTTP status, `retry_after` how many seconds the server asks to wait.
     """
 
     def __init__(self, url: str, status: int, reason: str, next_step: str) -> None:
@@ -118,7 +118,7 @@ class SolrAnswerError(SolrError):
 
 
 class CoreMissing(SolrError):
-    """No core or collection of that name; `embedded` where the Solr is the embedded one."""
+    """No core or collection of that name; `embedded` if the Solr is the embedded one."""
 
     def __init__(self, url: str, name: str, embedded: bool = False) -> None:
         where = "" if embedded else f" --solr {url}"
@@ -132,7 +132,7 @@ class CoreMissing(SolrError):
 
 
 class SchemaError(SolrError):
-    """The collection lacks fields that are needed."""
+    """The schema of the collection lacks fields that are needed."""
 
     def __init__(self, url: str, missing: Sequence[str]) -> None:
         super().__init__(

@@ -8,9 +8,9 @@ from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any, cast, get_args
 
-from neardup_solr.arguments import require, require_choice, shown
+from neardup_solr.arguments import require, require_choice, require_positive, shown
 from neardup_solr.choices import Family, Kind
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError
 
 # What indexing writes, unless told otherwise; `id` and `signature_settings` are always written.
 DEFAULT_FIELDS = (
@@ -51,9 +51,9 @@ class Settings:
     extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them
     make the LSH band keys; the first `signatures` of them are the terms of content_sg; `fields`
     are those that indexing writes. `profile_min_token_len` and `profile_quant_rate` shape
-    profile_hash, where that is one of them.
+    profile_hash, if that is one of them.
 
-    Raises SettingsError where a value is out of range or bands × rows exceeds the hashes.
+    Raises ArgumentError if a value is out of range, or bands × rows exceeds the hashes.
     """
 
     kind: Kind = "words"
@@ -75,59 +75,56 @@ class Settings:
             given = getattr(self, name)
             require(
                 isinstance(given, int) and not isinstance(given, bool),
-                f"{name} has to be a whole number, not {given!r}",
+                f"`{name}` has to be a whole number, not {shown(given)}",
                 _CHANGE,
             )
         rate = self.profile_quant_rate
         require(
             isinstance(rate, Real) and not isinstance(rate, bool),
-            f"profile_quant_rate has to be a number, not {shown(rate)}",
-            "choose one of 0 to 1 (default: 0.01)",
+            f"`profile_quant_rate` has to be a number, not {shown(rate)}",
+            "give one from 0 to 1 (default: 0.01)",
         )
         require(
             isinstance(self.language, str),
-            f"language has to be a text, not {shown(self.language)}",
-            'choose one such as "english"',
+            f"`language` has to be a text, not {shown(self.language)}",
+            'give one such as "english"',
         )
         require(
             isinstance(self.fields, Set) and all(isinstance(name, str) for name in self.fields),
-            "fields have to be a set of names",
+            "`fields` has to be a set of names",
             f"choose from {', '.join(OPTIONAL_FIELDS)}",
         )
         for name in ("shingle_size", "hashes", "bands", "rows"):
-            require(getattr(self, name) >= 1, f"{name} must be 1 or more", _CHANGE)
-        require(self.hashes <= 65_536, "hashes must be 65,536 or fewer", _CHANGE)
+            require_positive(**{name: getattr(self, name)})
+        require(self.hashes <= 65_536, f"`hashes` cannot be {self.hashes}", "give 65,536 or fewer")
         require(
             self.bands * self.rows <= self.hashes,
             f"{self.bands} bands of {self.rows} rows need {self.bands * self.rows} hashes,"
             f" and there are {self.hashes}",
-            "use fewer bands or rows, or more hashes",
+            "use fewer `bands` or `rows`, or more `hashes`",
         )
         require(
-            self.profile_min_token_len >= 0 and 0 <= self.profile_quant_rate <= 1,
-            "a profile needs a least token length of 0 or more and a rate in 0..1",
-            "choose others (defaults: 2 and 0.01)",
+            self.profile_min_token_len >= 0,
+            f"`profile_min_token_len` cannot be {self.profile_min_token_len}",
+            "give 0 or more (default: 2)",
+        )
+        require(
+            0 <= rate <= 1,
+            f"`profile_quant_rate` cannot be {rate}",
+            "give one from 0 to 1 (default: 0.01)",
         )
         require(
             0 <= self.signatures <= self.hashes,
-            f"signatures must lie in 0..{self.hashes}, not {self.signatures}",
-            _CHANGE,
+            f"`signatures` cannot be {self.signatures}",
+            f"give 0 to {self.hashes}, the number of hashes",
         )
-        require(0 <= self.seed < 2**32, "seed must lie in 0..4294967295", "choose another seed")
-        require(
-            isinstance(self.family, str) and self.family in FAMILIES,
-            f"there is no hash family {self.family!r}",
-            f"choose one of {', '.join(FAMILIES)}",
-        )
-        require(
-            isinstance(self.kind, str) and self.kind in KINDS,
-            f"there are no shingles of {self.kind!r}",
-            f"choose one of {', '.join(KINDS)}",
-        )
+        require(0 <= self.seed < 2**32, f"`seed` cannot be {self.seed}", "give 0 to 4294967295")
+        require_choice("family", self.family, FAMILIES)
+        require_choice("kind", self.kind, KINDS)
         require(
             self.kind == "stems" or self.language == "english",
             f"shingles of {self.kind} have no language",
-            "leave it out, or choose stems",
+            "leave `language` out, or choose the `kind` stems",
         )
         require(
             self.normalization == NORMALIZATION,
@@ -163,7 +160,7 @@ class Settings:
     def parse(cls, fingerprint: str) -> Settings:
         """The settings that a stored fingerprint stands for.
 
-        Raises SettingsError where the line is not a fingerprint of this version.
+        Raises SettingsError if the line is not a fingerprint of this version.
         """
         match = _FINGERPRINT.fullmatch(fingerprint)
         _require(
@@ -186,27 +183,42 @@ class Settings:
                 "profile_quant_rate": float(match["quant_rate"]),
             }
         fields = frozenset(DEFAULT_FIELDS) - without | ({"profile_hash"} if profile else set())
-        return cls(
-            kind=cast(Kind, match["kind"]),
-            language=match["language"] or "english",
-            family=cast(Family, match["family"]),
-            fields=fields,
-            **numbers,
-            **profile,
-        )
+        try:
+            return cls(
+                kind=cast(Kind, match["kind"]),
+                language=match["language"] or "english",
+                family=cast(Family, match["family"]),
+                fields=fields,
+                **numbers,
+                **profile,
+            )
+        except ArgumentError as error:  # stored settings are data, and nobody's arguments
+            raise SettingsError(f"{fingerprint!r}: {error.reason}", error.next_step) from None
 
 
 DEFAULT_SETTINGS = Settings()
+# A base with which each value may be whatever it can be beside some others.
+_WIDEST = Settings(kind="stems", hashes=65_536, bands=1, rows=1, signatures=0)
+
+
+def require_possible(given: Settings | Mapping[str, Any] | None) -> None:
+    """Refuse names and values that no collection can have, before any is asked.
+
+    Raises ArgumentError. How values go together is only known once they are combined.
+    """
+    if isinstance(given, Mapping):
+        for name, value in given.items():
+            settings_of({name: value}, _WIDEST)
 
 
 def settings_of(
     given: Settings | Mapping[str, Any] | None, base: Settings = DEFAULT_SETTINGS
 ) -> Settings:
-    """The settings that a mapping gives by name; the others, and all without one, are the base's.
+    """The settings that a mapping gives by name; all others are those of the base.
 
     `fields` may be a choice in words, such as "-content_ng".
 
-    Raises ArgumentError if a name or a value cannot be.
+    Raises ArgumentError if there is no such name, or a value is out of range.
     """
     if given is None or isinstance(given, Settings):
         return given or base
@@ -224,7 +236,7 @@ def settings_of(
 def require_indexed(
     needed: Iterable[str],
     fields: Set[str],
-    next_step: str = "index it into another core with that field",
+    next_step: str = "index it into another collection with that field",
 ) -> None:
     """Refuse a collection of these `fields` that lacks one of those needed, by SettingsError."""
     lacking = sorted(set(needed) - fields)
@@ -234,10 +246,10 @@ def require_indexed(
 def choose_fields(choice: str) -> frozenset[str]:
     """The fields to write, from a comma-separated choice.
 
-    "all" is every field; "content,signature" is just those; "-content_ng" is what is written
-    anyway but for that one, "+profile_hash" with that one too.
+    "all" is every field; "content,signature" is just those; "-content_ng" is the default fields
+    without that one, "+profile_hash" the default fields and that one.
 
-    Raises SettingsError where a name is not one of the fields.
+    Raises ArgumentError if a name is not one of the fields.
     """
     names = frozenset(name.strip() for name in choice.split(",")) - {""}
     left_out = frozenset(name[1:] for name in names if name.startswith("-"))
@@ -249,7 +261,7 @@ def choose_fields(choice: str) -> frozenset[str]:
         f"there is no field {', '.join(unknown)}",
         f"choose from {', '.join(OPTIONAL_FIELDS)}",
     )
-    require(bool(names), "no field is named", f"choose from {', '.join(OPTIONAL_FIELDS)}")
+    require(bool(names), "`fields` names no field", f"choose from {', '.join(OPTIONAL_FIELDS)}")
     named = chosen or frozenset(DEFAULT_FIELDS)
     wanted = frozenset(OPTIONAL_FIELDS) if "all" in named else named & frozenset(OPTIONAL_FIELDS)
     return (wanted | added & frozenset(OPTIONAL_FIELDS)) - left_out

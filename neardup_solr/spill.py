@@ -1,4 +1,4 @@
-"""Columns that grow: in memory up to a share of it, beyond that in files without a name."""
+"""Columns that grow: in memory up to a share of it, then in files without a name."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from neardup_solr.errors import SourceError
 
 _OBJECT = 57  # bytes of a Python string and of its place in a list, beside its characters
 _SHARE = 4  # each column may hold this part of the memory
-_UNKNOWN = 4 << 30  # bytes, where the machine does not tell
+_UNKNOWN = 4 << 30  # bytes, if the machine does not tell
 
 
 class Spill:
-    """Where columns are that may not fit the memory; closing it frees everything.
+    """Holds columns that may not fit into memory; closing it frees everything.
 
     Each column holds up to a quarter of `memory` bytes (None: half of the machine's), then it
     goes to a file in `folder` (None: the system's for temporary files) that has no name, so that
@@ -43,7 +43,7 @@ class Spill:
         return self.memory // _SHARE
 
     def rows(self, width: int, dtype: type[np.generic]) -> Rows:
-        """A table of rows of so many values."""
+        """A table whose rows have `width` values."""
         return Rows(self, width, np.dtype(dtype))
 
     def strings(self) -> Strings:
@@ -53,7 +53,7 @@ class Spill:
     def file(self) -> IO[bytes]:
         """A new file without a name.
 
-        Raises SourceError where none can be made.
+        Raises SourceError if none can be made.
         """
         try:
             return self._files.enter_context(tempfile.TemporaryFile(dir=self._folder))
@@ -63,7 +63,7 @@ class Spill:
     def write(self, file: IO[bytes], content: bytes | memoryview) -> None:
         """Append to a file.
 
-        Raises SourceError where the disk is full.
+        Raises SourceError if the disk is full.
         """
         try:
             file.seek(0, os.SEEK_END)
@@ -74,8 +74,8 @@ class Spill:
 
     def _no_room(self, error: OSError) -> SourceError:
         where = str(self._folder or tempfile.gettempdir())
-        reason = f"cannot hold what exceeds the memory ({error.strerror})"
-        return SourceError(where, reason, "name a folder with more room by --spill")
+        reason = f"cannot hold what does not fit into memory ({error.strerror})"
+        return SourceError(where, reason, "name a folder with more room with `spill`")
 
 
 class Rows:
@@ -98,7 +98,7 @@ class Rows:
         if self._file is not None:
             self._spill.write(self._file, np.ascontiguousarray(block, dtype=held.dtype).data)
             return
-        if self._rows > len(held):  # in place, where the system can
+        if self._rows > len(held):  # in place, if the system can
             held.resize((max(self._rows, 3 * len(held) // 2), held.shape[1]), refcheck=False)
         held[first : self._rows] = block
 

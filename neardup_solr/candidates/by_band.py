@@ -44,9 +44,9 @@ class Joining:
     """How bands are joined.
 
     A band key of more than `cap` documents is chained instead of paired; keys, orders and marks
-    take at most `memory` bytes at a time (the pairs come on top, at most `most` of them), by so
-    many `threads`. With `sides` (uint8, documents: 0 or 1) only documents of different sides are
-    paired.
+    take at most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
+    work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
+    different sides are paired.
     """
 
     cap: int = CAP
@@ -72,7 +72,7 @@ def band_candidates(
     runs of equal keys. A pair is given by the first band that it shares. `on_progress` gets the
     bands done and all. "Mining of Massive Datasets", section 3.4.3.
 
-    Raises SettingsError where there are more pairs than `joining.most`.
+    Raises SettingsError if there are more pairs than `joining.most`.
     """
     documents = len(signatures)
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
@@ -100,8 +100,8 @@ def key_candidates(
 ) -> Candidates:
     """The pairs of rows that agree in some column of `keys` (documents × bands).
 
-    `alike` (documents) is equal for rows that agree in all bands, also in those of other calls, of
-    which the first one chains them.
+    `alike` (documents) is equal for rows that agree in all bands, also in those of other calls;
+    the first call chains them.
     """
     join = _Join(keys, alike, joining, is_first)
     with ThreadPoolExecutor(joining.threads) as pool:
@@ -122,7 +122,7 @@ def key_candidates(
 def _too_many(joining: Joining) -> SettingsError:
     return SettingsError(
         f"more than {joining.most:,} pairs share a band",
-        f"lower --cap (now {joining.cap:,}), give more --memory, or index with more --band-rows"
+        f"lower `cap` (now {joining.cap:,}), give more `memory`, or index with more `rows`"
         " (neardup tune)",
     )
 
@@ -150,7 +150,7 @@ class _Join:
         filled, found, hot_keys = joins.runs(order, column, self._joining.cap, hot, members, ends)
         members, ends = members[:filled].copy(), ends[:found].copy()
         for first, last in _hot_runs(ends, self._joining.cap):
-            # So that those of equal signatures are neighbours, and the same ones in every band.
+            # So that equal signatures are neighbours, and the same ones in every band.
             run = members[first:last]
             run[:] = run[np.lexsort((run, self._alike[run]))]
         return (members, ends), hot_keys

@@ -1,7 +1,7 @@
-"""Candidate pairs of short records: all that share a word that few have, or simply all pairs.
+"""Candidate pairs of short records: all that share a rare word, or simply all pairs.
 
 Bands of word shingles miss many pairs of short records, as one changed word changes three of some
-eight shingles. What two records of the same thing do share is a telling word: a name, a number.
+eight shingles. But two records of the same thing usually share a rare word: a name, a number.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures.aligned import aligned_words
 
 WORD_CAP = 50  # records that one word makes candidates of each other
-MOST_PAIRS = 20_000_000  # where nothing selects them
+MOST_PAIRS = 20_000_000  # if nothing selects them
 _AT_ONCE = 1 << 22  # pairs in one block
 
 Sides = NDArray[np.bool_] | NDArray[np.uint8]
@@ -30,7 +30,7 @@ def word_candidates(
 ) -> Candidates:
     """The pairs of normal forms that share a word, as aligned, that at most `cap` of them have.
 
-    A word of more records is hot: it makes candidates only together with the next word, where
+    A word of more records is hot: it makes candidates only together with the next word, if
     that is hot too and at most `cap` records have the two in a row; `hot_keys` counts hot words
     and hot pairs of words. `sides` (records) says which of two collections a record is of: then
     pairs are of one record of each, and words count in both together.

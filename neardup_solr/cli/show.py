@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from neardup_solr.records import Match, Pair
+    from neardup_solr.records import Cluster, Match, Pair
     from neardup_solr.verbs.evaluate import Evaluation
     from neardup_solr.verbs.index import IndexSummary
     from neardup_solr.verbs.report import Report
@@ -130,6 +130,27 @@ def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) ->
     return table
 
 
+MOST_MEMBERS = 5  # of a cluster in a table
+
+
+def print_clusters(clusters: Sequence[Cluster], texts: Mapping[str, str]) -> None:
+    """Clusters with their first members, text under text, the document to keep first."""
+    console = _console()
+    table = _table(("documents", "id", "text", "similarity"), console.width)
+    for one in clusters:
+        members = one.members[:MOST_MEMBERS]
+        more = len(one.members) - len(members)
+        for at, member in enumerate(members):
+            similarity = "keep" if at == 0 else f"{member.similarity:.3f}"
+            text = printable(texts.get(member.id, ""))
+            is_last = at == len(members) - 1 and not more
+            count = f"{len(one.members):,}" if at == 0 else ""
+            table.add_row(count, printable(member.id), text, similarity, end_section=is_last)
+        if more:
+            table.add_row("", "", f"… and {more:,} more", "", end_section=True)
+    console.print(table)
+
+
 def ids_of(report: Report, *, most: int = MOST_ROWS) -> list[str]:
     """The ids of the pairs that a table shows."""
     pairs = report.pairs[:most]
@@ -172,8 +193,6 @@ def say_summary(summary: IndexSummary) -> None:
         f" ({summary.seconds:.1f} s, {rate:,.0f} records/s)."
     )
     say(f"The collection {summary.collection} has {counted(summary.documents, 'document')} now.")
-    if not summary.read:
-        say("The source has no records: is it the right one?")
     long = summary.words > LONG_TEXT * summary.read
     if long and "content_ng" in summary.settings.fields:
         say(

@@ -1,6 +1,6 @@
 """A real Solr on this machine, without Docker and without an installed Java.
 
-`start` is all that most callers need; `neardup solr` has one command per function.
+`start` is all that most callers need; `neardup solr` has a command for each of the others.
 """
 
 from neardup_solr.embedded.layout import SOLR_VERSION
@@ -14,6 +14,7 @@ from neardup_solr.embedded.lifecycle import (
     running,
     size_on_disk,
     start,
+    starting,
     stop,
 )
 
@@ -28,5 +29,6 @@ __all__ = [
     "running",
     "size_on_disk",
     "start",
+    "starting",
     "stop",
 ]

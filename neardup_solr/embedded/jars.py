@@ -1,4 +1,4 @@
-"""The embedded Solr's jars: fetched once, each checked against the lock, offline afterwards."""
+"""The embedded Solr's jars: downloaded once, and each checked against the lock."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def class_path(folder: Path, jars: Sequence[Jar]) -> str:
 
 
 def installed(folder: Path, jars: Sequence[Jar]) -> bool:
-    """Whether the folder was verified against this lock and no jar has gone or changed its size."""
+    """Whether the folder was verified against this lock, and no jar is gone or of another size."""
     try:
         return (folder / MARK).read_text() == _digest(jars) and all(
             (folder / jar.name).stat().st_size == jar.size for jar in jars
@@ -90,7 +90,7 @@ def installed(folder: Path, jars: Sequence[Jar]) -> bool:
 
 
 def doubt(folder: Path) -> None:
-    """Have the next `install` check every hash again, and replace what is damaged."""
+    """Make the next `install` check every hash again and replace damaged jars."""
     (folder / MARK).unlink(missing_ok=True)
 
 
@@ -101,11 +101,11 @@ def install(
     tell: Callable[[str], None],
     remote: str | None = None,
 ) -> None:
-    """Bring every jar into the folder, fetching only those that are absent or damaged.
+    """Put every jar into the folder; only those that are absent or damaged are downloaded.
 
-    `tell` gets one line if there is something to fetch; `remote` is the address of another Maven
-    repository than jgo's own. Raises ServerError without jgo, network or room on the disk, or
-    if a fetched jar differs from the lock; jars that were verified before that are kept.
+    `tell` gets one line if there is something to download; `remote` is the address of a Maven
+    repository other than jgo's own. Raises ServerError without jgo, network or room on the disk,
+    or if a jar differs from the lock; jars that were verified before that are kept.
     """
     if installed(folder, jars):
         return
@@ -160,7 +160,7 @@ def _fetch(folder: Path, jars: Sequence[Jar], remote: str | None) -> None:
 def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) -> MavenContext:
     from jgo.maven import MavenContext, PythonResolver
 
-    # jgo warns of checksums of its own; the lock's verdict is the one line the user needs.
+    # jgo warns of checksums itself; the user only needs the result of the check against the lock.
     logging.getLogger("jgo").addHandler(logging.NullHandler())
 
     @contextmanager
@@ -175,7 +175,7 @@ def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) 
         try:
             yield count
         except BaseException:
-            advance(-done)  # the bytes of a broken download come again
+            advance(-done)  # the bytes of a broken download are fetched again
             raise
 
     return MavenContext(
@@ -191,7 +191,7 @@ def _fetch_one(jar: Jar, context: MavenContext, folder: Path) -> None:
     if not jar.intact(fetched):
         raise ServerError(
             f"the jar {jar.name} arrived damaged: its SHA-256 is not the one in the lock",
-            "try again with: neardup solr start (if it stays so, a proxy alters downloads)",
+            "try again with: neardup solr start (if that fails too, a proxy alters downloads)",
         )
     fetched.replace(folder / jar.name)
 
@@ -216,7 +216,7 @@ def _download(jar: Jar, artifact: Artifact) -> Path:
 
 
 def _explained(error: Exception) -> tuple[str, str]:
-    """A foreign error in a few words, and what to do: its own text is a page of addresses."""
+    """A foreign error in a few words, and what to do; its own text is long and technical."""
     name = type(error).__name__
     return {
         "ConnectTimeout": ("no connection in time", CONNECT),
@@ -229,7 +229,7 @@ def _explained(error: Exception) -> tuple[str, str]:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on a terminal, nothing elsewhere; what is given takes the bytes that arrived."""
+    """A progress bar on a terminal, nothing elsewhere; call the result with the bytes received."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,

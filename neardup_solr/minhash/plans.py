@@ -1,4 +1,4 @@
-"""Bands and rows from what is to be caught and what is to be passed over.
+"""Bands and rows from what has to be caught and what has to be passed over.
 
 Two documents of similarity s share one of b bands of r rows with probability
 P(s) = 1 - (1 - s^r)^b (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4.2).
@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from neardup_solr.arguments import require_positive
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import Settings
 
@@ -24,12 +25,12 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What bands are to do: a similarity to catch and one to pass over, with what each may cost.
+    """What bands should do: a similarity to catch and one to pass over, and what each may cost.
 
-    Of the pairs of similarity `catch` at most a share of `miss` may share no band; of those of
-    similarity `avoid` at most a share of `load` may share one. All lie in 0..1.
+    Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
+    similarity `avoid`, at most a share `load` may share one. All lie in 0..1.
 
-    Raises SettingsError where a value cannot be, or catch is not above avoid.
+    Raises ArgumentError if a value is out of range, or catch is not above avoid.
     """
 
     catch: float = 0.5
@@ -59,9 +60,9 @@ class Demand:
 class Plan:
     """Bands of rows, and their curve.
 
-    At `threshold` a pair is found as often as not, and the curve has `slope` there; the
-    approximations of the book, (1/b)^(1/r) and r/(e·s), stand beside them. `caught` and `load`
-    are the shares that are found at the similarities to catch and to pass over.
+    At `threshold` half of the pairs are found, and the curve has `slope` there; the
+    approximations of the book are (1/b)^(1/r) and r/(e·s). `caught` and `load` are the shares
+    that are found at the similarities to catch and to pass over.
     """
 
     bands: int
@@ -119,7 +120,7 @@ class Tuning:
 
 
 def curve(similarities: ArrayLike, bands: int, rows: int) -> Values:
-    """P(s) for many similarities; exact to the last digits where `bands.probability` is about 0."""
+    """P(s) for many similarities; exact to the last digits even if it is about 0."""
     with np.errstate(divide="ignore"):  # at s = 1
         missed = np.log1p(-(np.asarray(similarities, dtype=np.float64) ** rows)) * bands
     return np.asarray(-np.expm1(missed))
@@ -138,12 +139,11 @@ def similarity_at(chance: float, bands: int, rows: int) -> float:
 
 
 def plan(bands: int, rows: int, demand: Demand) -> Plan:
-    """The curve of so many bands of so many rows, and how it meets a demand.
+    """The curve of `bands` bands of `rows` rows, and how it meets a demand.
 
-    Raises SettingsError where one of them is not 1 or more.
+    Raises ArgumentError if one of them is below 1.
     """
-    if min(bands, rows) < 1:
-        raise SettingsError(f"{bands} bands of {rows} rows cannot be", "give 1 or more of each")
+    require_positive(bands=bands, rows=rows)
     threshold = similarity_at(0.5, bands, rows)
     approximate = (1 / bands) ** (1 / rows)
     through = (1 - threshold**rows) ** (bands - 1)
@@ -162,8 +162,8 @@ def plan(bands: int, rows: int, demand: Demand) -> Plan:
 def solve(demand: Demand, hashes: int) -> Plan:
     """The cheapest bands and rows that meet a demand: fewest bands, then fewest rows.
 
-    Raises SettingsError where none within so many hashes do: it says which part of the demand
-    fails, by how much, and what would do.
+    Raises SettingsError if none within `hashes` do: it says which part of the demand fails, by how
+    much, and what would be enough.
     """
     _require_hashes(hashes)
     best = None
@@ -174,7 +174,7 @@ def solve(demand: Demand, hashes: int) -> Plan:
 
 
 def catching(demand: Demand, hashes: int) -> Iterator[Plan]:
-    """For 1, 2, ... rows the fewest bands that miss no more than allowed, within so many hashes.
+    """For 1, 2, ... rows the fewest bands that miss no more than allowed, within `hashes`.
 
     More rows take more bands, and let less pass.
     """
@@ -186,9 +186,9 @@ def catching(demand: Demand, hashes: int) -> Iterator[Plan]:
 
 
 def closest(demand: Demand, hashes: int) -> Plan:
-    """The bands and rows within so many hashes that come closest to a demand, met or not.
+    """The bands and rows within `hashes` that come closest to a demand, met or not.
 
-    Closest is where the worse of miss and load, each as a multiple of what is allowed, is least.
+    It is the plan whose worse of miss and load, each as a multiple of what is allowed, is least.
     """
     _require_hashes(hashes)
     found = []
@@ -209,19 +209,19 @@ def percent(share: float) -> str:
 
 
 def _fewest_bands(demand: Demand, rows: int) -> int | None:
-    """From (1 - catch^rows)^bands <= miss; None where no hashes suffice."""
+    """From (1 - catch^rows)^bands <= miss; None if no number of hashes is enough."""
     row_wise = demand.catch**rows
     if row_wise == 1:
         return 1
-    # Where it underflows there are no bands enough.
+    # If it underflows, no number of bands is enough.
     bands = math.log(demand.miss) / math.log1p(-row_wise) if row_wise else math.inf
     return max(1, math.ceil(bands)) if bands <= MOST_HASHES else None
 
 
 def _require_hashes(hashes: int) -> None:
     if not 1 <= hashes <= MOST_HASHES:
-        raise SettingsError(
-            f"a signature cannot have {hashes} hashes", f"give 1 to {MOST_HASHES:,} (default 128)"
+        raise ArgumentError(
+            f"`hashes` cannot be {hashes}", f"give 1 to {MOST_HASHES:,} (default: 128)"
         )
 
 
@@ -234,20 +234,20 @@ def _unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsError:
             f"{hashes} hashes miss at least {percent(missed)} of the pairs at similarity"
             f" {demand.catch:g}, {missed / demand.miss:.3g} times the {percent(demand.miss)}"
             " allowed",
-            f"{more}allow a --miss of {_up(missed)}, or --catch a higher similarity",
+            f"{more}allow a `miss` of {_up(missed)}, or `catch` a higher similarity",
         )
     passed = similarity_at(demand.load, best.bands, best.rows)
-    lower = f", or an --avoid of {_down(passed):g}" if _down(passed) else ""
+    lower = f", or an `avoid` of {_down(passed):g}" if _down(passed) else ""
     return SettingsError(
         f"{hashes} hashes that catch what they should let pass {percent(best.load)} of the pairs at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
         f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
-        f"{more}allow a --load of {_up(best.load)}{lower}",
+        f"{more}allow a `load` of {_up(best.load)}{lower}",
     )
 
 
 def _up(share: float) -> str:
-    """Two digits, rounded up: what would do."""
+    """Two digits, rounded up: what would be enough."""
     digits = 1 - math.floor(math.log10(share))
     return f"{math.ceil(share * 10**digits) / 10**digits:g}"
 

@@ -22,7 +22,7 @@ _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _SIXES = np.full(256, 64, dtype=np.uint8)
 _SIXES[np.frombuffer(_ALPHABET, dtype=np.uint8)] = np.arange(64)
 
-_ENCODED = "give the text of a field `signature`"
+_ENCODED = "give the text of a field called signature"
 
 Signature = NDArray[np.uint32]
 
@@ -45,7 +45,7 @@ def encode(signature: Signature) -> str:
 def decode(encoded: str) -> Signature:
     """The signature that a string of `encode` stands for; shape (hashes,), dtype uint32.
 
-    Raises SettingsError where the string is not one, ArgumentError where it is no string.
+    Raises SettingsError if the string is not one, ArgumentError if it is no string.
     """
     require(isinstance(encoded, str), f"`encoded` cannot be {shown(encoded)}", _ENCODED)
     try:
@@ -59,7 +59,7 @@ def decode(encoded: str) -> Signature:
 def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]:
     """Many signatures at once; shape (signatures, hashes).
 
-    Raises SettingsError where a string is not the signature of so many hashes.
+    Raises SettingsError if a string is not the signature of that many hashes.
     """
     size = 4 * settings.hashes
     length = -(-size // 3) * 4  # base64 makes four characters of three bytes

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neardup_solr.arguments import require, shown
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.minhash.plans import Plan, curve
 
 # Bytes on the disk of Solr 9.10 for each document; docs/tuning.md says how they were measured.
@@ -44,19 +44,21 @@ def jaccard(
 
     Takes shapes (..., hashes) that broadcast – (hashes,) and (documents, hashes) compare one with
     many – and gives shape (...). The value is the share of equal positions (Broder 1997),
-    unbiased; the interval is Wilson's score interval for that many independent positions, which
-    those of the affine family are as good as (E. B. Wilson, "Probable inference, the law of
+    unbiased; the interval is Wilson's score interval for that many independent positions; those
+    of the affine family are as good as independent (E. B. Wilson, "Probable inference, the law of
     succession, and statistical inference", 1927). An empty signature resembles nothing: 0..0.
 
-    Raises SettingsError where signatures differ in length, or the level is not within 0..1.
+    Raises ArgumentError if these are no arrays, their shapes do not fit, or the level is not
+    within 0..1; SettingsError if signatures differ in length.
     """
     for name, given in (("signatures", signatures), ("others", others)):
         is_array = isinstance(given, np.ndarray) and given.ndim > 0
         require(is_array, f"`{name}` cannot be {shown(given)}", "give what `decode` gives")
     deviations = _deviations(level)
     hashes = signatures.shape[-1]
+    shape = _paired(signatures.shape[:-1], others.shape[:-1])
     if 0 in (hashes, others.shape[-1]):
-        nothing = np.zeros(np.broadcast_shapes(signatures.shape[:-1], others.shape[:-1]))
+        nothing = np.zeros(shape)
         return Estimate(value=nothing, low=nothing, high=nothing)
     if hashes != others.shape[-1]:
         raise SettingsError(
@@ -77,16 +79,19 @@ def containment(
     """Share of each set that the other one contains: |A∩B| / |A|, pair by pair.
 
     Shapes are those of `jaccard`; `sizes` and `other_sizes` are numbers of distinct shingles.
-    From J = |A∩B| / (|A| + |B| - |A∩B|) follows |A∩B| = J / (1 + J) · (|A| + |B|), exactly;
-    approximate is J, and its error, carried over, grows by (|A| + |B|) / |A|: for a small set in a
-    large one it says little. Values are cut at what the sizes allow. An empty set is in nothing: 0.
+    J = |A∩B| / (|A| + |B| - |A∩B|) gives |A∩B| = J / (1 + J) · (|A| + |B|), exactly. But J is an
+    estimate, and its error grows by (|A| + |B|) / |A|: for a small set in a large one it says
+    little. Values are cut at what the sizes allow. An empty set is in nothing: 0.
 
-    Raises SettingsError where `jaccard` does, or where a size is negative.
+    Raises what `jaccard` does, and ArgumentError if a size is negative or no number.
     """
-    size, other_size = np.asarray(sizes, dtype=np.float64), np.asarray(other_sizes, np.float64)
+    size, other_size = _sizes("sizes", sizes), _sizes("other_sizes", other_sizes)
     if not (np.all(size >= 0) and np.all(other_size >= 0)):
-        raise SettingsError("a set cannot have fewer than 0 shingles", "give its number of them")
+        raise ArgumentError(
+            "`sizes` and `other_sizes` cannot be below 0", "give the number of shingles of each set"
+        )
     similar = jaccard(signatures, others, level=level)
+    _paired(similar.value.shape, size.shape, other_size.shape)
     whole = np.where(size > 0, size, 1)
     most = np.minimum(size, other_size) / whole
 
@@ -99,7 +104,7 @@ def containment(
 
 
 def agreements(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """How many of all pairs of documents agree in 0, 1, ... hashes positions.
+    """How many of all pairs of documents agree in 0, 1, ..., `hashes` positions.
 
     Takes shape (documents, hashes), gives shape (hashes + 1,); its sum is n(n - 1)/2. Time is
     n² · hashes / 2 comparisons (5,000 documents of 128: about a second), memory some bytes for
@@ -147,7 +152,7 @@ def chances(hashes: int, bands: int, rows: int) -> Values:
 
 
 def candidates(agreements: Sequence[int], documents: int, chosen: Plan) -> float:
-    """Expected candidates of a document among so many, from the agreements of sampled pairs."""
+    """Expected candidates of one of `documents`, from the agreements of sampled pairs."""
     counts = np.asarray(agreements, dtype=np.float64)
     table = chances(len(counts) - 1, chosen.bands, chosen.rows)
     return float((documents - 1) * (counts @ table) / counts.sum())
@@ -159,7 +164,7 @@ def index_bytes(bands: int, hashes: int) -> float:
 
 
 def histogram(agreements: Sequence[int], bins: int = 20) -> NDArray[np.int64]:
-    """Pairs by estimated similarity, in at most so many bins of equal width over 0..1."""
+    """Pairs by estimated similarity, in at most `bins` bins of equal width over 0..1."""
     hashes = len(agreements) - 1
     bins = min(bins, hashes)
     places = np.minimum(np.arange(hashes + 1) * bins // hashes, bins - 1)
@@ -183,10 +188,33 @@ def _smallest(most: int) -> type[np.unsignedinteger]:
     return np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32
 
 
+def _paired(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape that arrays have pair by pair."""
+    try:
+        return np.broadcast_shapes(*shapes)
+    except ValueError:
+        told = " and ".join(map(str, shapes))
+        raise ArgumentError(
+            f"the shapes {told} do not go together", "give as many of each, or one of one"
+        ) from None
+
+
+def _sizes(name: str, given: ArrayLike) -> Values:
+    try:
+        return np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArgumentError(
+            f"`{name}` has to be numbers, not {shown(given)}",
+            "give the number of shingles of each set",
+        ) from None
+
+
 def _deviations(level: float) -> float:
     """How many standard deviations each way hold a normal variable at a level of confidence."""
     if not (isinstance(level, Real) and 0 < level < 1):
-        raise SettingsError(f"a level of {level} cannot be", "give one between 0 and 1, as 0.95")
+        raise ArgumentError(
+            f"`level` cannot be {shown(level)}", "give a number between 0 and 1, such as 0.95"
+        )
     return NormalDist().inv_cdf((1 + level) / 2)
 
 

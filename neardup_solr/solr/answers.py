@@ -24,14 +24,14 @@ _READ_ONLY = "read-only"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
 # What to do next, by the last part of the path and the HTTP status.
-_NEXT = {("select", 400): "check the query (--fq, --query)"}
+_NEXT = {("select", 400): "check the query"}
 TOO_LARGE = "too large for this server (HTTP 413)"
 PROXY_REFUSES = "the proxy on the way refuses these credentials (HTTP 407)"
 PROXY_NEXT = "give them in the proxy's address as http://user:password@proxy:3128"
 PROXY_AWAY = "the proxy on the way does not answer"
 _PROXY = "Unable to connect to proxy"
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but not as was hoped
-_TRUST = "name the file of its own CA with ca=, --ca or REQUESTS_CA_BUNDLE"
+_TRUST = "name the file of its own CA with `ca` or $REQUESTS_CA_BUNDLE"
 _CAUSES = {
     "Connection refused": "nothing listens there (connection refused)",
     "Name or service not known": "the host name is not known",
@@ -56,8 +56,8 @@ _REMEDIES = {
     "its TLS certificate is one of another host": "give the host by the name it is made out to",
     "its TLS certificate has expired": "renew it there",
     PROXY_REFUSES: PROXY_NEXT,
-    PROXY_AWAY: "check the proxy that is set (proxy=, HTTPS_PROXY or HTTP_PROXY), or name the host"
-    " in NO_PROXY",
+    PROXY_AWAY: "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name the"
+    " host in $NO_PROXY",
 }
 
 

@@ -1,7 +1,7 @@
-"""The talk with one Solr core or collection: the only user of pysolr.
+"""The talk with one collection in Solr: the only user of pysolr.
 
-pysolr reads whole collections by cursor; JSON requests and updates go over the same session.
-Every answer is checked by that session before it counts.
+pysolr reads whole collections by cursor; JSON requests and updates use the same session, which
+checks every answer before it counts.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from neardup_solr.errors import (
+    ArgumentError,
     CoreMissing,
     DocumentNotFound,
     SchemaError,
@@ -22,7 +23,7 @@ from neardup_solr.errors import (
     SolrAnswerError,
 )
 from neardup_solr.records import NOTHING
-from neardup_solr.settings import Settings, settings_of
+from neardup_solr.settings import Settings, require_possible, settings_of
 from neardup_solr.solr import export, query
 from neardup_solr.solr.answers import Refusal, answer, refused_by, too_large
 from neardup_solr.solr.names import NOTE, PLAIN, SETTINGS, TEXT, Names
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
-# The parser that our queries are written for; a collection of someone else's may have another.
+# The parser that our queries are written for; someone else's collection may have another.
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
@@ -63,16 +64,16 @@ class Selection:
 
 @dataclass(slots=True)
 class _Learnt:
-    """What a collection was found to be like when it was last asked."""
+    """What is remembered of a collection since it was last asked."""
 
     settings: Settings | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
-    """One core or collection: `base` is the server's address, `name` the name in it.
+    """A core or collection of Solr: `base` is the server's address, `name` the name in it.
 
-    All methods speak of fields by logical names; `names` are what the collection calls them.
+    All methods take and give logical names of fields; `names` are what the collection calls them.
     Queries and filters in Solr's own syntax are sent as they are.
     """
 
@@ -86,7 +87,7 @@ class Collection:
 
     @property
     def url(self) -> str:
-        """The address of the core, without credentials."""
+        """The address of the collection, without credentials."""
         return f"{self.base}/{self.name}"
 
     def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
@@ -94,7 +95,8 @@ class Collection:
 
         A document is a mapping, or bytes that are already its JSON.
         Returns the documents that Solr refused; the others are taken, and durable once committed.
-        A request that is too large (413) is sent again in halves; a single document is refused.
+        A request that is too large (413) is sent again in halves; a single document that is too
+        large is refused.
         """
         body = b"[" + b",".join(map(self._json_of, documents)) + b"]"
         try:
@@ -121,7 +123,7 @@ class Collection:
     def delete_query(self, filter: str) -> None:
         """Delete the documents that a query in Solr's syntax matches.
 
-        Raises SolrAnswerError where Solr does not understand the query.
+        Raises SolrAnswerError if Solr does not understand the query.
         """
         self._edit({"delete": {"query": filter}}, "check the query")
 
@@ -135,8 +137,8 @@ class Collection:
     ) -> Selection:
         """At most `limit` of the documents that a request finds, with these fields.
 
-        `counting` are queries by name: of each it is counted how many documents of the whole
-        collection it matches. They may refer to the request's parameters.
+        `counting` has queries by name, each to count its matches in the whole collection. They may
+        refer to the request's parameters.
         """
         wanted: dict[str, Any] = {"fields": list(fields), "limit": limit}
         if counting:
@@ -154,7 +156,7 @@ class Collection:
         )
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
-        """How many documents match all filters, of those with these ids or of all."""
+        """How many documents match all filters; with `ids`, of those documents only."""
         wanted = {"query": "*:*"} if ids is None else query.by_ids(ids)
         request = wanted | {"filter": list(filters), "limit": 0}
         return int(self.ask(request, _DOCS)["response"]["numFound"])
@@ -162,7 +164,7 @@ class Collection:
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
 
-        Raises DocumentNotFound where there is none.
+        Raises DocumentNotFound if there is none.
         """
         request = query.by_id(id) | {"fields": list(fields), "limit": 1}
         docs = self.ask(request, _DOCS)["response"]["docs"]
@@ -188,7 +190,7 @@ class Collection:
     def ids(self, filters: Sequence[str] = ()) -> Iterator[str]:
         """The ids of all documents that match all filters, by code point, page by page.
 
-        Steady while others add documents, but no snapshot.
+        Others may add documents meanwhile: nothing is given twice, but it is no snapshot.
         """
         import pysolr
 
@@ -206,8 +208,8 @@ class Collection:
     def exported(self, fields: Sequence[str]) -> Iterator[export.Block]:
         """These docValues fields of all documents, in blocks of some thousands, whole or refused.
 
-        In the order of the ids where the collection has one shard.
-        Raises SolrAnswerError where the export broke off, which Solr says inside a success.
+        In the order of the ids if the collection has one shard.
+        Raises SolrAnswerError if the export broke off, which Solr reports inside a success.
         """
         wanted = ",".join(self.names.fields(fields))
         params = {"q": "*:*", "sort": f"{self.names.id} asc", "fl": wanted, **EXACT}
@@ -222,7 +224,7 @@ class Collection:
         return sorted(documents, key=lambda found: str(found["id"]))
 
     def state(self) -> State:
-        """What changes when a document is added, replaced, changed or deleted."""
+        """The number of documents and the newest version: one changes whenever a document does."""
         request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
         found = self.ask(request, _DOCS)["response"]
         newest = found["docs"][0]["_version_"] if found["docs"] else 0
@@ -268,7 +270,7 @@ class Collection:
     def needed_settings(self) -> Settings:
         """As `stored_settings`, of a collection that has to have some.
 
-        Raises SettingsError also if it is empty, or if nobody has annotated it.
+        Raises SettingsError also if it is empty or not annotated.
         """
         settings = self.stored_settings()
         if settings is not None:
@@ -286,9 +288,11 @@ class Collection:
 
         A mapping asks for some of them by name.
 
-        Raises SettingsError that shows both, if asked and stored ones differ.
+        Raises ArgumentError if one of them is impossible, before Solr is asked; SettingsError that
+        shows both if asked and stored ones differ.
         """
-        # Documents of a run that was interrupted are not yet seen by searches; they count, too.
+        require_possible(asked)
+        # Searches do not see documents of an interrupted run yet, but they count.
         self.commit()
         stored = self.stored_settings()
         if asked is not None:
@@ -297,14 +301,14 @@ class Collection:
             raise SettingsError(
                 f"the collection was indexed with [{stored.fingerprint}],"
                 f" and [{asked.fingerprint}] was asked for",
-                "leave these options out to use the stored settings, or index into another core",
+                "leave these settings out to use the stored ones, or index into another collection",
             )
         return asked or stored or Settings()
 
     def kept_names(self) -> Names:
-        """The names that its schema keeps; the usual ones if it keeps none, or is not there.
+        """The names that its schema keeps; the usual ones if it keeps none, or does not exist.
 
-        Raises SettingsError if what is kept there is no longer understood.
+        Raises SettingsError if what the schema keeps is not understood.
         """
         try:
             response = self.session.get(f"{self.url}/schema/fields", params={"fl": NOTE})
@@ -315,9 +319,9 @@ class Collection:
         return Names.read(str(notes[0].get("default", ""))) if notes else PLAIN
 
     def has_native(self) -> bool:
-        """Whether the schema copies the text, all of its fields, into that of native MinHashes.
+        """Whether the schema copies all fields of the text into the field of native MinHashes.
 
-        Raises CoreMissing if there is no such core, SolrError if Solr does not answer.
+        Raises CoreMissing if there is no such collection, SolrError if Solr does not answer.
         """
         response = self.session.get(f"{self.url}/schema/copyfields", params={"dest.fl": NATIVE})
         copies = answer(response, {"copyFields": list})["copyFields"]
@@ -326,7 +330,7 @@ class Collection:
     def require_fields(self, names: Iterable[str]) -> None:
         """Refuse a collection whose schema lacks fields.
 
-        Raises SchemaError that names those missing, CoreMissing where there is no such core.
+        Raises SchemaError that names those missing, CoreMissing if there is no such collection.
         """
         response = self.session.get(f"{self.url}/schema/fields")
         present = {described["name"] for described in answer(response, {"fields": list})["fields"]}
@@ -337,7 +341,7 @@ class Collection:
             raise SchemaError(self.url, missing)
 
     def _not_dynamic(self, missing: Sequence[str]) -> list[str]:
-        """Those of these fields that are ours, or that no dynamic field of the schema gives."""
+        """The fields among these that are ours, or that no dynamic field of the schema covers."""
         response = self.session.get(f"{self.url}/schema/dynamicfields")
         described = answer(response, {"dynamicFields": list})["dynamicFields"]
         patterns = [one["name"] for one in described]
@@ -348,9 +352,9 @@ class Collection:
         ]
 
     def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
-        """What /select answers to a request with logical names; it has the `needed` parts.
+        """What /select answers to a request with logical names; `needed` are parts it must have.
 
-        Raises SolrAnswerError where one is missing, or where Solr does not understand the request.
+        Raises SolrAnswerError if one is missing, or Solr does not understand the request.
         """
         body = orjson.dumps(self.names.request(request))
         return self.post("select", body, needed, params=_SELECT)
@@ -369,7 +373,7 @@ class Collection:
         *,
         params: Mapping[str, str] = EXACT,
     ) -> dict[str, Any]:
-        """What a handler of the core answers to a body of JSON; see `ask` for `needed`."""
+        """What a handler of the collection answers to a body of JSON; see `ask` for `needed`."""
         response = self.session.post(f"{self.url}/{path}", data=body, headers=_JSON, params=params)
         return answer(response, needed)
 
@@ -388,15 +392,15 @@ def open_collection(
     names: Names = PLAIN,
     access: Access | None = None,
 ) -> Collection:
-    """A core or collection at a Solr's address, or the one of a `pysolr.Solr` that the user has.
+    """A collection at a Solr's address, or that of a `pysolr.Solr` that the user has.
 
-    The address may hold user and password, and may name the core itself
-    ("http://host:8983/solr/name"), which then wins over `name`; pysolr's does, whatever comes
-    before the name. `embedded` says that it is the embedded Solr's; `names` are what the
-    collection calls its fields; `access` is how it is reached. Nothing is asked yet.
+    The address may hold user and password, and may name the collection itself
+    ("http://host:8983/solr/name"), which then wins over `name`; that of pysolr always does.
+    `embedded` says that it is in the embedded Solr; `names` are what the collection calls its
+    fields; `access` is how it is reached. Nothing is asked yet.
 
-    Raises SolrUnreachable where the address is not an http or https URL, SettingsError where no
-    core can have that name, or where `access` names no file.
+    Raises ArgumentError if the address is not an http or https URL, no collection can have that
+    name, or the CA file cannot be read.
     """
     from neardup_solr.solr.session import located, open_session  # loads the client of HTTP
 
@@ -407,9 +411,9 @@ def open_collection(
 
 
 def require_name(name: str) -> None:
-    """Refuse a name that no core or collection can have, by SettingsError."""
+    """Refuse a name that no collection can have, by ArgumentError."""
     if not _NAME.fullmatch(name):
-        raise SettingsError(
-            f"{name!r} cannot be the name of a core or collection",
-            "choose another name, of letters, digits, '.', '_' and '-' (not first)",
+        raise ArgumentError(
+            f"`collection` cannot be {name!r}",
+            "choose a name of letters, digits, '.', '_' and '-', without '-' at its start",
         )

@@ -1,8 +1,8 @@
-"""What a collection calls its fields, where it was made by someone else.
+"""What a collection calls its fields if someone else made it.
 
 The whole package speaks of `id`, `content` and its own fields by the names of its own schema:
 logical names. A collection that was there before has another unique key, its text in other
-fields, and our fields under a prefix where those names are taken. `Names` translates between the
+fields, and our fields under a prefix if their names are taken. `Names` translates between the
 two, and only the client uses it to do so.
 """
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import ALL_FIELDS
 
 ID, TEXT, SETTINGS, VERSION = "id", "content", "signature_settings", "_version_"
@@ -33,8 +33,8 @@ class Names:
 
     The text of a document is that of its `text` fields joined by line breaks.
 
-    Raises SettingsError where Solr could not have such a name, or where a field that is read
-    would be one that is written.
+    Raises ArgumentError if Solr cannot have such a name, or if a field would be both read and
+    written.
     """
 
     id: str = ID
@@ -43,26 +43,28 @@ class Names:
 
     def __post_init__(self) -> None:
         if not _PREFIX.fullmatch(self.prefix):
-            reason = f"{self.prefix!r} cannot be the prefix of a field"
-            raise SettingsError(reason, "use letters, digits and '_', such as nd_")
+            reason = f"`prefix` cannot be {self.prefix!r}"
+            raise ArgumentError(reason, "use letters, digits and '_', such as nd_")
         odd = [name for name in (self.id, *self.text) if not _FIELD.fullmatch(name)]
         if odd:
-            raise SettingsError(f"{odd[0]!r} cannot be the name of a field", "check its spelling")
+            raise ArgumentError(f"{odd[0]!r} is no name of a field", "check `id` and `text`")
         if not self.text or len(set(self.text)) < len(self.text):
-            raise SettingsError("text fields have to be there, each once", "give --text-field NAME")
+            raise ArgumentError(
+                "`text` has to name fields, each once", "name the fields of the text"
+            )
         own = {self.prefix + name for name in OWN}
         clash = next((name for name in (self.id, *self.text) if name in own), None)
         if clash is not None:
-            reason = f"the field {clash!r} would be read and written"
-            raise SettingsError(reason, "choose a prefix for our fields, such as --prefix nd_")
+            reason = f"the field {clash!r} would be both read and written"
+            raise ArgumentError(reason, "choose a `prefix` for our fields, such as nd_")
 
     @classmethod
     def read(cls, noted: str) -> Names:
-        """The names that a note holds; raises SettingsError if it holds none."""
+        """The names that a note in the schema holds; raises SettingsError if it holds none."""
         try:
             kept = orjson.loads(noted)
             return cls(id=kept["id"], text=tuple(kept["text"]), prefix=kept["prefix"])
-        except (orjson.JSONDecodeError, LookupError, TypeError):
+        except (orjson.JSONDecodeError, LookupError, TypeError, ArgumentError):
             reason = (
                 f"the schema's field {NOTE!r} does not say what the collection calls its fields"
             )
@@ -95,16 +97,16 @@ class Names:
         return list(dict.fromkeys(field for fields in read for field in fields))
 
     def logical(self, document: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
-        """These fields of a document that Solr gave, by logical names; absent ones are left out.
+        """These fields of a document from Solr, by logical names; absent ones are left out.
 
-        Where one of them is a pattern ("*"), what it brought keeps the collection's names.
+        If one of them is a pattern ("*"), what it matches keeps the collection's names.
         """
         return self.logical_all([document], names)[0]
 
     def logical_all(
         self, documents: Iterable[Mapping[str, Any]], names: Iterable[str]
     ) -> list[dict[str, Any]]:
-        """As `logical`, of many documents."""
+        """As `logical`, for many documents."""
         names = list(names)
         has_pattern = any("*" in name for name in names)
         places = [(name, self.of(name)) for name in names if name not in (ID, TEXT)]
@@ -122,11 +124,11 @@ class Names:
         return made
 
     def physical(self, document: Mapping[str, Any]) -> dict[str, Any]:
-        """A document for Solr of one with logical names."""
+        """A document with logical names, as Solr gets it."""
         return {self.of(name): value for name, value in document.items()}
 
     def request(self, request: Mapping[str, Any]) -> dict[str, Any]:
-        """A JSON request for Solr of one with logical names in `fields`, `sort` and `params`."""
+        """A JSON request with logical names in `fields`, `sort` and `params`, as Solr gets it."""
         made = dict(request)
         if "fields" in made:
             made["fields"] = self.fields(made["fields"])

@@ -1,4 +1,4 @@
-"""What a Solr tells of a collection beside its schema: configuration, cluster, health."""
+"""What a Solr tells about a collection besides its schema: configuration, cluster, health."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Config = Mapping[str, Any]
 
 
 def update_chain(config: Config) -> list[str]:
-    """The classes of the update chain that /update uses, in order; none where it is Solr's own.
+    """The classes of the update chain that /update uses, in order; none if it is Solr's own.
 
     The one that rebuilds a document is always among them: Solr puts it before the last.
     """
@@ -47,7 +47,7 @@ def update_chain(config: Config) -> list[str]:
 
 
 def handler_parameters(config: Config, path: str) -> dict[str, dict[str, Any]]:
-    """The parameters that a handler has by configuration: its own before those of initParams."""
+    """The configured parameters of a handler; its own win over those of initParams."""
     handlers = config.get("requestHandler") or {}
     sources = [one for one in config.get("initParams") or [] if _covers(one.get("path", ""), path)]
     sources.append(handlers.get(path) or {})
@@ -81,36 +81,37 @@ Told = dict[str, Any]
 
 
 def used_fields(collection: Collection) -> frozenset[str] | None:
-    """The fields that documents have, of all shards."""
+    """The fields that documents of any shard have; None if Solr does not tell."""
     names: set[str] = set()
     for shard in collection.shards():
         told = _told(collection, f"{shard}/admin/luke", {"numTerms": "0"})
-        if told is None:
+        fields = None if told is None else told.get("fields", {})
+        if not isinstance(fields, dict):
             return None
-        fields = told.get("fields", {})
-        # What only deleted documents had stays listed until segments are merged.
+        # Fields of deleted documents stay listed until segments are merged.
         names.update(name for name, one in fields.items() if one.get("docs", 1))
     return frozenset(names)
 
 
 def has_update_log(collection: Collection) -> bool | None:
-    """Whether the update log is on: only with it Solr lists the newest versions."""
+    """Whether the update log is on: without it Solr does not list the newest versions."""
     params = {"getVersions": "1", "omitHeader": "false", "distrib": "false"}
     told = _told(collection, f"{collection.url}/get", params)
     return None if told is None else "versions" in told
 
 
 def takes_clauses(collection: Collection, key: str) -> bool | None:
-    """Whether a query may have as many clauses as ours have at most."""
+    """Whether a query may have as many clauses as our largest ones."""
     if not key:
         return None
     return _answers(collection, key, CLAUSES) or (False if _answers(collection, key, 1) else None)
 
 
 def children(collection: Collection, key: str) -> int | None:
-    """How many documents are children of another, where the schema has an indexed _root_.
+    """How many documents are children of another, if the schema has an indexed _root_.
 
-    Those whose key is the _root_ of none; each shard has whole families.
+    They are those whose key is the _root_ of no document; a shard holds a parent with its
+    children. None if Solr refuses the question.
     """
     try:
         return collection.count([f"_root_:[* TO *] AND -{{!join from=_root_ to={key} v='*:*'}}"])
@@ -121,7 +122,7 @@ def children(collection: Collection, key: str) -> int | None:
 def configuration(collection: Collection) -> Told | None:
     """The configuration of the collection, as the Config API has it."""
     told = _told(collection, f"{collection.url}/config")
-    return None if told is None else dict(told.get("config", {}))
+    return None if told is None else _part(told, "config")
 
 
 def system(collection: Collection) -> Told:
@@ -134,48 +135,54 @@ def cluster(collection: Collection) -> Told:
     told = (
         _told(collection, f"{collection.base}/admin/collections", {"action": "CLUSTERSTATUS"}) or {}
     )
-    return dict(told.get("cluster", {}))
+    return _part(told, "cluster")
 
 
 def beside(cluster: Told, name: str) -> tuple[str, ...]:
     """The other collections of a SolrCloud that have the same configset, and so the same schema."""
     own = described(cluster, name).get("configName")
-    behind = alias_of(cluster, name) or (name,)
+    meant = alias_of(cluster, name) or (name,)
     return tuple(
         sorted(
             each
-            for each, one in cluster.get("collections", {}).items()
-            if own and one.get("configName") == own and each not in behind
+            for each, one in _part(cluster, "collections").items()
+            if own and one.get("configName") == own and each not in meant
         )
     )
 
 
 def alias_of(cluster: Told, name: str) -> tuple[str, ...]:
-    """The collections behind a name that is an alias, or an alias of aliases."""
-    known = dict(cluster.get("aliases") or {})
+    """The collections that an alias, or an alias of aliases, stands for; none if it is no alias."""
+    known = _part(cluster, "aliases")
     named = str(known.pop(name, ""))
     rest = {"aliases": known}
     return tuple(
-        behind
+        meant
         for each in filter(None, (part.strip() for part in named.split(",")))
-        for behind in alias_of(rest, each) or (each,)
+        for meant in alias_of(rest, each) or (each,)
     )
 
 
 def described(cluster: Told, name: str) -> Told:
-    """What a SolrCloud says of a collection, of the first one behind an alias."""
+    """What a SolrCloud tells about a collection; about the first one if it is an alias."""
     first = next(iter(alias_of(cluster, name)), name)
-    return dict(cluster.get("collections", {}).get(first, {}))
+    return _part(_part(cluster, "collections"), first)
 
 
 def is_read_only(cluster: Told, name: str) -> bool:
-    """Whether a collection of a SolrCloud is one that nothing may be written to."""
+    """Whether a collection of a SolrCloud is read-only."""
     return str(described(cluster, name).get("readOnly", "")).lower() == "true"
 
 
 def is_local(collection: Collection) -> bool:
-    """Whether the address is one that only this machine reaches."""
+    """Whether only this machine can reach the address."""
     return is_loopback(urlsplit(collection.base).hostname or "")
+
+
+def _part(told: Told, name: str) -> Told:
+    """The object of that name in what Solr tells; empty if there is none."""
+    found = told.get(name)
+    return dict(found) if isinstance(found, dict) else {}
 
 
 def _answers(collection: Collection, key: str, clauses: int) -> bool:
@@ -206,10 +213,10 @@ _REPLAYING = (1, 2)  # applying what was buffered, replaying what a crash left
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What a server tells of itself; None where it does not.
+    """What a server tells about itself; None for what it does not tell.
 
-    `heap` is the share of Java's memory in use, 0 to 1; `disk` the bytes that are free; `deleted`
-    the share of the index that deleted documents take; `replaying` whether the update log is still
+    `heap` is the share of Java's memory in use, 0 to 1; `disk` are the free bytes; `deleted` is the
+    share of deleted documents in the index; `replaying` tells whether the update log is still
     being replayed; `inactive` are replicas that do not serve.
     """
 
@@ -221,7 +228,7 @@ class Health:
 
 
 def health(collection: Collection) -> Health:
-    """Ask a server how it and this collection fare; raises SolrUnreachable where none answers."""
+    """The health of a server and a collection; raises SolrUnreachable if no server answers."""
     core = f"solr.core.{collection.name}:"
     keys = [_HEAP, _DISK, *(core + name for name in (_DELETED, _LARGEST, _LOG))]
     try:
@@ -230,7 +237,7 @@ def health(collection: Collection) -> Health:
     except SolrUnreachable:
         raise
     except SolrError:
-        found = {}  # a door that is shut
+        found = {}  # this handler may be closed to us
     deleted, largest, state = (found.get(core + name) for name in (_DELETED, _LARGEST, _LOG))
     return Health(
         heap=found.get(_HEAP),

@@ -1,10 +1,9 @@
 """An HTTP session that lets only understood answers through.
 
-Every request to Solr, pysolr's included, goes through one `CheckedSession`: faults that pass are
-repeated, redirects are refused, the answer has to be JSON with a `responseHeader` whose status is
-0, and whatever else comes back is translated, here and in `answers` and nowhere else, into one
-error of `neardup_solr.errors`. Credentials are taken out of the address, so no message and no log
-can show them.
+Every request to Solr, pysolr's included, goes through one `CheckedSession`. After faults that pass
+it is repeated; redirects are refused; the answer has to be JSON with a `responseHeader` whose
+status is 0. Anything else becomes an error of `neardup_solr.errors`, here and in `answers` and
+nowhere else. Credentials are taken out of the address, so no message and no log can show them.
 """
 
 from __future__ import annotations
@@ -25,14 +24,20 @@ import requests
 from requests import PreparedRequest, Request, Session
 from urllib3.exceptions import LocationParseError
 
-from neardup_solr.errors import SettingsError, SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.errors import (
+    ArgumentError,
+    SettingsError,
+    SolrAnswerError,
+    SolrError,
+    SolrUnreachable,
+)
 from neardup_solr.solr.answers import LOG, NOT_SOLR, cause, check, next_step, redacted
 
 CONNECT_SECONDS = 5.0
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 PIECE = 1 << 20  # bytes of a large answer
 _AGAIN = "see that it runs, then run the same command again"
-_EMBEDDED = "run the same command again, it starts Solr anew (neardup solr logs says why it ended)"
+_EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
 # The first that is set counts; requests knows the first two, OpenSSL the last.
 AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 HEADERS = "NEARDUP_SOLR_HEADERS"
@@ -42,12 +47,12 @@ PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so,
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """How a Solr of yours is reached, where its address does not say all.
+    """How a Solr of yours is reached, beyond its address.
 
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (None: that of
     $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, else the usual ones); `headers` go with
     every request; `proxy` is the address of a proxy for all of them (None: those of the
-    environment, which never count for this machine itself).
+    environment, which are never used for this machine itself).
     """
 
     ca: str | Path | None = None
@@ -57,26 +62,26 @@ class Access:
     def authority(self) -> str | None:
         """The file (or folder) of certificate authorities to trust; None for the usual ones.
 
-        Raises SettingsError where there is no such file.
+        Raises ArgumentError if there is no such file, or it cannot be read.
         """
         named = {"ca": self.ca} | {name: os.environ.get(name) for name in AUTHORITIES}
         name, path = next(((name, path) for name, path in named.items() if path), ("", None))
         if path is not None and not os.access(path, os.R_OK):
             said = f"the CA file {path}" + (f" of {_said(name)}" if name != "ca" else "")
-            raise SettingsError(f"{said} cannot be read", "name a PEM file of certificates")
+            raise ArgumentError(f"{said} cannot be read", "name a PEM file of certificates")
         return None if path is None else str(path)
 
 
 def _said(name: str) -> str:
-    """What names a CA file: the option of the command sets the first of the variables."""
-    return f"--ca or ${name}" if name == AUTHORITIES[0] else f"${name}"
+    """What names a CA file; the option `--ca` sets the first of the variables."""
+    return f"`ca` or ${name}" if name == AUTHORITIES[0] else f"${name}"
 
 
 def from_environment() -> Access:
     """The access whose headers stand in $NEARDUP_SOLR_HEADERS, one "Name: value" a line.
 
-    A variable and no option: an option's value can be read by all users of a machine.
-    Raises SettingsError where a line is no header; its value is not shown.
+    A variable, not an option: all users of a machine can read the value of an option.
+    Raises SettingsError if a line is no header; its value is not shown.
     """
     headers = {}
     for number, line in enumerate(os.environ.get(HEADERS, "").splitlines(), start=1):
@@ -90,9 +95,9 @@ def from_environment() -> Access:
 
 
 def located(url: str, core: str, *, is_core: bool) -> tuple[str, str]:
-    """A server's address and the name of a core, of an address that may name the core.
+    """The server's address and the collection's name, from an address that may name both.
 
-    One that is known to be a core's names it at its end, wherever the server has its /solr.
+    With `is_core` the address ends with the name, wherever the server has its /solr.
     """
     base, slash, name = url.partition("/solr/")
     if slash and name:
@@ -128,7 +133,7 @@ class Retry:
 
 
 def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError], bool]) -> T:
-    """The result of a call, tried again after faults of which `passes` says that they pass.
+    """The result of a call, tried again after faults that pass according to `passes`.
 
     Waits a random time up to a bound that doubles ("full jitter", Brooker 2015), and at least as
     long as the server asks for.
@@ -158,7 +163,7 @@ Prepare = Callable[[Request], PreparedRequest]
 
 
 class Prepared:
-    """The requests that were prepared so far, by all that they are made of but the body."""
+    """The requests that were prepared so far, by everything but their bodies."""
 
     def __init__(self) -> None:
         self._known: dict[Any, PreparedRequest] = {}
@@ -166,10 +171,10 @@ class Prepared:
     def prepared(self, request: Request, session: Session, prepare: Prepare) -> PreparedRequest:
         """A request of this session with its own body.
 
-        `prepare` makes those that were not met before, and those that may differ by more.
+        `prepare` makes those that are new, and those that may differ in more than the body.
         """
         has_body = isinstance(request.data, bytes) and bool(request.data)
-        # Credentials of another kind may be made of the body.
+        # Credentials of another kind may depend on the body.
         if not has_body or not isinstance(request.auth, tuple | None):
             return prepare(request)
         params = tuple(request.params.items())
@@ -194,8 +199,8 @@ class CheckedSession(requests.Session):
     """A requests session that raises SolrError for every answer that is not a plain success.
 
     `retry` bounds how often a request is repeated after a fault that passes; `embedded` says that
-    the Solr is the embedded one, for what errors tell to do next. `carrier` is a session of the
-    user's own that sends the requests, with all that it adds to them; the answers are checked here.
+    the Solr is the embedded one, for the next steps that errors name. `carrier` is the user's own
+    session, which sends the requests with all that it adds to them; answers are checked here.
     """
 
     def __init__(
@@ -222,14 +227,14 @@ class CheckedSession(requests.Session):
         return retrying(send, retry=self.retry, passes=self._passes)
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
-        """As requests does, but once for all that differ by their body only."""
+        """As requests does, but only once for requests that differ in nothing but the body."""
         prepare = super().prepare_request
         return prepare(request) if self.cookies else self._prepared.prepared(request, self, prepare)
 
     def pieces(self, url: str, params: Mapping[str, str]) -> Iterator[bytes]:
         """The body of a large answer, piece by piece as it comes; only its status is checked.
 
-        Raises SolrAnswerError where it breaks off: what was given by then is not the whole.
+        Raises SolrAnswerError if it breaks off: what was given by then is not all of it.
         """
         sent = {"params": params, "stream": True, **self._ruled(url)}
 
@@ -248,9 +253,9 @@ class CheckedSession(requests.Session):
                 raise SolrAnswerError(redacted(url), 200, reason, LOG) from None
 
     def _ruled(self, url: str) -> dict[str, Any]:
-        """What every request is sent with, whoever asks for it."""
+        """What every request is sent with."""
         if self._process != os.getpid():
-            # After a fork the parent's connections are open here, too: two would talk on one.
+            # After a fork the parent's connections are open here too; both would use the same ones.
             self._process = os.getpid()
             (self.carrier or self).close()
         ruled: dict[str, Any] = {
@@ -261,7 +266,7 @@ class CheckedSession(requests.Session):
         if self.auth is not None:
             ruled["auth"] = self.auth
         if self.verify is not True:
-            # Said with each request: else requests prefers $REQUESTS_CA_BUNDLE to its session's.
+            # With each request, or requests would prefer $REQUESTS_CA_BUNDLE to the session's.
             ruled["verify"] = self.verify
         return ruled
 
@@ -279,7 +284,7 @@ class CheckedSession(requests.Session):
         except LocationParseError:  # which requests lets through for the address of a proxy
             raise self._unreachable(shown, "the proxy on the way has no valid address") from None
         except requests.exceptions.RequestException as error:
-            # A hook of a carrier may raise for what is an answer all the same.
+            # A hook of the carrier may raise an error that comes with an answer.
             if error.response is None:
                 raise self._unreachable(shown, _cause(error)) from None
             response = error.response
@@ -295,7 +300,7 @@ class CheckedSession(requests.Session):
         return response
 
     def _passes(self, error: SolrError) -> bool:
-        # Where nothing has ever answered, the address is wrong rather than the Solr busy.
+        # If nothing has ever answered, the address is wrong rather than the Solr busy.
         return passes(error) and (self.reached or not isinstance(error, SolrUnreachable))
 
     def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
@@ -313,7 +318,7 @@ def _seconds(retry_after: str) -> float:
 
 @runtime_checkable
 class Connection(Protocol):
-    """What is taken over of a connection that the user has: a `pysolr.Solr` is one."""
+    """What is used of a connection that the user has, such as a `pysolr.Solr`."""
 
     url: str
     auth: Any
@@ -325,13 +330,13 @@ class Connection(Protocol):
 def open_session(
     address: str | Connection, *, embedded: bool = False, access: Access | None = None
 ) -> tuple[CheckedSession, str]:
-    """A session for an address, and the address without the user and password it may hold.
+    """A session for an address, and the address without user and password.
 
     Instead of an address, a connection that the user has: its own session sends the requests, with
-    its headers, certificates, proxies and adapters, and `access` does not count.
+    its headers, certificates, proxies and adapters, and `access` is not used.
 
-    Raises SolrUnreachable where the address is not an http or https URL, SettingsError where
-    `access` names no file.
+    Raises ArgumentError if the address is not an http or https URL, or the CA file of `access`
+    cannot be read.
     """
     url = address if isinstance(address, str) else address.url
     parts = _split(url)
@@ -356,11 +361,11 @@ def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:
 
 
 def _split(address: str) -> SplitResult:
-    # Such an address would be cut at the "/", and half a password shown as its host and port.
+    # It would be cut at the "/", and half of a password shown as its host and port.
     if re.search(r"://[^/?#]*[/?#].*@", address, re.DOTALL):
-        raise SolrUnreachable(
-            address.rpartition("@")[2],
-            "an '@' stands after the first '/', '?' or '#' of this address",
+        shown = address.rpartition("@")[2]
+        raise ArgumentError(
+            f"`address` (…@{shown}) has an '@' after its first '/', '?' or '#'",
             "in a user or password write %2F for '/', %3F for '?', %23 for '#' and %40 for '@'",
         )
     try:
@@ -369,8 +374,9 @@ def _split(address: str) -> SplitResult:
     except ValueError:
         valid = False
     if not valid:
-        raise SolrUnreachable(
-            address.rpartition("@")[2], "not an address such as http://host:8983/solr"
+        shown = address.rpartition("@")[2]
+        raise ArgumentError(
+            f"`address` cannot be {shown!r}", "give one such as http://host:8983/solr"
         )
     return parts
 

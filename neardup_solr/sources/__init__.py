@@ -26,7 +26,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from neardup_solr.errors import RecordError
+from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.progress import unheard
 from neardup_solr.records import Document
 from neardup_solr.sources import first_lines
@@ -78,7 +78,7 @@ SUFFIXES: Final = {
     ".xlsm": "xlsx",
 }
 
-# What is read before anything is given, to see whether the source is of that format at all.
+# What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
 FIRST_CHARACTERS: Final = 2**24
 
@@ -118,9 +118,9 @@ def documents(
 ) -> Iterator[Document]:
     """The documents of anything that is a source; see `read` for files.
 
-    What an iterator gives is handed on at once; of all else the first records are read before any
-    is given. Raises ArgumentError if it is no source, SourceError if it lacks the columns: before
-    the first document.
+    What an iterator gives is passed on at once; of anything else the first records are read before
+    any is given. Raises ArgumentError if it is not a source or cannot be read as asked, SourceError
+    if it lacks the columns: before the first document.
     """
     if isinstance(source, str | os.PathLike):
         path = source if isinstance(source, str | Path) else Path(source)
@@ -145,11 +145,12 @@ def read(
     """Read the documents of a source; "-" is standard input.
 
     `on_error` is called with each bad record, and reading goes on; without it the first one is
-    raised. `on_progress` is called now and then with the bytes of the source that are behind us
-    (compressed ones if it is compressed; see `size_hint` for the total), not for pipes.
-    `on_notice` is called with a line about the source as a whole, such as that it holds no record;
-    without it, it is logged. Raises SourceError if the source cannot be read as a whole: before the
-    first document, but for a file that becomes unreadable later.
+    raised. `on_progress` is called now and then with the number of bytes that were read (compressed
+    ones if the source is compressed; see `size_hint` for the total), but not for pipes.
+    `on_notice` is called with a line about the source as a whole, such as that it holds no
+    records; without it, the line is logged. Raises SourceError if the source cannot be read as a
+    whole, ArgumentError if it cannot be read as asked: before the first document, unless a file
+    becomes unreadable later.
     """
     opened = _source(source, reading, on_progress, on_notice)
     format = _format(opened, reading)
@@ -186,7 +187,7 @@ def as_written(source: str | Path, *, reading: Reading) -> Written:
 
 
 def format_of(source: str | Path, *, reading: Reading) -> str:
-    """The format of a file or folder; raises SourceError if it cannot be told."""
+    """The format of a file or folder; raises SourceError if it is not known."""
     return _format(_source(source, reading), reading) or "lines"
 
 
@@ -223,17 +224,19 @@ def _source(
 
 
 STDIN: Final = "standard input"
-LONGEST_SHOWN: Final = 1_000  # characters: who gives a text for a path should not get it all back
+LONGEST_SHOWN: Final = (
+    1_000  # characters: if someone gives a text as a path, the error need not repeat it all
+)
 
 
 def _format(source: Opened, reading: Reading) -> str | None:
-    """The format asked for, or by suffix; None if standard input has to tell it.
+    """The format asked for, or that of the suffix; None if standard input has to tell it.
 
-    Raises SourceError if that cannot be.
+    Raises ArgumentError if there is no such format, SourceError if the source is not of it.
     """
     known = f"give `source_format` as one of: {', '.join(FORMATS)}"
     if reading.source_format not in (None, *FORMATS):
-        raise source.error(f"there is no format {reading.source_format!r}", known)
+        raise ArgumentError(f"{source.given}: there is no format {reading.source_format!r}", known)
     if source.path is None:
         return reading.source_format
     is_folder = _is_folder(source, source.path)
@@ -257,35 +260,36 @@ def _format(source: Opened, reading: Reading) -> str | None:
 
 
 def _check_format(source: Opened, reading: Reading, format: str) -> None:
-    """Raise SourceError if something is asked for that this format does not have."""
+    """Raise ArgumentError if something is asked for that this format does not have."""
+    of = f"{source.given}: the format {format}"
     if reading.keep and format in WITHOUT_COLUMNS:
-        raise source.error(f"the format {format} has no columns to keep", "leave `keep` out")
+        raise ArgumentError(f"{of} has no columns to keep", "leave `keep` out")
     if reading.delimiter and format not in WITH_DELIMITER:
-        raise source.error(f"the format {format} has no delimiter", "leave `delimiter` out")
+        raise ArgumentError(f"{of} has no delimiter", "leave `delimiter` out")
     if reading.encoding and format in BINARY:
-        raise source.error(f"the format {format} has its own encoding", "leave `encoding` out")
+        raise ArgumentError(f"{of} has its own encoding", "leave `encoding` out")
 
 
 def _recognized(source: Opened, reading: Reading) -> Iterator[Record]:
-    """The records of standard input, of the format that its first lines tell."""
+    """The records of standard input, in the format that its first lines show."""
     head, source = begun(source, first_lines.are_enough)
     is_told = reading.delimiter is not None
     format, reading = first_lines.recognized(source, head, reading)
     _check_format(source, reading, format)
     if format != "lines" and not is_told:
         name = {"csv": "CSV", "tsv": "TSV", "json": "JSON"}[format]
-        source.on_notice(f"{source.name} looks like {name}, and is read so")
+        source.on_notice(f"{source.name} looks like {name} and is read as such")
     yield from READERS[format](replace(source, reading=reading), reading)
 
 
 def _told_if_none(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
-    """The records; a line tells if there are none at all."""
+    """The records; a notice says if there are none at all."""
     is_empty = True
     for found in records:
         is_empty = False
         yield found
     if is_empty:
-        source.on_notice(f"{source.name} holds no records: nothing is below its header, if any")
+        source.on_notice(f"{source.name} holds no records")
 
 
 def _is_folder(source: Opened, path: Path) -> bool:
@@ -300,11 +304,11 @@ def _is_folder(source: Opened, path: Path) -> bool:
 
 def _check_path(source: Opened) -> str:
     is_text = any(blank in source.given for blank in " \n")
-    return "check the path" + ("; a text itself is given as [(id, text)]" if is_text else "")
+    return "check the path" + ("; give a text itself as [(id, text)]" if is_text else "")
 
 
 def _to_the_end(records: Iterator[Record]) -> Iterator[Record]:
-    """The records; a source that ends too early ends with the error that says so."""
+    """The records; if the source ends too early, the last one is the error that says so."""
     try:
         yield from records
     except RecordError as error:
@@ -312,7 +316,7 @@ def _to_the_end(records: Iterator[Record]) -> Iterator[Record]:
 
 
 def _judged(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
-    """The records, unless most of the first ones are bad: then it is not of that format."""
+    """The records; raises SourceError if most of the first are bad: the format is wrong then."""
     first: list[Record] = []
     characters = 0
     for found in records:

@@ -79,7 +79,7 @@ def read_arrow(source: Opened, batches: Any) -> Iterator[Record]:
 
 
 def first_line(error: Exception) -> str:
-    """What an error says first: those of Arrow go on with the place in its code."""
+    """The first line of an error; those of Arrow go on with places in its code."""
     return str(error).partition("\n")[0]
 
 
@@ -111,7 +111,7 @@ def _counted(source: Opened, file: Any, batches: Iterable[Any]) -> Iterator[Any]
 
 
 def _small(batches: Iterable[Any]) -> Iterator[Any]:
-    """The same rows, few at once: their values are Python objects for a while."""
+    """The same rows, few at a time: their values become Python objects, which take memory."""
     for batch in batches:
         for first in range(0, batch.num_rows, ROWS_AT_ONCE):
             yield batch.slice(first, ROWS_AT_ONCE)
@@ -120,7 +120,7 @@ def _small(batches: Iterable[Any]) -> Iterator[Any]:
 def _values(column: Any) -> list[Any]:
     try:
         return list(column.to_pylist())
-    except (UnicodeDecodeError, ValueError):  # only the bad ones stay what they are
+    except (UnicodeDecodeError, ValueError):  # one by one, so that only bad ones are left as bytes
         return [_value(value) for value in column]
 
 
@@ -129,5 +129,5 @@ def _value(value: Any) -> Any:
         return value.as_py()
     except UnicodeDecodeError:
         return value.as_buffer().to_pybytes()
-    except ValueError:  # a time that is no multiple of a microsecond, which Python has none of
+    except ValueError:  # a time finer than microseconds, which Python does not have
         return str(value)

@@ -1,4 +1,4 @@
-"""The columns of a source: which of its own names are meant by those that were asked for."""
+"""The columns of a source, found by the names that were asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.errors import RecordError
+from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sources.record import Opened, Reading, Record, Unusable, decoded, record
@@ -22,14 +22,14 @@ _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Where the id, the text and what is kept stand in each row; kept ones by the asked name."""
+    """Where each row has the id, the text and what is kept, the latter by the names asked for."""
 
     id: int
     text: tuple[int, ...]
     keep: tuple[tuple[str, int], ...]
 
     def packed(self) -> tuple[list[int], Columns]:
-        """The places of those that are needed, each once, and where each stands among them."""
+        """The places of the columns that are needed, each once, and the columns among these."""
         places = sorted({self.id, *self.text, *(at for _, at in self.keep)})
         at = {place: number for number, place in enumerate(places)}
         text = tuple(at[place] for place in self.text)
@@ -38,7 +38,7 @@ class Columns:
 
 
 def columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
-    """Where the columns stand that are asked for.
+    """Where the columns are that are asked for.
 
     Raises SourceError unless each of them is there exactly once.
     """
@@ -81,7 +81,7 @@ def _kept(row: Sequence[Any], asked: Columns, reading: Reading) -> dict[str, Any
 
 
 def value(given: Any, reading: Reading) -> Any:
-    """An id or a text of a library as Python has it; raises Unusable if it cannot be decoded."""
+    """An id or a text of a library as Python's own; raises Unusable if it cannot be decoded."""
     found = unboxed(given)
     if type(found) is bytes:
         return decoded(found, reading)
@@ -114,9 +114,9 @@ def are_there(names: Sequence[object], reading: Reading) -> bool:
 
 
 def matches(name: str, names: Iterable[object]) -> list[int]:
-    """Where the columns of that name stand; if there are none, those that differ in case only.
+    """Where the columns of that name are; if there are none, those that differ in case only.
 
-    Blanks around a name and a byte order mark before it do not count then, either.
+    Blanks around a name and a byte order mark before it do not count then either.
     """
     texts = [(place, column) for place, column in enumerate(names) if isinstance(column, str)]
     exactly = [place for place, column in texts if column == name]
@@ -128,19 +128,19 @@ def matches(name: str, names: Iterable[object]) -> list[int]:
 
 @lru_cache(maxsize=1_024)
 def key(name: str, names: tuple[object, ...]) -> object:
-    """The key of an object that is meant by a name; the name itself if none or several may be."""
+    """The key of an object that a name stands for; the name itself if none or several match."""
     found = matches(name, names)
     return names[found[0]] if len(found) == 1 else name
 
 
 def shown(names: Sequence[object]) -> str:
-    """Names of columns for a message, the first of them if there are many."""
+    """Names of columns for a message; only the first ones if there are many."""
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return (", ".join(repr(name) for name in names[:SHOWN]) or "none") + more
 
 
 def check_keep(source: Opened, reading: Reading) -> None:
-    """Raise SourceError if a column to keep has the name of a field of ours or of Solr's."""
+    """Raise ArgumentError if a column to keep has the name of a field of ours or of Solr's."""
     for name in reading.keep:
         if name in ALL_FIELDS:
             why = "the collection has a field of that name"
@@ -148,8 +148,8 @@ def check_keep(source: Opened, reading: Reading) -> None:
             why = 'names that start with "_" belong to Solr'
         else:
             continue
-        raise source.error(
-            f"the column {name!r} cannot be kept: {why}",
+        raise ArgumentError(
+            f"{source.given}: the column {name!r} cannot be kept: {why}",
             "rename the column in the source, or leave it out of `keep`",
         )
 
@@ -163,4 +163,4 @@ def _problem(name: str, found: Sequence[object]) -> str:
         return f"the column {name!r} is missing"
     if name in found:
         return f"the column {name!r} appears twice"
-    return f"the column {name!r} may be any of {shown(found)}"
+    return f"the column {name!r} matches several: {shown(found)}"

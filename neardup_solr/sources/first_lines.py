@@ -1,4 +1,4 @@
-"""What standard input holds, by its first lines, if nobody said its format."""
+"""The format of standard input by its first lines, if it was not named."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MOST_BYTES: Final = 2**16
 
 
 def are_enough(head: bytes) -> bool:
-    """Whether these bytes tell the format; what is typed should not wait for long."""
+    """Whether these bytes tell the format; if someone types, the answer should come soon."""
     lines = _lines(head[: head.rfind(b"\n") + 1])
     if len(head) >= MOST_BYTES or len(lines) >= MOST_LINES:
         return True
@@ -23,9 +23,9 @@ def are_enough(head: bytes) -> bool:
 
 
 def recognized(source: Opened, head: bytes, reading: Reading) -> tuple[str, Reading]:
-    """The format of a source that begins so, and how it is then read.
+    """The format of a source that begins with `head`, and how to read it.
 
-    Raises SourceError if it looks like a table, but has no columns of the names that are asked for.
+    Raises SourceError if it looks like a table without the columns that are asked for.
     """
     lines = _lines(head) or [""]
     if _is_json(head):
@@ -59,15 +59,15 @@ def _is_json(head: bytes) -> bool:
 
 
 def _is_plain(line: str) -> bool:
-    """Whether a line begins with an id that a blank ends: it is no header of a table."""
+    """Whether a line begins with an id and a blank, so that it is not the header of a table."""
     first = line.split(None, 1)[0]
     return first != line.rstrip() and "\t" not in line and not any(map(first.count, DELIMITERS))
 
 
 def _is_table(lines: Sequence[str], delimiter: str) -> bool:
-    """Whether all the lines have equally many fields, and the first one only names without blanks.
+    """Whether all lines have the same number of fields, and the first has names without blanks.
 
-    An id and a text may stand apart by a tab, which makes no table.
+    Two fields with a tab between them are an id and a text, not a table.
     """
     counts = {len(fields(line, delimiter)) for line in lines}
     least = 3 if delimiter == "\t" else 2

@@ -24,7 +24,7 @@ from neardup_solr.sources.record import (
 )
 
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
-# makes one of the rest of the file. Longer texts than this fit into JSONL or Parquet.
+# makes one field of the rest of the file. Longer texts can be given as JSONL or Parquet.
 MAX_QUOTED_BYTES: Final = 2**25
 
 DELIMITERS: Final = (",", ";", "\t", "|")  # that are known without being named
@@ -48,7 +48,7 @@ def read_lines(source: Opened, reading: Reading) -> Iterator[Record]:
 
 
 def written_lines(source: Opened, reading: Reading) -> Iterator[bytes]:
-    """The lines of which `read_lines` makes records, as they are written."""
+    """The lines that `read_lines` turns into records, as they are written."""
     for raw in lines(source, reading.max_doc_bytes + 1024):
         try:
             is_blank = not decoded(raw, reading).strip()
@@ -86,7 +86,8 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
         if not isinstance(row, list):
             yield RecordError(f"{where}{number}", str(row))
         elif len(row) != width:
-            yield RecordError(f"{where}{number}", f"{len(row)} fields where the header has {width}")
+            count = "1 field" if len(row) == 1 else f"{len(row)} fields"
+            yield RecordError(f"{where}{number}", f"{count}, but the header has {width}")
         else:
             text = tuple(row[at] for at in asked.text) if several else row[text_at]
             kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
@@ -120,7 +121,7 @@ def _remembered(stream: Iterator[bytes | None], held: deque[bytes]) -> Iterator[
 def _as_written(
     feed: _Feed, held: deque[bytes], reading: Reading, delimiter: str
 ) -> Iterator[bytes]:
-    """Each row with its lines; blank ones between the rows are left out."""
+    """Each row with its lines; blank lines between rows are left out."""
     is_row = _row_pattern(delimiter).fullmatch
     line = 1
     for number, raw in feed:
@@ -162,10 +163,12 @@ def _delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str
     if are_there(names, reading) or len(fitting or others) != 1:
         return usual
     if fitting:
-        line = f"{source.name}: its columns are separated by {fitting[0]!r}, and it is read so"
+        line = (
+            f"{source.name}: its columns are separated by {fitting[0]!r}, and it is read that way"
+        )
         source.on_notice(line)
         return fitting[0]
-    return others[0] if len(names) == 1 else usual  # the error then shows what the columns are
+    return others[0] if len(names) == 1 else usual  # the error then shows the columns
 
 
 def fields(line: str, delimiter: str) -> list[str]:
@@ -237,7 +240,7 @@ def _continued(first: bytes, feed: _Feed, taken: list[Numbered], reading: Readin
 
 
 class _Feed:
-    """Numbered lines that can be given back: what a stray quote swallowed is read again."""
+    """Numbered lines that can be given back, so that what a stray quote swallowed is read again."""
 
     def __init__(self, lines: Iterator[bytes | None]) -> None:
         self._lines = enumerate(lines, 1)
@@ -250,7 +253,7 @@ class _Feed:
         return self._returned.popleft() if self._returned else next(self._lines)
 
     def peek(self) -> bytes | None:
-        """The first line that is not blank, which is still to be read."""
+        """The first line that is not blank, without taking it."""
         passed: list[Numbered] = []
         found: bytes | None = None
         for number, found in self:

@@ -1,4 +1,4 @@
-"""From a file to its lines: opened, decompressed, brought to UTF-8, in bounded memory."""
+"""From a file to its lines: opened, decompressed, converted to UTF-8, in bounded memory."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from neardup_solr.sources.record import Opened
 
 BLOCK: Final = 2**18
 
-# A Zstandard frame can blow up 1 : 32,000, and the decompressor has no limit on what it gives for
+# A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
 # one piece: small pieces bound it to 32 MiB.
 ZSTD_PIECE: Final = 2**10
 
@@ -26,7 +26,7 @@ NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
-# What cannot be decoded becomes this: in UTF-8 it is invalid, so it is an error of its record only.
+# What cannot be decoded becomes this, which is invalid UTF-8: an error of that record only.
 UNDECODABLE: Final = "\udcff"
 codecs.register_error("neardup_undecodable", lambda error: (UNDECODABLE, _end(error)))
 
@@ -39,7 +39,7 @@ def _end(error: UnicodeError) -> int:
 def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
     """The lines of a source in UTF-8, without their newline.
 
-    None stands for a line of more than `limit` bytes, which is passed over without being held.
+    None stands for a line of more than `limit` bytes, which is skipped and not held.
     Raises SourceError as `blocks` does, and if the source is empty.
     """
     held, size = bytearray(), 0
@@ -79,7 +79,7 @@ def _not_empty(source: Opened) -> Iterator[bytes]:
 
 
 def begun(source: Opened, is_enough: Callable[[bytes], bool]) -> tuple[bytes, Opened]:
-    """What a source begins with, as much of it as is enough, and the source to be read as a whole.
+    """The beginning of a source, as much of it as is enough, and the source to read from its start.
 
     Raises SourceError if it is empty, and what `blocks` raises.
     """
@@ -93,7 +93,7 @@ def begun(source: Opened, is_enough: Callable[[bytes], bool]) -> tuple[bytes, Op
 
 
 def blocks(source: Opened) -> Iterator[bytes]:
-    """The contents in blocks of UTF-8: decompressed (.gz, .zst) and brought to that encoding.
+    """The contents in blocks: decompressed (.gz, .zst) and converted to UTF-8.
 
     Raises SourceError if the source cannot be opened or is not compressed as its name says,
     RecordError if it ends too early or is damaged further on.
@@ -119,7 +119,7 @@ def _opened(source: Opened) -> Iterator[BinaryIO]:
 
 
 def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
-    """Decompressed blocks; tells how many bytes of the file are behind us after each."""
+    """Decompressed blocks; reports the number of bytes read after each."""
     suffix = source.path.suffix.lower() if source.path else ""
     _, decompress = DECOMPRESSORS.get(suffix, ("", _as_it_is))
     stream = decompress(source, file)
@@ -153,7 +153,7 @@ def _next_block(source: Opened, stream: Iterator[bytes], started: bool) -> bytes
 
 
 class _Damaged(Exception):
-    """Zstandard's error under a name that does not need the library."""
+    """Zstandard's error, for code that does not import the library."""
 
 
 def _as_it_is(source: Opened, file: BinaryIO) -> Iterator[bytes]:
@@ -195,7 +195,7 @@ DECOMPRESSORS: Final[dict[str, tuple[str, Callable[[Opened, BinaryIO], Iterator[
 
 
 def _recoded(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """UTF-8 of the encoding that was named, or that a byte order mark tells; without the mark."""
+    """UTF-8 from the named encoding, or from that of a byte order mark; without the mark."""
     if source.reading.encoding is not None:
         return _from_encoding(source, source.reading.encoding, stream)
     head = b""

@@ -40,10 +40,10 @@ WHAT_MAY_BE: Final = (
 def read_memory(given: Any, source: Opened) -> Iterator[Record]:
     """The records of what is in memory.
 
-    Raises ArgumentError if it is no source, SourceError if it lacks the columns.
+    Raises ArgumentError if it is not a source, SourceError if it lacks the columns.
     """
     if isinstance(given, type):
-        raise ArgumentError(f"the class {given.__name__} is no source", WHAT_MAY_BE)
+        raise ArgumentError(f"the class {given.__name__} is not a source", WHAT_MAY_BE)
     frame = _frame(given, source)
     if frame is not None:
         return frame
@@ -51,12 +51,12 @@ def read_memory(given: Any, source: Opened) -> Iterator[Record]:
         return _read_mapping(given, source)
     is_iterable = hasattr(given, "__iter__") and not hasattr(given, "read")
     if not is_iterable or isinstance(given, bytes | bytearray):
-        raise ArgumentError(f"{_article(given)} is no source", WHAT_MAY_BE)
+        raise ArgumentError(f"{_article(given)} is not a source", WHAT_MAY_BE)
     return _read_iterable(given, source)
 
 
 def is_there(given: object) -> bool:
-    """Whether all of it is there already; what makes its records may take long for each."""
+    """Whether all records are there already; an iterator may take long for each."""
     return hasattr(given, "__len__")
 
 
@@ -87,7 +87,7 @@ def _frame(given: Any, source: Opened) -> Iterator[Record] | None:
 
 
 def _origin(given: object) -> tuple[str, str]:
-    """The library and the class of a DataFrame or of its like; subclasses are of its kind, too."""
+    """The library and the class of a DataFrame or the like; a subclass counts as its base."""
     for kind in type(given).__mro__:
         library = kind.__module__.partition(".")[0]
         if library in ("pandas", "polars") and kind.__name__ in (
@@ -100,7 +100,7 @@ def _origin(given: object) -> tuple[str, str]:
 
 
 def _read_pandas(frame: Any, source: Opened) -> Iterator[Record]:
-    """The rows of a pandas DataFrame; an index of the id's name is a column, too."""
+    """The rows of a pandas DataFrame; an index with the name of the id is a column too."""
     names: list[Any] = list(frame.columns)
     inner = [name for name in frame.index.names if name is not None]
     if not matches(source.reading.id, names) and matches(source.reading.id, inner):
@@ -160,7 +160,7 @@ def _of_polars(
 
 
 def _batches(given: Any, source: Opened) -> Any:
-    """The batches of a table of Arrow, or of what can be made one."""
+    """The batches of an Arrow table, or of what can be turned into one."""
     try:
         import pyarrow
     except ImportError as error:
@@ -241,7 +241,7 @@ PAIR: Final = "a pair"
 
 
 def _kind(found: object) -> str:
-    """Of what kind a record is; nothing if it is none."""
+    """The kind of a record; "" if it is not a record."""
     if isinstance(found, Document):
         return DOCUMENT
     if hasattr(found, "keys") or hasattr(found, "_fields"):  # the latter of a named tuple
@@ -252,11 +252,11 @@ def _kind(found: object) -> str:
 def _misfit(found: object, kind: str) -> str:
     if kind and _kind(found):
         return f"{_kind(found)}, but the first record is {kind}: give records of one kind"
-    return f"{_article(found)} is no record: give (id, text), a dict or an nd.Document"
+    return f"{_article(found)} is not a record: give (id, text), a dict or an nd.Document"
 
 
 def _read_documents(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[Record]:
-    """Documents as they are: whoever uses them says what is wrong with one, in its place."""
+    """Documents as they are: the verb that uses them says what is wrong with one."""
     for position, found in records:
         if isinstance(found, RecordError):
             yield found
@@ -269,7 +269,7 @@ def _read_documents(records: Iterable[tuple[str, Any]], source: Opened) -> Itera
 
 
 def _with_plain_values(found: Document, position: str, reading: Reading) -> Record:
-    """A document whose values are plain ones, as numbers of NumPy are not."""
+    """A document with plain values instead of those of NumPy and the like."""
     try:
         id, text = value(found.id, reading), value(found.text, reading)
         kept = {name: kept_value(name, each, reading) for name, each in found.kept.items()}
@@ -282,7 +282,10 @@ def _with_plain_values(found: Document, position: str, reading: Reading) -> Reco
 
 def _read_pairs(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[Record]:
     if source.reading.keep:
-        raise source.error("pairs of id and text have no columns to keep", "give dicts instead")
+        raise ArgumentError(
+            f"{source.given}: pairs of id and text have no columns to keep",
+            "give dicts instead, or leave `keep` out",
+        )
     pair = Columns(id=0, text=(1,), keep=())
     for position, found in records:
         if isinstance(found, RecordError):

@@ -24,7 +24,7 @@ from neardup_solr.sources.record import (
     too_large,
 )
 
-# Where it stands, the object or what is wrong with it, and how it is written if that is known.
+# Its position, the object or what is wrong with it, and how it is written if that is known.
 Found: TypeAlias = tuple[str, object, bytes | str]
 
 
@@ -39,7 +39,7 @@ def read_json(source: Opened, reading: Reading) -> Iterator[Record]:
 
 
 def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
-    """What `read_json` makes records of, as it is written."""
+    """What `read_json` turns into records, as it is written."""
     source, is_array = _begun(source)
     limit = 2 * reading.max_doc_bytes + 64 * 1024
     if is_array:
@@ -48,7 +48,7 @@ def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
 
 
 def _begun(source: Opened) -> tuple[Opened, bool]:
-    """A source whose first line is looked at, and whether it begins an array."""
+    """The source, whose first line was read, and whether it begins an array."""
     head, source = begun(source, lambda head: b"\n" in head.lstrip() or len(head) > _HEAD)
     first = head.lstrip()[:_HEAD].partition(b"\n")[0].strip()
     if first == b"{":
@@ -58,7 +58,7 @@ def _begun(source: Opened) -> tuple[Opened, bool]:
 
 
 def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> Iterator[Record]:
-    """The documents of objects; a column that none of them has is told at the end."""
+    """The documents of objects; a notice at the end names columns that none of them has."""
     several = len(reading.text) > 1
     id_name, text_name = reading.id, reading.text[0]
     unseen = {*reading.text, *reading.keep} if several or reading.keep else set()
@@ -85,7 +85,7 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
 
 
 def _key(name: str, found: dict[str, Any]) -> str:
-    """The key that is meant by a name; it may differ in case."""
+    """The key that a name stands for; it may differ in case."""
     return name if name in found else str(key(name, tuple(found)))
 
 
@@ -119,7 +119,7 @@ def _of_lines(source: Opened, reading: Reading) -> Iterator[Found]:
 
 
 def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading) -> Found:
-    """Tell invalid UTF-8 from malformed JSON; if lossy, read it all the same."""
+    """Tell invalid UTF-8 from malformed JSON; if lossy, read it anyway."""
     try:
         text = decoded(raw, reading)
         return position, orjson.loads(text), text
@@ -138,7 +138,7 @@ def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
             yield _second_look(f"{where}{number}", raw, error, reading)
 
 
-# Strings are passed over as a whole; a quote alone begins one that ends in a later block.
+# A string is one token; a single quote begins one that ends in a later block.
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["\[\]{},]', re.DOTALL)
 
 
@@ -153,7 +153,7 @@ def _elements(source: Opened, limit: int) -> Iterator[bytes]:
     for block in chain(stream, (b"",)):
         waiting += block
         if block and len(waiting) < len(held) - at:
-            continue  # a long string is looked at anew: only when it may be twice as long
+            continue  # a long string is scanned again, but only once it may be twice as long
         held, start, at = held[start:] + bytes(waiting), 0, at - start
         waiting.clear()
         for token in _TOKEN.finditer(held, at):
@@ -190,5 +190,5 @@ _COMMA: Final = ord(",")
 
 def _require_the_end(source: Opened, rest: Iterator[bytes]) -> None:
     if any(block.strip() for block in rest):
-        reason = "something follows the array, and is not read: give an object a line instead"
+        reason = "what follows the array is not read: give an object a line instead"
         raise RecordError(f"{source.name}, at its end", reason)

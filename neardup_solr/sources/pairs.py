@@ -1,4 +1,4 @@
-"""Pairs of ids from files: known pairs, and reports that were written before."""
+"""Pairs of ids from files: known pairs, and earlier reports."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 import orjson
 
 from neardup_solr import records
+from neardup_solr.arguments import shown
 from neardup_solr.errors import ArgumentError, SourceError
 
 Line = tuple[int, list[str]]  # its number in the file, and its cells
@@ -25,11 +26,10 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     header of other names is refused if it can be told from ids.
 
     Raises SourceError if the file cannot be read, is empty (JSONL may be: no pairs), or if a line
-    is not a pair of two ids; ArgumentError if the path is none.
+    is not a pair of two ids; ArgumentError if `path` is not a path.
     """
     if not isinstance(path, str | os.PathLike):
-        kind = "None" if path is None else f"a {type(path).__name__}"
-        raise ArgumentError(f"{kind} is no path of a file of pairs", "give the path")
+        raise ArgumentError(f"`path` cannot be {shown(path)}", "give the path of a file of pairs")
     path = Path(path)
     suffix = path.suffix.lower()
     try:
@@ -37,7 +37,8 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
     except OSError as error:
         raise _unreadable(path, error.strerror) from None
     except UnicodeDecodeError:
-        raise _unreadable(path, "is not UTF-8") from None
+        reason = "is not text in UTF-8, and so not a file of pairs"
+        raise SourceError(str(path), reason, "give a TSV, CSV or JSONL file") from None
     except (csv.Error, ValueError) as error:  # the latter for a path with a NUL character
         raise _unreadable(path, str(error)) from None
     if suffix != ".jsonl":
@@ -120,7 +121,7 @@ def _jsonl_lines(text: str) -> Iterator[Line]:
 
 
 def _ids_of(line: str) -> list[str]:
-    """The two ids of a JSON object; nothing if it is none, or they are no ids."""
+    """The two ids of a JSON object; nothing if it is not an object, or they are not ids."""
     try:
         row = orjson.loads(line)
     except orjson.JSONDecodeError:

@@ -24,13 +24,13 @@ class Reading:
     """How to read a source.
 
     `id`, `text` and `keep` name columns; the text of a document is that of its `text` columns
-    joined by line breaks, but for those that a record lacks. `source_format` is one of `FORMATS`,
+    joined by line breaks, without those that a record lacks. `source_format` is one of `FORMATS`,
     or None to go by the suffix; `delimiter` is the character between the columns of CSV and TSV;
     `encoding` is that of text, None for UTF-8 or what a byte order mark says; `lossy` replaces
     bytes that cannot be decoded by U+FFFD instead of refusing the record; a record with more text
     than `max_doc_bytes` of UTF-8 is refused.
 
-    Raises ArgumentError if a delimiter, an encoding or names of columns cannot be.
+    Raises ArgumentError if there is no such delimiter or encoding, or `text` names no column.
     """
 
     id: str = "id"
@@ -52,13 +52,13 @@ class Reading:
 
     @property
     def on_invalid(self) -> str:
-        """The name that Python's decoders have for what `lossy` asks for."""
+        """What Python's decoders call the way in which `lossy` is handled."""
         return "replace" if self.lossy else "strict"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Opened:
-    """A source that is read: what the user named, where it is, and whom to tell what."""
+    """A source that is read: what the user named, where it is, and who is told about it."""
 
     given: str  # as the user wrote it, for errors on the whole
     name: str  # short, for the positions of records
@@ -66,14 +66,14 @@ class Opened:
     reading: Reading
     on_progress: Callable[[int], None] | None = None
     on_notice: Callable[[str], None] = unheard
-    begun: Iterator[bytes] | None = None  # its blocks, if somebody looked at the first already
+    begun: Iterator[bytes] | None = None  # its blocks, if the first ones were read already
 
     def error(self, reason: str, next_step: str) -> SourceError:
         return SourceError(self.given, reason, next_step)
 
 
 def _delimiter(given: str) -> str:
-    """The character between columns; raises ArgumentError unless it is one."""
+    """The character between columns; raises ArgumentError if it is not one character."""
     found = "\t" if given.lower() in ("\\t", "tab") else given  # it is hard to type in a shell
     if len(found) != 1 or found in '"\r\n\0\ufeff':
         step = "give one character, such as ; or a tab"
@@ -83,17 +83,17 @@ def _delimiter(given: str) -> str:
 
 def _encoding(given: str) -> str | None:
     """The encoding under Python's name for it, None for UTF-8; raises ArgumentError."""
-    step = "give one that Python knows, such as latin-1, cp1252 or shift_jis"
+    step = "give an encoding of text that Python knows, such as latin-1, cp1252 or shift_jis"
     try:
         name = codecs.lookup(given).name
-        " ".encode(name)  # refuses what is no encoding of text, such as zlib
+        " ".encode(name)  # refuses what does not encode text, such as zlib
     except (LookupError, ValueError) as error:
-        raise ArgumentError(f"there is no encoding {given!r} of text", step) from error
+        raise ArgumentError(f"`encoding` cannot be {given!r}", step) from error
     return None if name in ("utf-8", "utf-8-sig") else name
 
 
 class Unusable(ValueError):
-    """Why a value cannot be used; whoever catches it adds where it stands."""
+    """Why a value cannot be used; the caller adds where it is."""
 
 
 def record(
@@ -217,8 +217,8 @@ def decoded(raw: bytes | None, reading: Reading) -> str:
     try:
         return raw.decode("utf-8", reading.on_invalid)
     except UnicodeDecodeError as error:
-        if reading.encoding:  # the bytes are ours then; `lines` marks what could not be decoded
-            raise Unusable(f"invalid {reading.encoding}: bytes that stand for nothing") from error
+        if reading.encoding:  # it is decoded already; `lines` marks what could not be
+            raise Unusable(f"invalid {reading.encoding}: bytes that are no character") from error
         raise Unusable(
             f"invalid UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
         ) from error

@@ -13,13 +13,13 @@ from neardup_solr.sources.record import Opened, Reading, Record
 
 
 def read_xlsx(source: Opened, reading: Reading) -> Iterator[Record]:
-    """The rows of the first sheet, below its header; blank ones are passed over."""
+    """The rows of the first sheet below its header; blank ones are skipped."""
     with _opened(source) as book:
         yield from _records(source, book, reading)
 
 
 def written_rows(source: Opened) -> Iterator[Sequence[Any]]:
-    """The cells of the rows of which `read_xlsx` makes records, header first."""
+    """The cells of the rows that `read_xlsx` turns into records, header first."""
     with _opened(source) as book:
         for _, row in _rows(source, book):
             if not isinstance(row, RecordError):
@@ -58,15 +58,15 @@ def _records(source: Opened, book: Any, reading: Reading) -> Iterator[Record]:
         if isinstance(row, RecordError):
             yield row
         else:
-            # Cells at the end of a row that were never filled are not there.
+            # Cells at the end of a row that were never filled are missing.
             padded = (*row, *[None] * (width - len(row)))
             yield from_row(f"{where}{number}", padded, asked, reading)
 
 
 def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
-    """The rows as far as they can be read; then the error that says so."""
+    """The rows as far as they can be read, then the error that says why not all."""
     if not book.worksheets:
-        raise source.error("has no sheet of cells", "check it")
+        raise source.error("has no sheet with cells", "check the file")
     sheet = book.worksheets[0]
     sheet.reset_dimensions()  # what the file says of its size is often wrong
     number = 0

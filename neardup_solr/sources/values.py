@@ -1,4 +1,4 @@
-"""Values of numpy, pandas, Arrow and polars as those that Python and JSON have."""
+"""Values of numpy, pandas, Arrow and polars as those of Python and JSON."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ MISSING: Final = frozenset({"NAType", "NaTType"})
 
 
 def unboxed(value: Any) -> Any:
-    """A value of a library as Python's own; None for what stands for a missing one, such as NaN.
+    """A value of a library as Python's own; None for a missing one, such as NaN.
 
-    What has no like in Python stays what it is, and so do dates.
+    Dates are left as they are, and so is what Python has no equivalent for.
     """
     kind = type(value)
     if kind is str or value is None or kind is int or kind is bool or kind is list or kind is bytes:
@@ -46,9 +46,9 @@ def _of_numpy(value: Any) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """A value as JSON has it: dates in ISO form, decimals as text, NaN as nothing.
+    """A value as JSON has it: dates in ISO form, decimals as text, NaN as None.
 
-    What has no such form stays what it is.
+    What has no such form is left as it is.
     """
     value = unboxed(value)
     if isinstance(value, float):

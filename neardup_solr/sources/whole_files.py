@@ -21,9 +21,9 @@ from neardup_solr.sources.record import (
 
 
 def walk(root: Path) -> Iterator[Path]:
-    """Everything below a folder but folders, sorted; hidden names are left out.
+    """Everything below a folder except folders, sorted; hidden names are left out.
 
-    Links to folders are given, not followed; so is a folder that may not be read.
+    Links to folders are given, not followed; folders that may not be read are given too.
     """
     waiting = [root]
     while waiting:

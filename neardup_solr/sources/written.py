@@ -1,7 +1,7 @@
 """The records of a file or folder as they are written, with all their columns.
 
-They come in the order, and in the number, in which the readers of documents find them: also those
-that cannot be used. So what is known of the third document can be told of the third record.
+There are as many as the readers of documents find, in the same order, including those that cannot
+be used. So what is known about the third document is true of the third record.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ def _folder(source: Opened, reading: Reading) -> Written:
 
 
 def _undamaged(records: Iterator[Any]) -> Iterator[Any]:
-    """The records up to where the source is damaged; reading has told of that."""
+    """The records up to where the source is damaged, which its reader reports."""
     try:
         yield from records
     except RecordError:

@@ -205,7 +205,7 @@ def test_without_jgo_nothing_is_announced(folder: Path, monkeypatch: pytest.Monk
     """The missing package comes first, not a line that says that Solr is being fetched."""
     monkeypatch.setitem(sys.modules, "jgo.maven", None)
     said: list[str] = []
-    with pytest.raises(ServerError, match=r"needs the Python package jgo.*--solr URL"):
+    with pytest.raises(ServerError, match=r"needs the Python package jgo.*the `address` of a"):
         install(folder, JARS, tell=said.append)
     assert said == []
 

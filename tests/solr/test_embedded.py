@@ -206,7 +206,7 @@ def test_loading_cores_may_take_as_long_as_it_takes(
 
     process.wait_until_ready(place, found.pid, found.port, timeout=0, tell=tell)
     assert len(heard) == 1
-    assert "loads its cores" in heard[0]
+    assert "is loading its cores" in heard[0]
     assert process.lives(place, found.pid)
 
 
@@ -250,6 +250,10 @@ def test_a_starter_that_is_killed_leaves_a_server_to_be_found(home: Layout) -> N
     killed.communicate()
     state = recall(home)
     assert state is not None
+    told = neardup_solr("status")
+    assert (told.returncode, told.stdout) == (
+        1, f"Solr is starting (pid {state.pid}); wait for it with: neardup solr start\n"
+    )  # fmt: skip
     found = embedded.start()
     assert (found.pid, found.started_now) == (state.pid, False)
 
@@ -385,10 +389,10 @@ def test_the_commands_read_well(home: Layout) -> None:
 
 
 def test_a_wrong_option_is_one_line_on_stderr(home: Layout) -> None:
-    """A bad heap or port exits with 1 and starts nothing."""
+    """A bad heap or port exits with 2 and starts nothing."""
     for arguments in (["--heap", "lots"], ["--port", "99999"]):
         refused = neardup_solr("start", *arguments)
-        assert (refused.returncode, refused.stdout) == (1, "")
+        assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.startswith("neardup: ")
         assert refused.stderr.count("\n") == 1
     assert list(process.strays(home)) == []

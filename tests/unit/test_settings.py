@@ -1,11 +1,13 @@
 """Settings, their fingerprint, and the choice of fields."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from neardup_solr.choices import Family, Kind
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import (
     DEFAULT_FIELDS,
     FAMILIES,
@@ -13,6 +15,7 @@ from neardup_solr.settings import (
     OPTIONAL_FIELDS,
     Settings,
     choose_fields,
+    require_possible,
 )
 
 ALL = frozenset(OPTIONAL_FIELDS)
@@ -53,24 +56,26 @@ def test_fingerprint_is_reversible(
     ("wrong", "reason"),
     [
         ({"hashes": 100}, "42 bands of 3 rows need 126 hashes, and there are 100"),
-        ({"hashes": 0}, "hashes must be 1 or more"),
-        ({"hashes": 70_000}, "65,536 or fewer"),
-        ({"rows": 0}, "rows must be 1 or more"),
-        ({"bands": -1}, "bands must be 1 or more"),
-        ({"shingle_size": 0}, "shingle_size must be 1 or more"),
-        ({"signatures": 129}, "signatures must lie in 0..128"),
-        ({"seed": -1}, "seed must lie in"),
-        ({"seed": 2**32}, "seed must lie in"),
-        ({"family": "sha"}, "no hash family 'sha'"),
-        ({"kind": "lines"}, "no shingles of 'lines'"),
-        ({"language": "german"}, "shingles of words have no language"),
+        ({"hashes": 0}, "`hashes` cannot be 0; give 1 or more"),
+        ({"hashes": 70_000}, "`hashes` cannot be 70000; give 65,536 or fewer"),
+        ({"rows": 0}, "`rows` cannot be 0; give 1 or more"),
+        ({"bands": -1}, "`bands` cannot be -1; give 1 or more"),
+        ({"shingle_size": 0}, "`shingle_size` cannot be 0; give 1 or more"),
+        ({"signatures": 129}, "`signatures` cannot be 129; give 0 to 128, the number of hashes"),
+        ({"seed": -1}, "`seed` cannot be -1; give 0 to 4294967295"),
+        ({"seed": 2**32}, "`seed` cannot be 4294967296; give 0 to 4294967295"),
+        ({"family": "sha"}, "`family` cannot be 'sha'; choose one of affine, xor"),
+        ({"kind": "lines"}, "`kind` cannot be 'lines'; choose one of words, chars"),
+        ({"language": "german"}, "shingles of words have no language; leave `language` out"),
         ({"normalization": 2}, "normalization 2 is not known"),
         ({"fields": frozenset({"nope"})}, "no field nope"),
+        ({"profile_min_token_len": -1}, "`profile_min_token_len` cannot be -1; give 0 or more"),
+        ({"profile_quant_rate": 2}, "`profile_quant_rate` cannot be 2; give one from 0 to 1"),
     ],
 )
 def test_settings_that_cannot_be(wrong: dict[str, int], reason: str) -> None:
     """A value out of range is refused with the reason."""
-    with pytest.raises(SettingsError, match=reason):
+    with pytest.raises(ArgumentError, match=reason):
         Settings(**wrong)  # type: ignore[arg-type]  # a table of mixed values
 
 
@@ -95,6 +100,38 @@ def test_a_strange_fingerprint_is_refused() -> None:
         Settings.parse("words3")
 
 
+def test_stored_settings_are_nobodys_arguments() -> None:
+    """What this version does not know of a collection is no fault of a call."""
+    later = Settings().fingerprint.replace("n1", "n2", 1)
+    with pytest.raises(SettingsError, match="normalization 2 is not known") as caught:
+        Settings.parse(later)
+    assert not isinstance(caught.value, ArgumentError)
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"hashes": 0}, "`hashes` cannot be 0"),
+        ({"hashs": 64}, "did you mean 'hashes'"),
+        ({"rows": "3"}, "`rows` has to be a whole number, not the text '3'"),
+        ({"fields": "nope"}, "there is no field nope"),
+    ],
+)
+def test_what_no_collection_can_have(given: dict[str, Any], reason: str) -> None:
+    """Such values are refused whatever the others are."""
+    with pytest.raises(ArgumentError, match=reason):
+        require_possible(given)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"hashes": 4}, {"bands": 200}, {"rows": 9}, {"signatures": 200}, {"language": "german"}, None],
+)
+def test_what_some_collection_can_have(given: dict[str, Any] | None) -> None:
+    """The other values may be those that are stored."""
+    require_possible(given)
+
+
 @pytest.mark.parametrize(
     ("choice", "fields"),
     [
@@ -116,7 +153,7 @@ def test_choice_of_fields(choice: str, fields: frozenset[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("choice", "reason"), [("contents", "no field contents"), ("", "no field is named")]
+    ("choice", "reason"), [("contents", "no field contents"), ("", "`fields` names no field")]
 )
 def test_unknown_field_is_refused(choice: str, reason: str) -> None:
     """A misspelt field is an error, not an empty choice."""

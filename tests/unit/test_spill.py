@@ -66,7 +66,7 @@ def test_no_room_is_one_clear_line(tmp_path: Path) -> None:
     """A folder that cannot hold the file is named, with the option that names another."""
     with (
         Spill(memory=4, folder=tmp_path / "missing") as spill,
-        pytest.raises(SourceError, match=r"cannot hold what exceeds .* by --spill"),
+        pytest.raises(SourceError, match=r"cannot hold what does not fit .* with `spill`"),
     ):
         spill.strings().extend(["some text"] * 10)
     with (

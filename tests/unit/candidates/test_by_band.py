@@ -175,5 +175,5 @@ def test_more_pairs_than_fit_are_refused() -> None:
     equal = np.ones((40, 12), dtype=np.uint32)
     shape = Settings(hashes=12, bands=4, rows=3, signatures=0)
     assert len(band_candidates(equal, shape, joining=Joining(most=780)).pairs) == 780
-    with pytest.raises(SettingsError, match=r"more than 779 pairs share a band; lower --cap"):
+    with pytest.raises(SettingsError, match=r"more than 779 pairs share a band; lower `cap` "):
         band_candidates(equal, shape, joining=Joining(most=779))

@@ -57,7 +57,7 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
         ServerError, match=r'platformdirs.*pip install "neardup-solr\[server\]"'
     ) as e:
         layout()
-    assert str(e.value).endswith(", or name a Solr of yours with --solr URL")
+    assert str(e.value).endswith(", or give the `address` of a Solr of yours")
 
 
 def test_the_state_is_remembered(place: Layout) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.embedded.process import find_java, heap_size
-from neardup_solr.errors import ServerError
+from neardup_solr.errors import ArgumentError, ServerError
 
 
 @pytest.fixture
@@ -91,6 +91,6 @@ def test_the_heap_is_what_is_asked_for_first(
 )
 def test_a_heap_that_cannot_be_is_refused_in_one_line(heap: str) -> None:
     """No size, too small, over the memory: each says so and shows a good value."""
-    with pytest.raises(ServerError, match="such as 512m or 2g") as error:
+    with pytest.raises(ArgumentError, match=r"`heap` cannot be .*such as 512m or 2g") as error:
         heap_size(heap)
     assert "\n" not in str(error.value)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.minhash import bands, families, plans, statistics
 from neardup_solr.settings import Settings
 
@@ -94,7 +94,7 @@ def test_signatures_of_different_length_are_refused() -> None:
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, math.nan])
 def test_impossible_levels_are_refused(level: float) -> None:
     """A level of confidence lies between 0 and 1."""
-    with pytest.raises(SettingsError, match="level"):
+    with pytest.raises(ArgumentError, match="`level` cannot be"):
         statistics.jaccard(*agreeing(3, 4), level=level)
 
 
@@ -145,8 +145,19 @@ def test_containment_of_exact_figures() -> None:
 
 def test_negative_sizes_are_refused() -> None:
     """A number of shingles is 0 or more."""
-    with pytest.raises(SettingsError, match="fewer than 0"):
+    with pytest.raises(ArgumentError, match="`sizes` and `other_sizes` cannot be below 0"):
         statistics.containment(*agreeing(1, 2), sizes=-1, other_sizes=3)
+
+
+def test_what_does_not_go_together_is_refused() -> None:
+    """Shapes that do not pair up, and sizes that are not numbers."""
+    one, other = (np.stack([each] * 3) for each in agreeing(1, 2))
+    with pytest.raises(ArgumentError, match=r"the shapes \(3,\) and \(2,\) do not go together"):
+        statistics.jaccard(one, other[:2])
+    with pytest.raises(ArgumentError, match="do not go together"):
+        statistics.containment(one, other, sizes=[1, 2], other_sizes=3)
+    with pytest.raises(ArgumentError, match="`sizes` has to be numbers, not the text 'many'"):
+        statistics.containment(one, other, sizes="many", other_sizes=3)
 
 
 @pytest.mark.parametrize(("documents", "hashes"), [(2, 1), (5, 7), (300, 16), (513, 300)])

@@ -190,7 +190,7 @@ def test_known_pairs_with_and_without_header(
         ("a.jsonl", b'{"id": 1, "other_id": 2}\n\n[1, 2]\n', "line 3 is not a pair"),
         ("a.jsonl", b"5\n", "line 1 is not a pair"),
         ("a.jsonl", b"null\n", "line 1 is not a pair"),
-        ("a.tsv", b"\xff\xfe\x00", "not UTF-8"),
+        ("a.tsv", b"\xff\xfe\x00", "is not text in UTF-8, .*; give a TSV, CSV or JSONL file"),
         ("missing.tsv", None, "No such file"),
     ],
 )

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError
 from neardup_solr.solr import query
 from neardup_solr.solr.names import OWN, PLAIN, Names
 from neardup_solr.solr.query import Terms
@@ -85,20 +85,20 @@ def test_requests_name_the_fields_of_the_collection() -> None:
 @pytest.mark.parametrize("prefix", ["1a", "a-b", "a b", "é", "a.b"])
 def test_prefixes_that_cannot_be(prefix: str) -> None:
     """A field's name begins with a letter or an underscore."""
-    with pytest.raises(SettingsError, match="cannot be the prefix of a field; use letters"):
+    with pytest.raises(ArgumentError, match=r"`prefix` cannot be .*; use letters"):
         Names(prefix=prefix)
 
 
 @pytest.mark.parametrize("text", [("a b",), ("a,b",), ("",), ("*_t",), ("a", "a"), ()])
 def test_text_fields_that_cannot_be(text: tuple[str, ...]) -> None:
     """A list of fields must come out as it was meant."""
-    with pytest.raises(SettingsError):
+    with pytest.raises(ArgumentError):
         Names(text=text)
 
 
 @pytest.mark.parametrize("names", [{"text": ("signature",)}, {"id": "md5_hash"}])
 def test_a_field_is_not_read_and_written(names: dict[str, Any]) -> None:
-    """Where a text field has one of our names, a prefix is needed, and helps."""
-    with pytest.raises(SettingsError, match="would be read and written; choose a prefix"):
+    """If a text field has one of our names, a prefix is needed, and helps."""
+    with pytest.raises(ArgumentError, match="be both read and written; choose a `prefix`"):
         Names(**names)
     assert Names(**names, prefix="nd_").of("signature") == "nd_signature"

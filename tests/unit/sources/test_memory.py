@@ -111,7 +111,7 @@ def test_pairs_are_documents(make: Callable[[Any], Any]) -> None:
     assert told(make([("1", "a"), (2, "b"), (np.int64(3), "c")]), Reading()) == [
         ("1", "a", {}), ("2", "b", {}), ("3", "c", {}),
     ]  # fmt: skip
-    with pytest.raises(SourceError, match="have no columns to keep; give dicts"):
+    with pytest.raises(ArgumentError, match="have no columns to keep; give dicts"):
         told([("1", "a")])
 
 
@@ -232,15 +232,15 @@ def test_records_of_another_kind_are_refused_one_by_one() -> None:
     assert usable == [str(number) for number in range(6)]
     assert said == [
         "list, record 7: a pair, but the first record is a dict: give records of one kind",
-        "list, record 8: None is no record: give (id, text), a dict or an nd.Document",
-        "list, record 9: a str is no record: give (id, text), a dict or an nd.Document",
-        "list, record 10: an int is no record: give (id, text), a dict or an nd.Document",
+        "list, record 8: None is not a record: give (id, text), a dict or an nd.Document",
+        "list, record 9: a str is not a record: give (id, text), a dict or an nd.Document",
+        "list, record 10: an int is not a record: give (id, text), a dict or an nd.Document",
         "list, record 11: a Document, but the first record is a dict: give records of one kind",
     ]
     usable, said = errors(iter([None, ("1", "a"), ("2",), ("3", "a", "b"), {"id": "4"}]))
     assert usable == ["1"]
     assert [line.partition(", ")[2] for line in said] == [
-        "record 1: None is no record: give (id, text), a dict or an nd.Document",
+        "record 1: None is not a record: give (id, text), a dict or an nd.Document",
         "record 3: a record of 1 value: give (id, text), or a dict",
         "record 4: a record of 3 values: give (id, text), or a dict",
         "record 5: a dict, but the first record is a pair: give records of one kind",
@@ -272,17 +272,17 @@ class Opened:
 
 
 REFUSED: dict[str, tuple[Any, str]] = {
-    "none": (None, "None is no source; give the path"),
-    "int": (5, "an int is no source"),
-    "bytes": (b"1 a", "a bytes is no source"),
-    "object": (object(), "an object is no source"),
-    "class": (pd.DataFrame, "the class DataFrame is no source"),
-    "opened_file": (Opened(), "Opened is no source; give the path"),
+    "none": (None, "None is not a source; give the path"),
+    "int": (5, "an int is not a source"),
+    "bytes": (b"1 a", "a bytes is not a source"),
+    "object": (object(), "an object is not a source"),
+    "class": (pd.DataFrame, "the class DataFrame is not a source"),
+    "opened_file": (Opened(), "Opened is not a source; give the path"),
     "no_such_path": ("no/such.csv", "there is no such file or folder; check the path"),
-    "a_text": ("The quick brown fox", "a text itself is given as"),
+    "a_text": ("The quick brown fox", "give a text itself as"),
     "a_long_text": ("The quick brown fox\n" * 10_000, "cannot be read"),
     "strings": (["1 a", "2 b"], "give (id, text), a dict or an nd.Document"),
-    "numbers": ([1, 2], "an int is no record"),
+    "numbers": ([1, 2], "an int is not a record"),
     "record": ({"id": "1", "text": "a"}, "its column 'id' is a str, not a list of values"),
     "generators": ({"id": iter("1"), "text": ["a"]}, "not a list of values"),
     "ragged": ({"id": ["1", "2"], "text": ["a"]}, "differ in length: 'id' 2, 'text' 1"),
@@ -292,7 +292,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no_id": (pd.DataFrame({"text": ["a"]}), "make the index the id: df.rename_axis('id')"),
     "no_text": (pd.DataFrame({"id": ["a"]}), "the column 'text' is missing"),
     "twice": (pd.DataFrame([[1, 2, 3]], columns=["id", "id", "text"]), "'id' appears twice"),
-    "either": (pl.DataFrame({"ID": ["1"], "Id": ["2"], "text": [""]}), "may be any of 'ID', 'Id'"),
+    "either": (pl.DataFrame({"ID": ["1"], "Id": ["2"], "text": [""]}), "several: 'ID', 'Id'"),
     "levels": (
         pd.DataFrame([[1, "a"]], columns=pd.MultiIndex.from_tuples([("a", "id"), ("a", "text")])),
         "those there are: ('a', 'id'), ('a', 'text')",
@@ -325,7 +325,7 @@ def test_pysolr_is_no_source() -> None:
     """What speaks to a Solr has no documents of its own."""
     import pysolr
 
-    with pytest.raises(ArgumentError, match=r"a pysolr\.Solr is no source"):
+    with pytest.raises(ArgumentError, match=r"a pysolr\.Solr is not a source"):
         documents(pysolr.Solr("http://127.0.0.1:1/solr/a"))
 
 

@@ -38,7 +38,7 @@ def test_once_drops_repeats_and_sorts() -> None:
 @pytest.mark.parametrize("given", [None, 5, [("1", "2")], b"a.tsv"])
 def test_what_is_no_path_is_refused(given: Any) -> None:
     """By an error of ours."""
-    with pytest.raises(ArgumentError, match="no path of a file of pairs"):
+    with pytest.raises(ArgumentError, match=r"`path` cannot be .*give the path of a file of pairs"):
         read_pairs(given)
 
 

@@ -110,10 +110,10 @@ def test_default_demand_within_default_hashes() -> None:
 @pytest.mark.parametrize(
     ("demand", "hashes", "says"),
     [
-        (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "--load of 0.035"]),
-        (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "--miss of 0.029"]),
-        (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "--avoid of 0.03"]),
-        (Demand(catch=0.9, avoid=0.001, load=1e-6), 2, ["(2 × 1)", "12 hashes", "--load of 0.002"]),
+        (Demand(avoid=0.1), 128, ["pass 3.44 %", "34.4 times", "1,758 hashes", "`load` of 0.035"]),
+        (Demand(catch=0.2), 16, ["miss at least 2.81 %", "2.81 times", "`miss` of 0.029"]),
+        (Demand(catch=0.5, avoid=0.49), 128, ["98.7 %", "`avoid` of 0.03"]),
+        (Demand(catch=0.9, avoid=0.001, load=1e-6), 2, ["(2 × 1)", "12 hashes", "`load` of 0.002"]),
     ],
 )
 def test_an_unmet_demand_says_what_would_do(demand: Demand, hashes: int, says: list[str]) -> None:
@@ -170,7 +170,7 @@ def test_impossible_numbers_of_hashes_are_refused(hashes: int) -> None:
     for function in (plans.solve, plans.closest):
         with pytest.raises(SettingsError, match="hashes"):
             function(Demand(), hashes)
-    with pytest.raises(SettingsError, match="0 bands"):
+    with pytest.raises(SettingsError, match="`bands` cannot be 0"):
         plans.plan(0, 3, Demand())
 
 
