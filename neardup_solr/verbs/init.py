@@ -67,8 +67,8 @@ def init(
 
     Raises SettingsError if a field of one of our names exists and cannot be used, if the collection
     was prepared with another prefix, if a text field is unknown, or if documents have values in
-    fields to remove; SolrError if the server refuses, for example because a copyField
-    of yours names a field to remove.
+    fields to remove; SolrError if the server refuses, for example because a copyField of yours
+    names a field to remove.
     """
     require_positive(shards=shards)
     texts = listed(text)

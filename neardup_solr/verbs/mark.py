@@ -18,7 +18,7 @@ from neardup_solr.verbs.duplicates import Duplicates
 
 FIELDS = MARKS
 BATCH = 1_000
-PASSES = 3  # documents that were indexed again meanwhile have lost their marks, and get them again
+PASSES = 3  # documents that were indexed again meanwhile have lost their marks: mark them again
 MUST_EXIST = 1  # as _version_: Solr refuses the update of a document that is not there
 
 Mark = tuple[int | None, ...]  # the values of FIELDS
@@ -27,11 +27,11 @@ NO_MARK: Mark = (None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """What became of the marks: `marked` + `unchanged` + `vanished` are all members of clusters.
+    """What a run did: `marked` + `unchanged` + `vanished` are all members of clusters.
 
-    `marked` documents got marks that are new or differ from those they had, `unchanged` ones had
-    them already, `vanished` ones are no longer in the collection. `cleared` documents had marks
-    of an earlier run and are in no cluster now.
+    `marked` documents got new or other marks, `unchanged` ones had them already, `vanished` ones
+    are no longer in the collection. `cleared` documents had marks of an earlier run and are no
+    longer in a cluster.
     """
 
     clusters: int
@@ -53,10 +53,10 @@ def mark(
 
     `clusters` are those of `duplicates`, or its whole result. A member gets `neardup_cluster` (the
     number of its cluster), `neardup_canonical` (1 for the document to keep, else 0) and
-    `neardup_rank` (0 for that one, then 1, 2, … in the order of the members). Marks of an earlier
-    run that no longer hold are cleared. Only what differs is sent, in place: documents are not
-    written anew, but for those that are cleared.
-    After an interruption the same call goes on where it stopped. A dry run only counts.
+    `neardup_rank` (0 for that one, then 1, 2, … in the order of the members). Other marks of an
+    earlier run are cleared. Only what differs is sent, in place: Solr rewrites only the documents
+    that are cleared. After an interruption the same call continues where it stopped. A dry run
+    only counts.
 
     `on_progress` is told how many documents have been sent, after each batch.
 
@@ -77,7 +77,8 @@ def mark(
         collection.commit()
         differing = run.differing()
     if differing and not dry_run:
-        reason = f"marks of {len(differing):,} documents do not stay: {run.reason}"
+        documents = "1 document" if len(differing) == 1 else f"{len(differing):,} documents"
+        reason = f"the marks of {documents} do not stay: {run.reason}"
         raise SolrAnswerError(collection.url, 200, reason, "run it again when nobody else writes")
     return run.counts(len(members))
 
@@ -89,10 +90,10 @@ def unmark(
     dry_run: bool = False,
     on_progress: OnProgress | None = None,
 ) -> Marks:
-    """Take all marks out of a collection again, whatever run or interruption left them there.
+    """Remove all marks from a collection, also those of interrupted runs.
 
-    The marked documents are written anew by Solr, which removes a value in no other way; all of
-    their other fields stay. Raises as `mark` does.
+    Solr rewrites the marked documents, because it cannot remove a value in place; their other
+    fields stay. Raises as `mark` does.
     """
     return mark(collection, (), dry_run=dry_run, on_progress=on_progress)
 
@@ -100,9 +101,9 @@ def unmark(
 def numbers(ids: Iterable[str]) -> dict[str, int]:
     """The number of each cluster id in `neardup_cluster`: 1 to 2,147,483,647, no two alike.
 
-    It is the upper 31 bits of MurmurHash3 (x86, 32 bit) of the id, seed 0, and thus the same in
-    every run. Where that is 0, or taken by an id that comes before by code point (of 10,000
-    clusters about one pair in 40 collections, of a million about 230 pairs), the next seed is
+    It is the upper 31 bits of MurmurHash3 (x86, 32 bit) of the id, seed 0, and so the same in
+    every run. If that is 0, or taken by an id that comes before by code point (with 10,000
+    clusters, one pair in about 40 collections; with a million, about 230 pairs), the next seed is
     tried.
     """
     taken: dict[int, str] = {}
@@ -125,7 +126,7 @@ class _Run:
     reason: str = "they were changed meanwhile"
 
     def differing(self) -> dict[str, Mark]:
-        """The documents there whose marks are not those wanted, with the marks they should have."""
+        """The documents whose marks are not the wanted ones, with the marks they should have."""
         self.found = _marks(self.collection, self.wanted)
         differing = {
             id: self.wanted.get(id, NO_MARK)
@@ -145,7 +146,7 @@ class _Run:
             on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
 
     def counts(self, clusters: int) -> Marks:
-        """What became of the marks, by what was read last."""
+        """The counts of the run, by what was read last."""
         there = self.wanted.keys() & self.found.keys()
         marked = len(there & self.touched)
         return Marks(
@@ -170,7 +171,7 @@ def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
 
 
 def _marks(collection: Collection, wanted: Iterable[str]) -> dict[str, Mark]:
-    """The marks of these documents, where they are there, then of all others that have any."""
+    """The marks of these documents, if they exist, then of all others that have any."""
     any_mark = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in FIELDS)
     ids = dict.fromkeys(wanted) | dict.fromkeys(collection.ids([any_mark]))
     stored = collection.stored(list(ids), FIELDS)
@@ -195,7 +196,5 @@ def require_fields(collection: Collection) -> None:
             " nothing has to be indexed again"
         )
         lacking = ", ".join(error.missing)
-        reason = (
-            f"the collection {collection.name!r} is older than marks, its schema lacks {lacking}"
-        )
+        reason = f"the collection {collection.name!r} lacks the fields for marks, {lacking}"
         raise SettingsError(reason, remedy) from None

@@ -27,17 +27,17 @@ def read(
     """Read the documents of a source, one at a time, in bounded memory.
 
     A source is a file, a folder, "-" for standard input, a DataFrame or Arrow table, or an
-    iterable of dicts, tuples or documents. `id` and `text` are its columns (several of them as the
-    text are joined by line breaks), `keep` further ones to keep with each document.
+    iterable of dicts, tuples or documents. `id` and `text` name its columns (several text columns
+    are joined by line breaks), `keep` further ones to keep with each document.
 
     The format of a file is that of its suffix, or `source_format`. `delimiter` is the character
     between the columns of a CSV, `encoding` that of the text (default: UTF-8, or UTF-16 with a
-    byte order mark); `lossy` replaces what is not valid in it instead of refusing the record.
-    `on_error` is told of each record that cannot be used, and reading goes on; without it the
-    first one is raised.
+    byte order mark); `lossy` replaces invalid characters instead of refusing the record.
+    `on_error` is told of each record that cannot be used, and reading continues; if it is None,
+    the first such record raises its error.
 
-    Raises SourceError if the source cannot be read as a whole: before the first document, but for
-    a file that becomes unreadable later.
+    Raises SourceError if the source cannot be read as a whole: before the first document, unless
+    the file becomes unreadable later.
     """
     reading = Reading(
         id=id,

@@ -1,4 +1,4 @@
-"""reband: other bands for a collection, made from its stored signatures."""
+"""reband: give a collection other bands, from its stored signatures."""
 
 from __future__ import annotations
 
@@ -23,13 +23,14 @@ PASSES = 3  # documents that were changed meanwhile are read again
 def reband(collection: Collection, *, bands: int, rows: int) -> int:
     """Give a collection other bands, from its stored signatures; no text is read.
 
-    Each document is updated by an atomic update, which keeps its other fields, and only if nobody
-    changed it meanwhile. Gives the number of updated documents. Until it ends the collection mixes
-    settings and searches refuse it; after an interruption the same call goes on where it stopped.
+    Each document is updated atomically, which keeps its other fields, and only if nobody has
+    changed it meanwhile. Returns the number of updated documents. Until it ends, the collection
+    has mixed settings and cannot be searched; after an interruption the same call continues where
+    it stopped.
 
-    Raises SettingsError if `bands` × `rows` exceeds the stored hashes, or the stored settings
-    differ in more than bands, or leave out signature or bands; SolrError if Solr does not answer,
-    or refuses updates.
+    Raises ArgumentError if a number is not 1 or more, SettingsError if `bands` × `rows` exceeds the
+    stored hashes, or the stored settings differ in more than bands, or leave out signature or
+    bands; SolrError if Solr does not answer, or refuses updates.
     """
     require_positive(bands=bands, rows=rows)
     collection.commit()
@@ -68,7 +69,7 @@ def _settings(collection: Collection, bands: int, rows: int) -> Settings:
 
 
 def _outdated(collection: Collection, settings: Settings) -> Sequence[str]:
-    """The fingerprints in a collection that differ from these settings, in nothing but bands."""
+    """The fingerprints in a collection that differ from these settings, only in their bands."""
     settings.require("signature", "content_bands")
     old = [each for each in collection.values(SETTINGS) if each != settings.fingerprint]
     for fingerprint in old:

@@ -1,4 +1,4 @@
-"""report: the near-duplicates of every document, or of some, as pairs that each appear once."""
+"""report: the near-duplicates of all documents, or of some, as pairs, each listed once."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from neardup_solr.verbs.search import (
 )
 
 THREADS = 4  # mostly waiting for Solr
-PAGE = 50  # documents that are asked about at a time
+PAGE = 50  # documents that one query asks about
 
-Near = tuple[list[Pair], bool]  # pairs of a document; whether it had as many candidates as allowed
+Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many candidates as allowed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Report(tables.Table):
-    """The pairs of a report, each once, with how many documents were asked about.
+    """The pairs of a report, each once, and the number of documents it is about.
 
-    `cut` counts the documents that had as many candidates as `rows` allows: they may have more.
+    `cut` counts documents with as many candidates as `rows` allows: they may have more.
     """
 
     pairs: tuple[Pair, ...]
@@ -58,13 +58,14 @@ class Report(tables.Table):
         return tables.of_pairs(self.pairs, ("id", "other_id", "similarity", "distance"))
 
     def write(self, path: str | Path) -> None:
-        """Write the pairs to a file whose suffix (.tsv, .csv, .jsonl) says the format.
+        """Write the pairs to a .tsv, .csv or .jsonl file.
 
-        Columns id, other_id, distance (words; none if the measure has none), similarity (0..1),
-        escaped as in `Duplicates.write`. The file is written whole or not at all.
+        The columns are id, other_id, distance (in words; empty if the measure has none) and
+        similarity (0..1), escaped as in `Duplicates.write`. The file is written completely or not
+        at all.
 
-        Raises SourceError if the suffix is not known or the file cannot be written; a file that
-        was there before is then still whole.
+        Raises SourceError if the suffix is not known or the file cannot be written; an older file
+        of that name then stays as it is.
         """
         write_pairs(self.pairs, path)
 
@@ -86,16 +87,16 @@ def report(
     min_similarity: float | None = None,
     on_progress: OnProgress | None = None,
 ) -> Report:
-    """The near-duplicates of every document of a collection, or of some, in the order of ids.
+    """The near-duplicates of all documents of a collection, or of some, in the order of ids.
 
-    The report is about the documents with ids from `from_id` to `to_id` (both belong to it; whole
-    numbers by value, then the others by code point) that a `query` in Solr's syntax matches. With
-    `later_only` a document is compared only with those whose ids come after its own. What counts
-    as a near-duplicate, `by`, `rows`, `fq`, `same`, `measure`, `max_distance` and
-    `min_similarity` say as for `search`. `on_progress` is told how many documents are compared.
+    The report is about the documents with ids from `from_id` to `to_id` (inclusive; whole numbers
+    by value, then the others by code point) that a `query` in Solr's syntax matches. With
+    `later_only` a document is compared only with documents of later ids. `by`, `rows`, `fq`,
+    `same`, `measure`, `max_distance` and `min_similarity` say what counts as a near-duplicate, as
+    for `search`. `on_progress` is told how many documents are compared.
 
-    Raises SettingsError if the collection lacks what is asked for or has no documents, SolrError
-    if Solr does not answer.
+    Raises ArgumentError if `from_id` comes after `to_id`, SettingsError if the collection lacks
+    what is asked for or has no documents, SolrError if Solr does not answer.
     """
     check_ids(from_id, to_id)
     asked = Criteria(
@@ -120,7 +121,7 @@ def report(
     cut = done = 0
     pool = ThreadPoolExecutor(THREADS)
     try:
-        # Pages side by side, or one after the other with their documents side by side.
+        # Pages in parallel, or one after the other with their documents in parallel.
         nearby = (
             pool.map(work.together, pages)
             if is_together
@@ -133,7 +134,7 @@ def report(
             done += len(page)
             on_progress(Progress("comparing", done, len(ids)))
     finally:
-        # After an error nothing waits for requests that may hang.
+        # After an error, do not wait for requests that may hang.
         pool.shutdown(wait=False, cancel_futures=True)
     return Report(pairs=once(found), documents=done, cut=cut)
 
@@ -166,7 +167,7 @@ class _Neighbours:
         return [Document(id=id, text=text) for id, text in self.collection.texts(ids).items()]
 
     def alone(self, document: Document) -> Near:
-        """The pairs of one document, by a search of its own."""
+        """The pairs of one document, by its own search."""
         entry = entries.entry(document, self.comparer.settings)
         found = hits(
             self.collection,
@@ -180,8 +181,8 @@ class _Neighbours:
     def together(self, ids: Sequence[str]) -> list[Near]:
         """The pairs of each of some documents, by one search for all their bands.
 
-        A document that has hot bands, or more candidates than are fetched at a time, is searched
-        for alone.
+        A document that has hot bands, or more candidates than are read at once, gets its own
+        search.
         """
         batch = signed_batch(self.documents(ids), self.comparer)
         found = hits_of_batch(self.collection, batch, self.finder)

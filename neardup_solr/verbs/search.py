@@ -1,4 +1,4 @@
-"""search: the near-duplicates of one text, found by Solr and re-ranked by a measure."""
+"""search: the near-duplicates of one text, found by Solr and ranked by a measure."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 DEFAULT_WAY: By = "shingles"
 
-# What candidates are found by: the field that is asked, and where an entry holds its terms.
+# The ways to find candidates: the field that is searched, and the terms of an entry for it.
 WAYS: dict[By, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "shingles": ("content_ng", lambda entry: entry.shingles),
     "bands": ("content_bands", lambda entry: entry.bands),
@@ -55,7 +55,7 @@ UNMARKED = frozenset({"content"})
 class Criteria:
     """How candidates are found, and which of them count: the arguments of `search`, checked.
 
-    Raises ArgumentError if a value cannot be.
+    Raises ArgumentError if a value is not possible.
     """
 
     by: By | None = None
@@ -66,7 +66,7 @@ class Criteria:
     limits: Limits = NO_LIMITS
 
     def __post_init__(self) -> None:
-        measure_of(self.measure, self.limits)  # refuses what cannot be
+        measure_of(self.measure, self.limits)  # checks them
         if self.by is not None:
             require_choice("by", self.by, WAYS)
         for name in self.same:
@@ -90,14 +90,14 @@ def search(
 ) -> list[Match]:
     """The near-duplicates of a document of the collection, or of a text, most similar first.
 
-    Give either `id` or `text`; a document is not its own near-duplicate. Candidates share
-    something with it: `by` says what, "shingles", "bands", "signatures", "profile" or "md5"
-    (default: the first of them that the collection has), or "native", MinHashes that Solr made.
-    The `rows` candidates that share most are compared. `fq` are Solr filter queries that they
-    match, and `same` names fields ("first_word", "md5_hash") that have to be equal.
+    Give either `id` or `text`; a document is not its own near-duplicate. `by` says what candidates
+    share with it: "shingles", "bands", "signatures", "profile" or "md5" (default: the first of
+    these that the collection has), or "native", MinHashes made by Solr. The `rows` candidates that
+    share most are compared. They have to match `fq`, Solr filter queries, and the fields that
+    `same` names ("first_word", "md5_hash") have to be equal.
 
-    Candidates are compared by `measure`, and those count that are at most `max_distance` words
-    away and at least `min_similarity` (0..1) similar (default: the measure's own threshold).
+    Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
+    and at least `min_similarity` (0..1) similar (default: the threshold of the measure).
 
     Raises DocumentNotFound for an unknown id, SettingsError if the collection lacks what is asked
     for, SolrError if Solr does not answer.
@@ -130,10 +130,10 @@ def search(
 def _by_bands(
     collection: Collection, document: Document, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Match] | None:
-    """The near-duplicates by one request, or None where that cannot tell.
+    """The near-duplicates by one request, or None if one is not enough.
 
-    It can where candidates share a band, few enough to count here what they share, and where all
-    documents have the settings that were met before: the request itself counts those.
+    One is enough if candidates share a band, if they are few enough to count the shared bands here,
+    and if all documents have the known settings: the request itself counts those.
     """
     settings = collection.known_settings
     compared_field = measure_named(criteria.measure).compared_field
@@ -166,17 +166,18 @@ def _by_bands(
 
 @lru_cache(maxsize=16)
 def _only(settings: Settings, fields: frozenset[str]) -> Settings:
-    """The same settings without other fields: an entry's terms that nobody asks for take time."""
+    """The same settings without other fields, since terms that are not needed take time."""
     return replace(settings, fields=fields)
 
 
 def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Criteria]:
-    """The settings of a collection that has all fields that `criteria` need, and those settled.
+    """The settings of a collection that has all fields that `criteria` need, and `criteria` with
+    a way to search.
 
-    Raises SettingsError where it has no documents, or where a field was left out at indexing.
+    Raises SettingsError if it has no documents, or lacks a field that is needed.
     """
     is_native = criteria.by == "native" and collection.has_native()
-    # What another program indexed has its text and what Solr makes of it, and no settings.
+    # What another program indexed has texts and Solr's MinHashes, but no settings.
     settings = collection.stored_settings() if is_native else collection.needed_settings()
     settings = settings or Settings(fields=UNMARKED)
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
@@ -217,7 +218,7 @@ def hits(
 
 
 def comparer_for(collection: Collection, settings: Settings, name: str, limits: Limits) -> Comparer:
-    """What compares documents of a collection by a measure, with how rare words are if needed."""
+    """What compares documents of a collection by a measure, with word frequencies if needed."""
     measure = measure_of(name, limits)
     return Comparer(
         measure=measure,
@@ -237,7 +238,7 @@ def compared(
 ) -> list[Match]:
     """The hits that are within the limits, most similar first; see `rerank`.
 
-    Of those that may be, the texts are fetched; for the estimate, the stored signatures.
+    Only of hits that may be, the texts are read; for the estimate, the stored signatures.
     """
     near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
     if not near:
@@ -258,17 +259,17 @@ def _with_texts(collection: Collection, matches: Sequence[Match]) -> list[Match]
     return [replace(match, content=texts.get(match.id, "")) for match in matches]
 
 
-SAMPLE = 1_000  # documents whose words are counted, to tell rare words from usual ones
-SAMPLED = 2_000  # characters of each of them
+SAMPLE = 1_000  # documents whose words are counted, to tell rare words from common ones
+SAMPLED = 2_000  # characters of each document
 
 
 def sampled(collection: Collection) -> Iterator[str]:
-    """Texts of a collection's first documents, read when they are asked for."""
+    """The texts of a collection's first documents, read when they are needed."""
     yield from collection.texts(list(islice(collection.ids(), SAMPLE))).values()
 
 
 def frequencies(texts: Iterable[str]) -> Frequencies:
-    """In how many of the texts each word is, as their first characters tell."""
+    """The number of texts that contain each word, by their first characters."""
     from neardup_solr.measures import aligned
 
     return aligned.frequencies(normalize.normalize(text[:SAMPLED]) for text in texts)

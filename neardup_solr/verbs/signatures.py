@@ -28,7 +28,7 @@ ROWS = 20_000  # of a row group
 class SignaturesSummary:
     """What was written: `read` = `written` + `failed` records.
 
-    `errors` says of the first 1,000 that failed why.
+    `errors` says why the first 1,000 of the failed ones failed.
     """
 
     read: int
@@ -53,17 +53,18 @@ def signatures(
 ) -> SignaturesSummary:
     """Write the signatures and bands of a source to a Parquet file, without any Solr.
 
-    The columns are id, words, signature and bands, which databases can join. How a source is
-    read, `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say as for `index`;
+    The columns are id, words, signature and bands, which databases can join. `id`, `text`,
+    `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for `index`;
     `settings` (a mapping, or Settings) shape the signatures. Records that cannot be used go to
     `on_error` (default: a warning is logged) and into the summary, and the rest is written.
 
     Raises SourceError if the source cannot be read as a whole, the file cannot be written, or both
-    are one.
+    are the same file.
     """
     output = Path(output)
     if output.suffix.lower() != ".parquet":
-        raise SourceError(str(output), "signatures are a Parquet file", "name it something.parquet")
+        reason = "signatures are written to a .parquet file"
+        raise SourceError(str(output), reason, f"name it {output.stem}.parquet")
     if isinstance(source, str | Path):
         check_apart({"the source": Path(source), "the output": output})
     used, failures = settings_of(settings), Failures(on_error)

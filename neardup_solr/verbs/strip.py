@@ -1,4 +1,4 @@
-"""strip: everything that annotate and marks added, taken out of a collection again."""
+"""strip: remove everything that annotate and mark added to a collection."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewrite, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripSummary:
-    """What a run did: documents `stripped` of our fields, `redone` among them, and `failed` ones.
+    """What a run did: how many documents were `stripped` of our fields, and how many `failed`.
 
-    `redone` documents were changed by others before they were written, and were read again.
-    `errors` says of the first 1,000 that failed why.
+    `redone` counts documents that others changed before they were written, and that were read
+    again. `errors` says why the first 1,000 of the failed ones failed.
     """
 
     stripped: int
@@ -43,12 +43,11 @@ def strip(
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> StripSummary:
-    """Take our fields, marks included, out of the documents of a collection that have any.
+    """Remove our fields, marks included, from the documents of a collection.
 
-    Everything else stays as it is, texts included, and documents that have none are not written.
-    After an interruption the same call goes on where it stopped. `query` (one or several) says
-    which documents; `rate`, `threads`, `batch`, `on_error` and `on_progress` are as for
-    `annotate`.
+    Everything else stays as it is, texts included; documents without our fields are not written.
+    After an interruption the same call continues where it stopped. `query` (one or several) selects
+    documents; `rate`, `threads`, `batch`, `on_error` and `on_progress` are as for `annotate`.
 
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
@@ -58,11 +57,11 @@ def strip(
     asked = [name for name in there if name not in _TERMS]
     if not asked:
         raise SettingsError(
-            f"{collection.name!r} has no fields of ours",
-            "there is nothing to take out; neardup init adds them",
+            f"{collection.name!r} has none of our fields",
+            "there is nothing to remove; neardup init adds them",
         )
     guard.require_safe(collection)
-    collection.commit()  # what an interrupted run has sent counts as well
+    collection.commit()  # so that what an interrupted run has sent counts
     any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in asked)
     run = Rewrite(
         collection=collection,
@@ -82,7 +81,7 @@ def strip(
     )
 
 
-# Never without the other fields, and slow to ask for: a term for each shingle of a text.
+# No document has them without the other fields, and they are slow to read.
 _TERMS = frozenset({"content_ng", "content_sg", "content_bands"})
 
 

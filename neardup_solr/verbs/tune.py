@@ -1,4 +1,4 @@
-"""tune: bands and rows for a demand, and what they would cost in a collection of yours."""
+"""tune: bands and rows for a demand, and what they would cost in your collection."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Sampling:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """A sample: its ids, of how many documents, and signatures by id, empty where no word is."""
+    """A sample of so many `documents`: ids, and signatures by id, empty if a text has no words."""
 
     ids: list[str]
     documents: int
@@ -54,7 +54,7 @@ class Sample:
 
 
 def from_solr(collection: Collection, sampling: Sampling, wanted: Set[str]) -> Sample:
-    """Draw from a core's stored signatures; those of the wanted ids are read as well."""
+    """Draw from the stored signatures of a collection; those of the wanted ids are read too."""
     ids, documents = _reservoir(collection.ids(), sampling)
     stored = collection.stored(list(dict.fromkeys([*ids, *sorted(wanted)])), ["signature"])
     signatures = {row["id"]: signature.decode(row.get("signature", "")) for row in stored}
@@ -69,9 +69,9 @@ def from_source(
     sampling: Sampling,
     wanted: Set[str],
 ) -> Sample:
-    """Draw from a source that is signed under these settings, and sign the wanted ids as well.
+    """Draw from a source, and sign it with these settings; the wanted ids are signed too.
 
-    Raises SourceError where it cannot be read as a whole.
+    Raises SourceError if it cannot be read as a whole.
     """
     given = sources.documents(source, reading=sampling.reading, on_error=sampling.failures.add)
     kept: dict[str, Document] = {}
@@ -91,7 +91,7 @@ def from_source(
 def _usable(
     documents: Iterable[Document], sampling: Sampling, wanted: Set[str], kept: dict[str, Document]
 ) -> Iterator[Document]:
-    """Documents that can be indexed, each id once; the wanted ones are kept as well."""
+    """Documents that can be indexed, each id once; the wanted ones are also put into `kept`."""
     seen = set()
     for document in entries.usable(documents, sampling.failures.add):
         if document.id not in seen:
@@ -102,7 +102,7 @@ def _usable(
 
 
 def _reservoir(items: Iterable[T], sampling: Sampling) -> tuple[list[T], int]:
-    """A random sample of a stream, and how long that was (Vitter 1985, algorithm R)."""
+    """A random sample of a stream, and its length (Vitter 1985, algorithm R)."""
     draw = random.Random(sampling.seed)
     sample: list[T] = []
     count = 0
@@ -116,7 +116,7 @@ def _reservoir(items: Iterable[T], sampling: Sampling) -> tuple[list[T], int]:
 
 Pairs = Sequence[tuple[str, str]]
 
-NEIGHBOURS = 2  # of the recommended number of rows, shown beside it
+NEIGHBOURS = 2  # numbers of rows shown above and below the recommended one
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,20 +151,20 @@ def tune(
     settings: Settings | Mapping[str, Any] | None = None,
     on_error: OnError | None = None,
 ) -> Tuning:
-    """Choose bands and rows by what to catch and to pass over, and see what they cost.
+    """Choose bands and rows by what to catch and what to pass over, and see what they cost.
 
-    Of the pairs of similarity `catch` at most a share of `miss` may share no band; of those of
-    similarity `avoid` at most a share of `load` may share one (all 0..1). `hashes` bounds bands ×
-    rows (default: those of the settings). The cost is that of a random `sample` of documents, the
-    same ones for the same `seed`, compared each with each. Of a collection in Solr the stored
-    signatures are read; a source is signed under `settings` (a mapping, or Settings). `known` are
-    pairs of ids, or a file of them: their documents are read whether sampled or not. How a source
-    is read, `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say as for `index`;
-    `on_error` is told of each record that cannot be used (default: a warning is logged).
+    Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
+    similarity `avoid`, at most a share `load` may share one (all 0..1). Bands × rows is at most
+    `hashes` (default: those of the settings). The cost is estimated from a random `sample` of
+    documents, each compared with each; the same `seed` gives the same sample. For a collection in
+    Solr the stored signatures are read; a source is signed with `settings` (a mapping, or
+    Settings). `known` are pairs of ids, or a file of them: their documents are always read. `id`,
+    `text`, `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for
+    `index`; `on_error` is told of each record that cannot be used (default: a warning is logged).
 
-    Raises SettingsError if no bands meet the demand, if the collection has no signatures or too
-    few documents, or if none of the known pairs is in it; SourceError if a file cannot be read,
-    SolrError if Solr does not answer.
+    Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand, if
+    the collection has no signatures or too few documents, or if none of the known pairs is in it;
+    SourceError if a file cannot be read, SolrError if Solr does not answer.
     """
     demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
     check_hashes(hashes)
@@ -227,14 +227,14 @@ def solve(
     load: float = 0.001,
     hashes: int = 128,
 ) -> Plan:
-    """The fewest bands, and of these the fewest rows, that do what is asked, without a collection.
+    """The fewest bands, and then the fewest rows, that meet a demand, without a collection.
 
-    Of the pairs of similarity `catch` at most a share of `miss` may share no band; of those of
-    similarity `avoid` at most a share of `load` may share one (all 0..1); bands × rows is at most
+    Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
+    similarity `avoid`, at most a share `load` may share one (all 0..1); bands × rows is at most
     `hashes`. P(s) = 1 - (1 - s^r)^b: "Mining of Massive Datasets", section 3.4.2.
 
-    Raises SettingsError if none do: it says which part of the demand fails, by how much, and what
-    would do.
+    Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand: it
+    says which part fails, by how much, and what would do.
     """
     check_hashes(hashes)
     return plans.solve(Demand(catch=catch, miss=miss, avoid=avoid, load=load), hashes)
@@ -247,7 +247,7 @@ def check_hashes(hashes: int | None) -> None:
 
 
 def _stored(collection: Collection, hashes: int | None) -> Settings:
-    """The settings of a collection that has signatures of so many hashes."""
+    """The settings of a collection that has signatures of at least `hashes` hashes."""
     stored = collection.stored_settings()
     if stored is None:
         raise SettingsError(
@@ -257,14 +257,14 @@ def _stored(collection: Collection, hashes: int | None) -> Settings:
     stored.require("signature")
     if hashes is not None and hashes > stored.hashes:
         raise SettingsError(
-            f"the collection stores {stored.hashes} hashes, and {hashes} were asked for",
-            "tune on a file (neardup tune FILE), and index it anew",
+            f"the collection stores {stored.hashes} hashes, fewer than `hashes`, {hashes}",
+            "tune on a file (neardup tune FILE), and index it again",
         )
     return stored
 
 
 def _asked(settings: Settings, hashes: int | None) -> Settings:
-    """Settings to sign a source under; their bands are not used."""
+    """Settings to sign a source with; their bands are not used."""
     if hashes is None:
         return settings
     return replace(settings, hashes=hashes, bands=1, rows=1, signatures=0)
@@ -284,7 +284,7 @@ def _compare(drawn: Sample, pairs: Sequence[tuple[str, str]]) -> _Compared:
     found = drawn.signatures
     present = [pair for pair in pairs if pair[0] in found and pair[1] in found]
     if len(drawn.ids) < 2:
-        raise SettingsError("there are fewer than two documents", "pairs need two or more")
+        raise SettingsError("there are fewer than two documents", "give two or more")
     if pairs and not present:
         raise SettingsError(
             f"none of the {len(pairs)} known pairs has both documents here",
@@ -301,17 +301,17 @@ def _compare(drawn: Sample, pairs: Sequence[tuple[str, str]]) -> _Compared:
 
 
 def _agreements(signatures: Sequence[Signature]) -> tuple[int, ...]:
-    """Pairs by agreeing hashes; documents without a word agree with none."""
+    """Pairs by agreeing hashes; documents without words agree with none."""
     with_words = [each for each in signatures if len(each)]
     if not with_words:
-        raise SettingsError("no document of the sample has a word", "check the text column")
+        raise SettingsError("no document of the sample has words", "check the text column")
     totals = statistics.agreements(np.stack(with_words)).tolist()
     totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
     return tuple(totals)
 
 
 def _known_agreements(compared: _Compared) -> tuple[int, ...]:
-    """Known pairs by agreeing hashes; empty where none were given."""
+    """Known pairs by agreeing hashes; empty if none were given."""
     if not compared.known:
         return ()
     totals = [0] * len(compared.agreements)
@@ -322,7 +322,7 @@ def _known_agreements(compared: _Compared) -> tuple[int, ...]:
 
 
 def _choice(plan: Plan, compared: _Compared) -> Choice:
-    """What a plan costs; recall is that of the known pairs' own bands, not of the curve."""
+    """What a plan costs; recall is measured by the bands of the known pairs, not by the curve."""
     hashes = len(compared.agreements) - 1
     candidates = statistics.candidates(compared.agreements, compared.documents, plan)
     size = statistics.index_bytes(plan.bands, hashes)

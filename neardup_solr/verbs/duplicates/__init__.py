@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Of = Literal["pairs", "clusters"]
+FIRST = 10  # members of a cluster whose texts are shown
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 
 __all__ = ["Duplicates", "check_output", "check_sides", "duplicates", "write_duplicates"]
@@ -216,7 +217,7 @@ def duplicates(
     memory: int | str | None = None,
     spill: str | Path | None = None,
     checkpoint: str | Path | None = None,
-    texts: bool = False,
+    texts: bool | int = False,
     unique: str | Path | None = None,
     removed: str | Path | None = None,
     on_error: OnError | None = None,
@@ -249,8 +250,9 @@ def duplicates(
     (a number, or "4G"; default: half of the machine's); the rest goes to files in the folder
     `spill`. `checkpoint` names a file that keeps what is verified until the work is done: after an
     interruption the same call continues there. With `texts` the result has the texts of its
-    pairs. `on_error` is told of each record that cannot be used, `on_progress` how far a stage is:
-    "reading", "joining", "comparing", "writing".
+    pairs; a number asks for those of so many of the largest clusters. `on_error` is told of each
+    record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
+    "comparing", "writing".
 
     `unique` names a file for the records of the source that stay if its near-duplicates are
     removed, `removed` one for the others (see `Duplicates.removed`), which get the columns
@@ -276,7 +278,7 @@ def duplicates(
         spill=None if spill is None else Path(spill),
         limit=limit,
         checkpoint=None if checkpoint is None else Path(checkpoint),
-        keep_texts=texts,
+        keep_texts=bool(texts),
         watching=Watching.of(on_error, on_progress),
     )
     reading = Reading(
@@ -343,7 +345,7 @@ def duplicates(
             failed=sum(side.failures.count for side in gathered.sides),
             errors=tuple(error for side in gathered.sides for error in side.failures.first),
             gaps=tuple(_gaps(gathered, verified)),
-            texts=_texts(gathered, clustered) if working.keep_texts else {},
+            texts=_texts(gathered, clustered, texts),
             kept=_kept(gathered, clustered, listed(keep)),
             about=" against ".join(map(_name, given)),
             against=against is not None,
@@ -433,7 +435,13 @@ def _kept(
     }
 
 
-def _texts(gathered: Gathered, clustered: Grouped) -> Mapping[str, str]:
-    numbers = sorted(clustered.rows)
+def _texts(gathered: Gathered, clustered: Grouped, wanted: bool | int) -> Mapping[str, str]:
+    """The texts of all pairs by id, or of the first members of so many of the largest clusters."""
+    numbers = sorted(clustered.rows) if wanted else []
+    if wanted is not True:
+        largest = sorted(clustered.clusters, key=lambda one: -len(one.members))[: int(wanted)]
+        shown = {member.id for one in largest for member in one.members[:FIRST]}
+        ids = gathered.ids(numbers)
+        numbers = [number for number, id in zip(numbers, ids, strict=True) if id in shown]
     found = zip(gathered.ids(numbers), gathered.texts(numbers), strict=True)
     return {id: text for id, text in found if text is not None}

@@ -293,7 +293,7 @@ def test_documents_indexed_meanwhile_are_marked_again(
 
 
 def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None:
-    """Where others overwrite marks pass after pass, the run says so and ends."""
+    """If others overwrite marks pass after pass, the run says so and ends."""
     again = [document for document in DOCUMENTS if document.id == "10"]
     passes: list[int | None] = []
 
@@ -301,7 +301,7 @@ def test_a_collection_that_never_settles_is_an_error(filled: Collection) -> None
         nd.index(again, filled)
         passes.append(told.total)
 
-    with pytest.raises(nd.SolrAnswerError, match="marks of 1 documents do not stay"):
+    with pytest.raises(nd.SolrAnswerError, match="the marks of 1 document do not stay"):
         mark(filled, BOTH, on_progress=index)
     assert passes == [5, 1, 1]
 
@@ -466,7 +466,7 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
     solr = collection.open_collection(cloud, "old")
     nd.index(DOCUMENTS, solr, settings=SETTINGS)
     before = lucene(solr)
-    reason = "the collection 'old' is older than marks, its schema lacks neardup_cluster, "
+    reason = "the collection 'old' lacks the fields for marks, neardup_cluster, "
     for verb in (partial(mark, clusters=BOTH), partial(mark, clusters=BOTH, dry_run=True), unmark):
         with pytest.raises(
             nd.SettingsError, match=f"{reason}.*: neardup init -c old --solr .*; nothing"

@@ -248,7 +248,7 @@ def test_repeated_ids_and_bad_records(tmp_path: Path) -> None:
     [
         ([], None, "fewer than two documents"),
         (["one two three"], None, "fewer than two documents"),
-        (["", "..."], None, "has a word"),
+        (["", "..."], None, "has words"),
         (["a b c", "d e f"], [("7", "8")], "none of the 1 known pairs"),
     ],
 )
