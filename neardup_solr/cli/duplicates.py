@@ -13,7 +13,6 @@ from neardup_solr.choices import Linkage, Way
 from neardup_solr.cli import options, progress, show
 
 if TYPE_CHECKING:
-    from neardup_solr.records import Cluster
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.duplicates.unique import Unique
@@ -210,7 +209,7 @@ def duplicates(
             memory=memory,
             spill=spill,
             checkpoint=None if output is None else output.with_name(f"{output.name}.unfinished"),
-            texts=output is not None and output.suffix.lower() == ".html",
+            texts=_texts_wanted(output, as_rows),
             unique=unique,
             removed=removed,
             on_error=watching.on_error,
@@ -239,6 +238,13 @@ def duplicates(
         raise typer.Exit(1)
 
 
+def _texts_wanted(output: Path | None, as_rows: str | None) -> bool | int:
+    """Whether texts are shown: all on a page, those of the largest clusters on a terminal."""
+    if output is not None:
+        return output.suffix.lower() == ".html"
+    return MOST_CLUSTERS if as_rows is None else False
+
+
 def _side(against: str, solr: str | None) -> str | Collection:
     """The other side: a file or folder that is there, a collection's address, or its name."""
     if "://" in against:
@@ -251,39 +257,17 @@ MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 
 
 def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
-    """The largest clusters as a table: what to keep, and what is near it."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
+    """The largest clusters as a table, text under text, the document to keep first."""
     largest = sorted(found.clusters, key=lambda cluster: -len(cluster.members))[:most]
     if not largest:
         return
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
-    for name in ("documents", "pairs", "similarity", "diameter"):
-        table.add_column(name, justify="right", no_wrap=True)
-    table.add_column("keep", overflow="fold", max_width=24)
-    table.add_column("near it", ratio=1, overflow="ellipsis", no_wrap=True)
-    for cluster in largest:
-        table.add_row(
-            f"{len(cluster.members):,}",
-            f"{cluster.pairs:,}",
-            f"{min(member.similarity for member in cluster.members):.3f}",
-            f"{cluster.diameter}" if cluster.diameter else "–",
-            show.printable(cluster.canonical),
-            show.printable(_others(cluster)),
-        )
-    Console(markup=False, highlight=False).print(table)
+    show.print_clusters(largest, found.texts)
     more = len(found.clusters) - len(largest)
     if more:
         show.say(
             f"... and {show.counted(more, 'smaller cluster')};"
             " -o report.html shows all of them, -o pairs.tsv has all pairs."
         )
-
-
-def _others(cluster: Cluster, *, most: int = 20) -> str:
-    return " ".join(member.id for member in cluster.members[1 : most + 1])
 
 
 def _say_duplicates(found: Duplicates) -> None:

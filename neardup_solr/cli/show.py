@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from neardup_solr.records import Cluster, Match, Pair
+    from neardup_solr.records import Cluster, Match, Member, Pair
     from neardup_solr.verbs.evaluate import Evaluation
     from neardup_solr.verbs.index import IndexSummary
     from neardup_solr.verbs.report import Report
@@ -136,19 +136,35 @@ MOST_MEMBERS = 5  # of a cluster in a table
 def print_clusters(clusters: Sequence[Cluster], texts: Mapping[str, str]) -> None:
     """Clusters with their first members, text under text, the document to keep first."""
     console = _console()
+    if console.width < NARROW:
+        for one in clusters:
+            shown = [(member.id, texts.get(member.id, "")) for member in _first(one)]
+            head = f"{counted(len(one.members), 'document')}, keep {printable(one.canonical)}"
+            _print_block(console, head, [f"{id} {text}" for id, text in shown] + _rest(one))
+        return
     table = _table(("documents", "id", "text", "similarity"), console.width)
     for one in clusters:
-        members = one.members[:MOST_MEMBERS]
-        more = len(one.members) - len(members)
-        for at, member in enumerate(members):
-            similarity = "keep" if at == 0 else f"{member.similarity:.3f}"
-            text = printable(texts.get(member.id, ""))
-            is_last = at == len(members) - 1 and not more
-            count = f"{len(one.members):,}" if at == 0 else ""
-            table.add_row(count, printable(member.id), text, similarity, end_section=is_last)
-        if more:
-            table.add_row("", "", f"… and {more:,} more", "", end_section=True)
+        for at, member in enumerate(_first(one)):
+            table.add_row(
+                "" if at else f"{len(one.members):,}",
+                printable(member.id),
+                printable(texts.get(member.id, "")),
+                f"{member.similarity:.3f}" if at else "keep",
+            )
+        for rest in _rest(one):
+            table.add_row("", "", rest, "")
+        table.add_section()
     console.print(table)
+
+
+def _first(cluster: Cluster) -> Sequence[Member]:
+    return cluster.members[:MOST_MEMBERS]
+
+
+def _rest(cluster: Cluster) -> list[str]:
+    """How many members are not shown, if any."""
+    more = len(cluster.members) - MOST_MEMBERS
+    return [f"… and {more:,} more"] if more > 0 else []
 
 
 def ids_of(report: Report, *, most: int = MOST_ROWS) -> list[str]:

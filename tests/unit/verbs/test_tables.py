@@ -140,3 +140,11 @@ def test_threads_and_asyncio_find_the_same() -> None:
 def test_polars_and_pandas_are_the_same_source() -> None:
     """A frame of polars gives what one of pandas gives."""
     assert nd.duplicates(pl.from_pandas(ADS), id="ad", text="title").pairs == found().pairs
+
+
+def test_texts_of_the_largest_clusters_alone() -> None:
+    """A number asks for the first members of so many clusters, as a terminal shows them."""
+    texts = ["one two three"] * 12 + ["four five six"] * 2
+    found = nd.duplicates([(f"{at:02}", text) for at, text in enumerate(texts)], texts=1)
+    assert list(found.texts.items()) == [(f"{at:02}", "one two three") for at in range(10)]
+    assert nd.duplicates([("a", "x y"), ("b", "x y")]).texts == {}
