@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.trials import TRIALS, Trial, problems, run, write_files
+from tests.trials import TRIALS, Trial, problems, run, write_files
 from neardup_solr.embedded import cores, lifecycle
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import open_collection

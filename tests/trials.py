@@ -1,7 +1,7 @@
 """What wrong and surprising input gives, before and now, as a table.
 
-    python benchmarks/trials.py                      # what it gives now
-    python benchmarks/trials.py --before CHECKOUT    # and what an earlier checkout gave
+    python -m tests.trials                      # what it gives now
+    python -m tests.trials --before CHECKOUT    # and what an earlier checkout gave
 
 A checkout has a .venv of its own, made by its scripts. Each trial runs alone, in a folder of small
 files, on the embedded Solr; what it says, and its exit code, are the result. The table of both is
