@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.trials import TRIALS, Trial, problems, run, write_files
 from neardup_solr.embedded import cores, lifecycle
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import open_collection
 from tests import ROOT
+from tests.trials import TRIALS, Trial, problems, run, write_files
 
 
 @pytest.fixture
