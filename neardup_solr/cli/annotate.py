@@ -19,7 +19,9 @@ def annotate(
     collection: options.CollectionOption = None,
     into: Annotated[
         str | None,
-        typer.Option(metavar="OTHER", help="Write a collection beside it, change nothing in it."),
+        typer.Option(
+            metavar="OTHER", help="Write into this other collection; change nothing in the first."
+        ),
     ] = None,
     which: Annotated[
         Which,
@@ -46,7 +48,7 @@ def annotate(
 ) -> None:
     """Add our fields to the documents of a collection.
 
-    Nothing else of them is changed.
+    Nothing else in them is changed.
     """
     settings = options.settings_given(
         fields=fields, kind=kind, shingle_size=shingle_size, language=language, family=family,

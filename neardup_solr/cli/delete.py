@@ -43,7 +43,7 @@ def delete(
 
 
 def _confirm(what: str) -> None:
-    """Ask a person at a terminal; elsewhere --yes is needed."""
+    """Ask at a terminal; elsewhere --yes is needed."""
     if not sys.stdin.isatty():
         raise typer.BadParameter(f"this would delete {what}: add --yes if that is meant")
     if not typer.confirm(f"Delete {what}?", err=True):

@@ -16,13 +16,12 @@ def doctor(
     sample: Annotated[int, typer.Option(help="Documents to compute anew.", min=0)] = 1000,
     format: options.FormatOption = None,
 ) -> None:
-    """Check the fields of a collection, and how its server fares.
+    """Check the fields of a collection, and the state of its server.
 
-    The fields have to be those of the texts; a sample is computed anew.
+    The fields have to match the texts; a sample is computed anew.
 
     The exit code is 3 if something has to be done.
     """
-
     as_rows = options.rows_format(format)
     found = nd.doctor(options.connect(solr, collection), sample=sample)
     lint.print_findings(found.findings, as_rows)

@@ -1,4 +1,4 @@
-"""The command for a whole collection: duplicates."""
+"""The command duplicates."""
 
 from __future__ import annotations
 
@@ -22,30 +22,30 @@ if TYPE_CHECKING:
 def duplicates(
     source: Annotated[
         str | None,
-        typer.Argument(help="File or folder, compared without any Solr; else a collection."),
+        typer.Argument(help="File or folder, compared without any Solr (default: a collection)."),
     ] = None,
     against: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|CORE|URL",
+            metavar="FILE|NAME|URL",
             help="Compare with this file, folder or collection instead of within the source.",
         ),
     ] = None,
     within: Annotated[
-        bool, typer.Option("--within", help="With --against: within each of the two as well.")
+        bool, typer.Option("--within", help="With --against: also compare within each of the two.")
     ] = False,
     mutual_best: Annotated[
         bool,
         typer.Option(
             "--mutual-best",
-            help="With --against: only pairs of which each is the other's most similar one.",
+            help="With --against: keep a pair only if each is the other's most similar one.",
         ),
     ] = False,
     by: Annotated[
         Way | None,
         typer.Option(
             help="What candidates share: bands, words (rare ones; for short records), or all for"
-            " every pair (default: all for few documents, else bands; words for --measure"
+            " every pair (default: all for few documents, bands for more; words for --measure"
             " aligned).",
             rich_help_panel=options.COUNTS,
         ),
@@ -56,8 +56,8 @@ def duplicates(
     cap: Annotated[
         int | None,
         typer.Option(
-            help="Documents of one band key that are all paired with each other (default 1024;"
-            " of one word: 50).",
+            help="Most documents of a band key that are all paired with each other (default: 1024;"
+            " of a word: 50).",
             min=2,
             rich_help_panel=options.COUNTS,
         ),
@@ -65,7 +65,7 @@ def duplicates(
     linkage: Annotated[
         Linkage,
         typer.Option(
-            help="Clusters: what pairs connect, or only those who all are near-duplicates.",
+            help="Clusters: single, what pairs connect; complete, only if any two are a pair.",
             rich_help_panel=options.COUNTS,
         ),
     ] = "single",
@@ -85,14 +85,14 @@ def duplicates(
         ),
     ] = False,
     undo: Annotated[
-        bool, typer.Option("--undo", help="Take all marks out of the collection again.")
+        bool, typer.Option("--undo", help="Remove all marks from the collection.")
     ] = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="With --mark or --undo: only say what would change."),
     ] = False,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Mark clusters that chain without being asked.")
+        bool, typer.Option("--yes", help="Do not ask before clusters that chain are marked.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -100,7 +100,7 @@ def duplicates(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write to a .tsv, .csv, .jsonl or .parquet file, or an .html page.",
+            help="Write to a .tsv, .csv, .jsonl or .parquet file, or to an .html page.",
             rich_help_panel=options.PUT_OUT,
         ),
     ] = None,
@@ -132,7 +132,7 @@ def duplicates(
     limit: Annotated[
         int | None,
         typer.Option(
-            help="Read only so many documents (of each side).",
+            help="Read at most this many documents (of each side).",
             min=1,
             rich_help_panel=options.WORK,
         ),
@@ -141,7 +141,7 @@ def duplicates(
         str | None,
         typer.Option(
             metavar="SIZE",
-            help="Memory to use, such as 4G (default: half of the machine's); the rest is spilled.",
+            help="Memory to use, such as 4G (default: half of the machine's).",
             rich_help_panel=options.WORK,
         ),
     ] = None,
@@ -149,7 +149,7 @@ def duplicates(
         Path | None,
         typer.Option(
             metavar="FOLDER",
-            help="Folder for what exceeds the memory.",
+            help="Folder for what does not fit into the memory.",
             rich_help_panel=options.WORK,
         ),
     ] = None,
@@ -220,7 +220,7 @@ def duplicates(
         found.write(output)
         show.say(f"Wrote {output}.")
     elif format is None and found.unique is not None:
-        pass  # the files are what was asked for
+        pass  # only the files were asked for
     elif as_rows is None:
         _print_clusters(found)
     else:
@@ -246,7 +246,7 @@ def _texts_wanted(output: Path | None, as_rows: str | None) -> bool | int:
 
 
 def _side(against: str, solr: str | None) -> str | Collection:
-    """The other side: a file or folder that is there, a collection's address, or its name."""
+    """The other side: an existing file or folder, a collection's address, or its name."""
     if "://" in against:
         return options.connect(against, None)
     looks_like_file = Path(against).exists() or "/" in against or "." in against
@@ -271,7 +271,7 @@ def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
 
 
 def _say_duplicates(found: Duplicates) -> None:
-    """What stands behind the pairs of a whole collection, and what may be missing."""
+    """How the pairs were found, and what may be missing."""
     pairs = show.counted(len(found.pairs), "near-duplicate pair")
     clusters = show.counted(len(found.clusters), "cluster")
     documents = show.counted(found.documents, "document")
@@ -282,27 +282,27 @@ def _say_duplicates(found: Duplicates) -> None:
         show.say(f"{records} repeated: an id came again later, and its last record counts.")
     if found.hot_keys and found.by_bands:
         show.say(
-            f"{show.counted(found.hot_keys, 'band key')} of more documents than --cap: these were"
-            " chained, not all compared with each other; raise --cap to be sure."
+            f"{show.counted(found.hot_keys, 'band key')} with more documents than --cap: not all of"
+            " these were compared with each other; raise --cap to be sure."
         )
     elif found.hot_keys:
         words = show.counted(found.hot_keys, "common word")
-        show.say(f"{words} did not make candidates alone; raise --cap to be sure.")
+        show.say(f"{words} made no candidates on their own; raise --cap to be sure.")
     for gap in found.gaps:
         show.say(f"Not complete: {gap}.")
 
 
 def _check_files(source: str | None, unique: Path | None, removed: Path | None) -> None:
-    """Refuse what has no file to be read again."""
+    """Refuse --unique and --removed without a file."""
     if source is None and (unique is not None or removed is not None):
         raise typer.BadParameter(
             "--unique and --removed are for a file: mark a collection (--mark), then the filter"
-            " query fq=-neardup_canonical:0 gives it without its near-duplicates"
+            " query fq=-neardup_canonical:0 leaves its near-duplicates out"
         )
 
 
 def _say_unique(found: Unique, unique: Path | None, removed: Path | None) -> None:
-    """Where the records of a file are, and which of them are nowhere; the numbers add up."""
+    """Where the records of a file are, and how many are in neither file; the numbers add up."""
     repeated = f" ({found.repeated:,} because the id comes again later)" if found.repeated else ""
     kept = f"{found.kept:,} {_are(found.kept)} {f'in {unique}' if unique else 'kept'}"
     gone = found.removed + found.repeated
@@ -318,7 +318,7 @@ def _are(count: int) -> str:
 def _check(
     *, source: str | None, against: str | None, mark: bool, undo: bool, dry_run: bool
 ) -> None:
-    """Refuse what does not go together, before any work."""
+    """Refuse options that do not go together, before any work."""
     if mark and undo:
         raise typer.BadParameter("give one of --mark and --undo")
     if dry_run and not (mark or undo):
@@ -328,7 +328,7 @@ def _check(
 
 
 def _confirm(found: Duplicates, *, yes: bool) -> None:
-    """Ask before documents are hidden because others connect them; --yes answers."""
+    """Ask before clusters are marked whose documents may be unrelated; --yes answers."""
     chained = found.chained
     if not chained:
         return
@@ -358,16 +358,16 @@ def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
 
 
 def _undo(solr: Collection, *, dry_run: bool) -> None:
-    """Take all marks out of a collection."""
+    """Remove all marks from a collection."""
     with progress.watching() as watching:
         made = nd.unmark(solr, dry_run=dry_run, on_progress=watching.on_progress)
     documents = show.counted(made.cleared, "document")
     if not made.cleared:
         show.say("No document is marked.")
     elif dry_run:
-        show.say(f"Would take the marks of {documents} away (dry run: nothing was changed).")
+        show.say(f"Would remove the marks of {documents} (dry run: nothing was changed).")
     else:
-        show.say(f"Took the marks of {documents} away; all else is as before.")
+        show.say(f"Removed the marks of {documents}; nothing else was changed.")
 
 
 def _marked(made: Marks, *, dry_run: bool) -> str:

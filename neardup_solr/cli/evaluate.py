@@ -18,7 +18,7 @@ def evaluate(
     known: Annotated[Path, typer.Argument(help="Known pairs: two columns of ids.")],
     report: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Pairs of a report; else one is made."),
+        typer.Option(metavar="FILE", help="Pairs of a report (default: a new report)."),
     ] = None,
     from_id: options.FromOption = None,
     to_id: options.ToOption = None,
@@ -46,7 +46,7 @@ def evaluate(
 ) -> None:
     """Compare a report with known pairs: precision, recall, F1.
 
-    And which pairs were missed or are false.
+    It also lists which pairs were missed or are false.
     """
     from neardup_solr.files import check_apart
     from neardup_solr.reports import rows as faces

@@ -21,10 +21,12 @@ if TYPE_CHECKING:
 
 def explain(
     id: Annotated[str, typer.Argument(help="Id of a document.")],
-    other_id: Annotated[str, typer.Argument(help="Id of another.")],
+    other_id: Annotated[str, typer.Argument(help="Id of another document.")],
     source: Annotated[
         str | None,
-        typer.Option(help="File or folder that holds both, - for stdin; else a collection."),
+        typer.Option(
+            help="File or folder that has both, - for standard input (default: a collection)."
+        ),
     ] = None,
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
@@ -46,7 +48,7 @@ def explain(
 ) -> None:
     """Explain why two documents are found, or not.
 
-    And what would catch them.
+    It also says what would find them.
     """
     from neardup_solr.cli import explanation
     from neardup_solr.verbs.explain import check_ids
@@ -197,7 +199,7 @@ _OPTIONS = {
 
 
 def _shaping(settings: Settings) -> list[str]:
-    """The options that make these settings in an empty core."""
+    """The options that give these settings to a new collection."""
     from neardup_solr.settings import OPTIONAL_FIELDS
     from neardup_solr.settings import Settings as Default
 

@@ -29,9 +29,9 @@ STYLES = {"found": "bold green", "missed": "bold red", "beyond the limits": "bol
 
 
 def print_explanation(found: Explanation, commands: Sequence[str], *, is_stored: bool) -> None:
-    """An explanation for a person, changed words in colour, or marked where there is none.
+    """An explanation for a person, with changed words in colour, or marked if there is no colour.
 
-    `commands` follow the advice; `is_stored` where the documents are in a collection.
+    `commands` follow the advice; `is_stored` tells whether the documents are in a collection.
     """
     console = Console(markup=False, highlight=False)
     is_coloured = console.color_system is not None and not console.no_color
@@ -62,7 +62,7 @@ def _print_verdict(console: Console, found: Explanation) -> None:
 
 
 def _say(console: Console, sentence: str | Text, *, indent: int = 2) -> None:
-    """A paragraph, its lines without blanks at their ends."""
+    """A paragraph, without spaces at the ends of its lines."""
     text = sentence if isinstance(sentence, Text) else Text(sentence)
     for line in text.wrap(console, max(console.width - indent, 1)) or [Text()]:
         line.rstrip()
@@ -78,7 +78,7 @@ _TITLES = {
 
 
 def _table(rows: Sequence[Sequence[str]], right: Sequence[int] = ()) -> Iterator[Text]:
-    """Rows under their heading, columns two blanks apart; those in `right` end together."""
+    """Rows under a heading, columns two spaces apart; those in `right` are aligned right."""
     yield Text()
     widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
     for at, row in enumerate(rows):
@@ -133,7 +133,7 @@ def _measures(facts: Facts) -> Iterator[Text]:
 
 
 def _stand_ins(facts: Facts) -> str:
-    """The first words that stand for other ones, and how many more do."""
+    """The first words that correspond to other ones, and how many more do."""
     listed = [row for row in facts.alignment if row.first and row.second]
     other = [f"{row.first} ≈ {row.second}" for row in listed if row.first != row.second]
     shown = ", ".join(map(printable, other[:MOST_STAND_INS]))
@@ -216,7 +216,7 @@ def _advice(found: Explanation, *, is_stored: bool) -> Iterator[str]:
     elif is_related(found.facts):
         yield "No other bands or shingles catch such pairs without many unrelated ones."
     else:
-        yield "There is nothing to catch: no change is advised."
+        yield "The two are unrelated: no change is advised."
 
 
 def _what_helps(advice: Advice, *, is_stored: bool) -> Iterator[str]:
@@ -224,7 +224,7 @@ def _what_helps(advice: Advice, *, is_stored: bool) -> Iterator[str]:
     if advice.again:
         yield "To catch it, index what has changed again:"
     elif advice.measure is not None:
-        yield f"The measure {advice.measure} finds it, by words of another spelling:"
+        yield f"The measure {advice.measure} finds it, although words differ in spelling:"
     elif advice.by is not None:
         wider = " with wider limits" if advice.limits else ""
         yield f"To catch it, search or report --by {advice.by}{wider}:"
@@ -251,15 +251,15 @@ CONTEXT = 5  # unchanged words beside a change
 LONGEST_RUN = 60  # changed words shown in one place, more are cut in the middle
 MOST_CHANGES = 20
 WORTH_CUTTING = 12  # words; fewer are shown rather than counted
-BEGINNING = 40  # words of texts that have nothing to do with each other
-UNLIKE = 0.25  # similarity by words below which a comparison word by word tells nothing
+BEGINNING = 40  # words shown of unrelated texts
+UNLIKE = 0.25  # below this similarity by words, texts are not compared word by word
 MARKS = {"red strike": ("[-", "-]"), "green": ("{+", "+}")}
 
 
 def texts(facts: Facts, is_coloured: bool) -> Iterator[Text]:
-    """One text with the changes that make it the other; the beginnings of unlike ones.
+    """One text with the changes that make it the other; the beginnings of both if they are unlike.
 
-    Changed words are in colour, or else marked [-so-] and {+so+}, as git's word diff has them.
+    Changed words are in colour, or marked [-so-] and {+so+}, as in git's word diff.
     """
     subjects = (facts.first, facts.second)
     if facts.is_exact or facts.measured("words").similarity >= UNLIKE:
@@ -294,7 +294,7 @@ def _changes(facts: Facts, is_coloured: bool) -> Text:
 
 
 def _runs(facts: Facts) -> Iterator[tuple[slice, slice]]:
-    """Runs of words of either text that cover both, unchanged and changed ones in turn."""
+    """Runs of words that cover both texts, alternately unchanged and changed."""
     first = second = slice(0, 0)
     is_changed = False
     for change in facts.changes:
@@ -307,7 +307,7 @@ def _runs(facts: Facts) -> Iterator[tuple[slice, slice]]:
 
 
 def _cut(words: Words, part: slice, head: int, tail: int) -> str:
-    """Words, of a long run the first and the last."""
+    """The words of a run; only the first and the last of a long one."""
     left = part.stop - part.start - head - tail
     if left < WORTH_CUTTING:
         return printable(words.text(part))

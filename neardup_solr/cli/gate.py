@@ -27,7 +27,7 @@ def gate(
     tag: Annotated[
         float | None,
         typer.Option(
-            help="Tag what is at least this similar (default, if none of the three is given:"
+            help="Tag what is at least this similar (default if none of the three is given:"
             " 0.5; containment 0.8, aligned 0.75).",
             rich_help_panel=options.COUNTS,
         ),
@@ -44,7 +44,9 @@ def gate(
     ] = None,
     exact: Annotated[
         Action,
-        typer.Option(help="For the same text again, at least.", rich_help_panel=options.COUNTS),
+        typer.Option(
+            help="At least this action for the same text.", rich_help_panel=options.COUNTS
+        ),
     ] = "reject",
     measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
@@ -56,7 +58,7 @@ def gate(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Add held documents to this .jsonl file, but those that are in it already.",
+            help="Add held documents to this .jsonl file, unless it already has them.",
         ),
     ] = None,
     strict: Annotated[
@@ -65,7 +67,7 @@ def gate(
     batch: Annotated[
         int,
         typer.Option(
-            help="Documents that are asked about by one query.",
+            help="Documents that one query asks about.",
             min=1,
             max=1000,
             rich_help_panel=options.WORK,
@@ -98,7 +100,7 @@ def gate(
     )
     if index and held is None and policy.can("hold"):
         raise typer.BadParameter(
-            "--index needs --held FILE if documents can be held, or they would be lost"
+            "--index needs --held FILE if documents can be held: they would be lost otherwise"
         )
     if held is not None:
         faces.check_held(held)
@@ -134,11 +136,13 @@ def gate(
             _put_out(watched.counting(decided), output, as_rows)
         except BrokenPipeError:
             decisions = show.counted(watched.counts.total(), "decision")
-            show.say(f"neardup: the output was closed after {decisions}: the rest was not made.")
+            show.say(f"neardup: the output was closed after {decisions}; no more were made.")
             raise
         except KeyboardInterrupt:
             if index:
-                show.say("What was sent is not yet durable; it is safe to run the same again.")
+                show.say(
+                    "What was sent is not yet durable; it is safe to run the same command again."
+                )
             raise
     if output is not None:
         show.say(f"Wrote {output}.")
@@ -168,7 +172,7 @@ def _begun(decided: Iterable[Decision]) -> Iterator[Decision]:
 
 
 def _print_table(decided: Iterable[Decision], *, most: int = show.MOST_ROWS) -> None:
-    """Those of the decisions that are not to allow, the first of them where there are many."""
+    """The decisions other than allow; only the first if there are many."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -193,7 +197,7 @@ def _print_table(decided: Iterable[Decision], *, most: int = show.MOST_ROWS) -> 
 
 @dataclass(slots=True, kw_only=True)
 class _Counted:
-    """What was decided so far, and who is told of what could not be read."""
+    """Counts of what was decided so far, and of what could not be read."""
 
     tell: OnError | None
     counts: Counter[str] = field(default_factory=Counter)
@@ -221,9 +225,9 @@ def _say_counts(watched: _Counted, held: Path | None) -> None:
            f"{counts['reject']:,} rejected", f"{watched.failed:,} failed"]  # fmt: skip
     show.say(f"Read {show.counted(total, 'record')} = {' + '.join(say)}.")
     if held is not None and counts["hold"]:
-        show.say(f"What is held is in {held}.")
+        show.say(f"Held documents are in {held}.")
     if watched.incomplete:
         show.say(
-            f"{watched.incomplete:,} of them share a band with more documents than are compared:"
-            " those that share most were."
+            f"{watched.incomplete:,} of them share a band with too many documents to compare all:"
+            " only those that share most were compared."
         )

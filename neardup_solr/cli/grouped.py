@@ -19,12 +19,12 @@ A collection: index a file, then ask for the near-duplicates of one document, or
   neardup search --id 17
   neardup duplicates -o report.html
 
-A Solr of yours: what would change, before anything does:
+Your own Solr: what would change, before anything does:
   neardup lint -c articles --solr http://localhost:8983/solr --text-field body
 
 See it work on invented listings: neardup demo. All commands: neardup --help
 """
-# The commands, under what they are about.
+# The commands by heading.
 GROUPS = {
     "To begin": ("demo", "index", "search", "report", "duplicates"),
     "A Solr that is there": ("init", "lint", "annotate", "strip", "doctor", "reband"),
@@ -54,10 +54,10 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """The command itself: alone it shows how to begin, and its help lists commands in groups."""
+    """The command itself: alone it shows how to begin; its help lists commands in groups."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the commands, under what they are about."""
+        """Write the commands under their headings."""
         limit = formatter.width - 6 - max(map(len, self.commands))
         for heading, names in GROUPS.items():
             found = [(name, self.commands[name]) for name in names if name in self.commands]

@@ -66,15 +66,15 @@ def index(
 
 
 def _judge(source: str, reading: options.Reading, keep: Sequence[str]) -> None:
-    """Refuse a source that cannot be used before a Solr is started for it.
+    """Refuse a source that cannot be used, before a Solr is started for it.
 
-    A file is read as far as it takes to tell; what comes through a pipe comes only once.
+    The first record of a file is read; a pipe can be read only once.
     """
     from neardup_solr import sources
     from neardup_solr.progress import unheard
 
     asked = sources.Reading(keep=tuple(keep), **reading)
-    # What is to be said about the source is said when it is indexed.
+    # Notices about the source are printed when it is indexed.
     documents = sources.read(source, reading=asked, on_error=unheard, on_notice=unheard)
     if sources.size_hint(source) is not None:
         next(documents, None)

@@ -19,17 +19,17 @@ def init(
     text_field: options.TextFieldsOption = None,
     prefix: options.PrefixOption = None,
     native: Annotated[
-        bool, typer.Option("--native", help="Let Solr compute MinHashes of its own, too.")
+        bool, typer.Option("--native", help="Let Solr compute its own MinHashes too.")
     ] = False,
     shards: Annotated[int, typer.Option(help="Shards of a collection in SolrCloud.", min=1)] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what would be added or removed.")
     ] = False,
     remove: Annotated[
-        bool, typer.Option("--remove", help="Take our fields out of the schema again.")
+        bool, typer.Option("--remove", help="Remove our fields from the schema again.")
     ] = False,
 ) -> None:
-    """Create a collection, or add our fields to one that is there."""
+    """Create a collection, or add our fields to one that exists."""
     from neardup_solr.verbs.init import check_names
 
     text = options.names(text_field)
@@ -54,7 +54,7 @@ def init(
 
 def _say_prepared(name: str, url: str, done: Preparation, *, dry_run: bool) -> None:
     if done.is_done and not done.fields and not done.xml:
-        show.say(f"{url} is there, with all fields.")
+        show.say(f"{url} exists, with all fields.")
         return
     if done.is_done:
         read = f"the text is that of {', '.join(done.names.text)} from now on"

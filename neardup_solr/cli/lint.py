@@ -26,7 +26,7 @@ def lint(
     text_field: options.TextFieldsOption = None,
     format: options.FormatOption = None,
 ) -> None:
-    """Say what would go wrong with a collection; changes nothing.
+    """Show what would go wrong with a collection; changes nothing.
 
     The exit code is 3 if documents would lose something or cannot be written.
     """

@@ -38,7 +38,7 @@ COMMANDS = (
 
 
 def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """What parses the commands of these names; each of them takes its time to be made."""
+    """The parser of the commands of these names; each of them takes time to build."""
     app = typer.Typer(
         cls=Group,
         pretty_exceptions_enable=False,
@@ -59,7 +59,7 @@ def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
 def main() -> None:
     """Run the command; an error of ours is one line on standard error, and an exit code."""
     _open_streams()
-    # A polite end is an interrupt: unfinished files are taken away, the cursor comes back.
+    # SIGTERM is an interrupt too: unfinished files are removed, the cursor comes back.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     errors = sys.stderr
     code = _run(sys.argv[1:])
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Give a closed standard stream the null device, and let output escape what it cannot encode.
+    """Open the null device for a closed standard stream; escape what output cannot encode.
 
     In the order of their numbers, so that no file or connection opened later gets one of them.
     """
@@ -87,7 +87,7 @@ def _nothing(mode: str) -> TextIO:
 
 
 def _flush() -> None:
-    """Write out what is left; what cannot be written is dropped, for that is told by now."""
+    """Write what is buffered; what cannot be written is dropped, as the error is told by now."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -108,10 +108,10 @@ def _run(words: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        pass  # The reader of a pipe went away: nobody is left to tell.
+        pass  # The reader of a pipe is gone: nobody is there to tell.
     except OSError as error:
         place = show.printable(str(error.filename or "standard output"))
-        show.say(f"neardup: {place}: {error.strerror or error}; check its room and permissions")
+        show.say(f"neardup: {place}: {error.strerror or error}; check free space and permissions")
     return 1
 
 
@@ -156,7 +156,8 @@ def _options_of(command: str) -> set[str]:
         return set()
     found = typer.main.get_command(parser([command]))
     inner = getattr(found, "commands", {}).get(command, found)
-    named = {option for each in inner.params for option in each.opts}
+    inners = [inner, *getattr(inner, "commands", {}).values()]  # the latter of `solr`
+    named = {option for one in inners for each in one.params for option in each.opts}
     return {"--ca", *(each if each.startswith("-") else each.upper() for each in named)}
 
 
@@ -174,7 +175,7 @@ def _usage(words: Sequence[str]) -> int:
     if odd is None:
         return 0
     show.say(
-        f"neardup: {show.printable(odd)} is no text in this locale's encoding; use UTF-8 for both"
+        f"neardup: {show.printable(odd)} is not valid in this locale's encoding; use UTF-8 for both"
     )
     return WRONG_USAGE
 
@@ -194,7 +195,7 @@ def _call(words: Sequence[str]) -> int:
 
 
 def _say_interrupted(errors: TextIO) -> None:
-    """Say so, to a terminal that is left as it was found, wherever a progress bar was cut off."""
+    """Say so, and restore the terminal, wherever a progress bar was cut off."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     sys.stderr = errors  # what is printed above a progress bar goes through that bar
@@ -204,12 +205,12 @@ def _say_interrupted(errors: TextIO) -> None:
 def version(
     context: typer.Context,
     show_version: Annotated[
-        bool, typer.Option("--version", help="Print the version and leave.", is_eager=True)
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
     ] = False,
     ca: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE", help="PEM file of the CA of your Solr, before the command's name."
+            metavar="FILE", help="PEM file of the CA of your Solr; goes before the command."
         ),
     ] = None,
 ) -> None:

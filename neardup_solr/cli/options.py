@@ -1,4 +1,4 @@
-"""Options that several commands share, each in one place, and what is made of them."""
+"""Options that several commands share, and what is made of them."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ SourceFormatOption = Annotated[
     ),
 ]
 IdFieldOption = Annotated[
-    str, typer.Option(metavar="COLUMN", help="Column that holds the id.", rich_help_panel=READ)
+    str, typer.Option(metavar="COLUMN", help="Column of the id.", rich_help_panel=READ)
 ]
 TextFieldOption = Annotated[
     list[str] | None,
     typer.Option(
         metavar="COLUMN",
-        help="Column that holds the text (repeatable, or a,b: they are joined) [default: text].",
+        help="Column of the text (repeatable, or a,b: they are joined) [default: text].",
         rich_help_panel=READ,
     ),
 ]
@@ -65,7 +65,7 @@ DelimiterOption = Annotated[
     str | None,
     typer.Option(
         metavar="CHARACTER",
-        help="What stands between the columns of a CSV, such as ';' or tab.",
+        help="Character between the columns of a CSV, such as ';' or tab.",
         rich_help_panel=READ,
     ),
 ]
@@ -79,7 +79,9 @@ EncodingOption = Annotated[
 ]
 LossyOption = Annotated[
     bool,
-    typer.Option("--lossy", help="Replace invalid characters, not refuse.", rich_help_panel=READ),
+    typer.Option(
+        "--lossy", help="Replace invalid characters; keep the record.", rich_help_panel=READ
+    ),
 ]
 KindOption = Annotated[
     Kind | None, typer.Option(help="What shingles are made of [words].", rich_help_panel=SHAPE)
@@ -109,8 +111,8 @@ BandRowsOption = Annotated[
 FieldsOption = Annotated[
     str | None,
     typer.Option(
-        help="Fields to write: all, a list, =-content_ng for all but that, +profile_hash for text"
-        " profiles too.",
+        help="Fields to write: all, a list, =-content_ng for all but this one, or +profile_hash"
+        " for text profiles too.",
         rich_help_panel=SHAPE,
     ),
 ]
@@ -119,8 +121,8 @@ SolrOption = Annotated[
     typer.Option(
         "--solr",
         metavar="URL",
-        help="Address of a Solr, such as http://host:8983/solr; else $NEARDUP_SOLR_URL;"
-        " else the embedded Solr, started when needed.",
+        help="Address of a Solr, such as http://host:8983/solr (default: $NEARDUP_SOLR_URL,"
+        " or else the embedded Solr, started when needed).",
         rich_help_panel=PLACE,
     ),
 ]
@@ -130,7 +132,7 @@ CollectionOption = Annotated[
         "--collection",
         "-c",
         metavar="NAME",
-        help="Core or collection to work with [default: that of the address, else neardup].",
+        help="Collection to work with [default: that of the address, or else neardup].",
         rich_help_panel=PLACE,
     ),
 ]
@@ -145,7 +147,7 @@ ByOption = Annotated[
 
 
 def _known_fields(given: list[str] | None) -> list[str] | None:
-    """Refuse a field that --same cannot compare; lists of choices are beyond the parser."""
+    """Refuse a field that --same cannot compare: the parser cannot check lists of choices."""
     for name in given or ():
         if name not in get_args(Same):
             raise typer.BadParameter(f"{name!r} is not one of {', '.join(get_args(Same))}")
@@ -193,7 +195,7 @@ MaxDistanceOption = Annotated[
 MinSimilarityOption = Annotated[
     float | None,
     typer.Option(
-        help="At least this similarity by the measure, 0 to 1 (default 0.5; containment 0.8,"
+        help="At least this similarity by the measure, 0 to 1 (default: 0.5; containment 0.8,"
         " aligned 0.75; none if --max-distance is given).",
         rich_help_panel=COUNTS,
     ),
@@ -205,7 +207,7 @@ QueryOption = Annotated[
 ]
 LaterOption = Annotated[
     bool,
-    typer.Option("--later-only", help="Compare each document only with those of later ids."),
+    typer.Option("--later-only", help="Compare each document only with later ids."),
 ]
 OutputOption = Annotated[
     Path | None,
@@ -229,14 +231,14 @@ JsonOption = Annotated[
     TableOrJson, typer.Option("--format", help="How to print.", rich_help_panel=PUT_OUT)
 ]
 PrefixOption = Annotated[
-    str | None, typer.Option(help="What goes before the names of our fields, such as nd_.")
+    str | None, typer.Option(help="Prefix of the names of our fields, such as nd_.")
 ]
 TextFieldsOption = Annotated[
     list[str] | None,
     typer.Option(
         "--text-field",
         metavar="FIELD",
-        help="Field of the collection that holds the text (repeatable, or a,b: they are joined).",
+        help="Field of the collection with the text (repeatable, or a,b: they are joined).",
     ),
 ]
 QueriesOption = Annotated[
@@ -246,7 +248,7 @@ QueriesOption = Annotated[
 RateOption = Annotated[
     float,
     typer.Option(
-        help="Documents a second to write at most; 0: as fast as it goes.",
+        help="Write at most this many documents a second (0: no limit).",
         min=0,
         rich_help_panel=WORK,
     ),
@@ -288,14 +290,14 @@ def reading(
 
 
 def names(given: list[str] | None) -> tuple[str, ...]:
-    """Names that were given one by one, or several with commas between them."""
+    """Names that were given one by one, or separated by commas."""
     return tuple(name.strip() for each in given or () for name in each.split(",") if name.strip())
 
 
 def connect(address: str | None, collection: str | None, *, create: bool = False) -> Collection:
     """The collection that the options name; a line says so if the embedded Solr was started.
 
-    With `create` one that is missing on the embedded Solr is made.
+    With `create`, a missing collection of the embedded Solr is created.
     """
     return nd.connect(address, collection, create=create, on_started=show.say)
 
@@ -305,7 +307,7 @@ def settings_given(
 ) -> dict[str, Any]:
     """The settings that options ask for, by name; the others are those of the collection.
 
-    Raises ArgumentError if a field is not one, or a language has no stemmer: before any work.
+    Raises ArgumentError if a field is unknown, or a language has no stemmer.
     """
     from neardup_solr.settings import choose_fields
     from neardup_solr.text.shingles import stemmed
@@ -319,7 +321,7 @@ def settings_given(
 def check_limits(
     measure: MeasureName, max_distance: int | None, min_similarity: float | None
 ) -> None:
-    """Refuse limits that cannot be before a Solr is asked, by ArgumentError."""
+    """Refuse impossible limits before a Solr is asked, by ArgumentError."""
     from neardup_solr.measures import Limits, measure_of
 
     measure_of(measure, Limits(max_distance=max_distance, min_similarity=min_similarity))

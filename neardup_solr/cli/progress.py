@@ -1,4 +1,4 @@
-"""How far a command is: a bar for each stage, and a line for each of the first errors."""
+"""Progress of a command: a bar for each stage, and a line for each of the first errors."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ UNITS = {"joining": "bands"}  # what a stage counts, if not documents
 
 @contextmanager
 def watching(**units: str) -> Iterator[Watching]:
-    """A bar for each stage with rate and time to go, and a line for each of the first errors.
+    """A bar for each stage with rate and time left, and a line for each of the first errors.
 
-    `units` say what a stage counts, by its name. Nothing moves if no person watches.
+    `units` say what a stage counts, by its name. Bars are shown only on a terminal.
     """
     if not sys.stderr.isatty():
         yield Watching(on_error=first_errors(show.say))
@@ -38,7 +38,7 @@ def watching(**units: str) -> Iterator[Watching]:
         disable=not console.is_terminal,
     )
     tasks: dict[str, TaskID] = {}
-    begun: dict[str, tuple[float, int]] = {}  # when a stage was first told of, and what was done
+    begun: dict[str, tuple[float, int]] = {}  # first report of a stage: its time, and what was done
 
     def on_progress(told: Progress) -> None:
         now = time.monotonic()
@@ -58,7 +58,7 @@ def watching(**units: str) -> Iterator[Watching]:
 
 
 def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
-    """Shows the first errors that it is told, a line for each."""
+    """A function that shows the first errors it is told, a line for each."""
     errors = 0
 
     def on_error(error: Exception) -> None:
@@ -74,9 +74,9 @@ def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:
 
 @contextmanager
 def resumable() -> Iterator[None]:
-    """What an interrupted command says if the same one goes on where it stopped."""
+    """Tell what an interrupted command says if it can be continued."""
     try:
         yield
     except KeyboardInterrupt:
-        show.say("What is written stays; the same command again goes on where this one stopped.")
+        show.say("What is written stays; run this again to continue where it stopped.")
         raise

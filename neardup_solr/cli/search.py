@@ -12,10 +12,12 @@ from neardup_solr.cli import options, show
 
 
 def search(
-    id: Annotated[str | None, typer.Option("--id", help="Id of a document in Solr.")] = None,
+    id: Annotated[
+        str | None, typer.Option("--id", help="Id of a document in the collection.")
+    ] = None,
     text: Annotated[str | None, typer.Option("--text", help="A text.")] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", help="A file that holds a text; - for stdin.")
+        Path | None, typer.Option("--file", help="A file with a text, - for standard input.")
     ] = None,
     by: options.ByOption = None,
     rows: options.RowsOption = 100,

@@ -31,7 +31,7 @@ def say(line: str) -> None:
 
 
 def say_if_typed(source: str, what: str) -> None:
-    """Tell a person who is to type a source that it is awaited."""
+    """Tell a person that a source is read from the keyboard."""
     if source == "-" and sys.stdin.isatty():
         say(f"Reading {what} from the keyboard; Ctrl-D on a line of its own ends it.")
 
@@ -40,13 +40,13 @@ def say_if_full_text(queries: Iterable[str | None]) -> None:
     """Tell why a query found nothing, if it looks for words in a field that is a string."""
     if any(query and _FULL_TEXT.search(query) for query in queries):
         say(
-            "Hint: content is stored, not indexed, so that no query finds words in it;"
-            " neardup search --text 'SOME WORDS' finds the documents near to a text."
+            "Hint: content is stored, not indexed, so no query finds words in it;"
+            " neardup search --text 'SOME WORDS' finds documents that are near a text."
         )
 
 
 def compile_kernel() -> None:
-    """Have the kernel compiled before it is needed, and say so if it takes its time."""
+    """Compile the kernel before it is needed, and say so if that takes time."""
     from neardup_solr.minhash import sign
 
     sign.compile_kernel(on_wait=lambda: say("Compiling the kernel, once ..."))
@@ -58,7 +58,7 @@ def counted(number: int, what: str, several: str | None = None) -> str:
 
 
 def printable(text: str) -> str:
-    """A text with everything that could move the cursor or turn the reading direction escaped."""
+    """A text; characters that move the cursor or change the reading direction are escaped."""
     return "".join(
         character if character.isprintable() else character.encode("unicode_escape").decode()
         for character in text
@@ -66,7 +66,7 @@ def printable(text: str) -> str:
 
 
 def print_rows(lines: Iterator[str]) -> None:
-    """Lines that carry their own line breaks, as they are."""
+    """Lines that have their own line breaks, as they are."""
     sys.stdout.writelines(lines)
 
 
@@ -91,7 +91,7 @@ def print_matches(matches: Sequence[Match]) -> None:
 
 
 def print_report(report: Report, texts: Mapping[str, str], *, most: int = MOST_ROWS) -> None:
-    """The pairs of a report, text under text, the first of them where there are many."""
+    """The pairs of a report, text under text; only the first if there are many."""
     shown = report.pairs[:most]
     console = _console()
     if console.width < NARROW:
@@ -112,7 +112,7 @@ def _nearness(found: Match | Pair) -> str:
 
 
 def _cell(number: int | None) -> str:
-    """A number, or nothing where there is none."""
+    """A number, or "" if there is none."""
     return "" if number is None else str(number)
 
 
@@ -218,7 +218,7 @@ def say_summary(summary: IndexSummary) -> None:
 
 
 def _table(columns: Sequence[str], width: int) -> Table:
-    """A table in which texts take what width the other columns leave, on one line each."""
+    """A table in which texts have the width that other columns leave, on one line each."""
     from rich import box
     from rich.table import Table
 
@@ -234,7 +234,7 @@ def _table(columns: Sequence[str], width: int) -> Table:
 
 
 def _print_block(console: Console, head: str, texts: Sequence[str]) -> None:
-    """Texts under their heading, each on one line: what a narrow terminal has room for."""
+    """Texts under a heading, each on one line, for a narrow terminal."""
     console.print(head)
     for text in texts:
         console.print(f"  {printable(text)}", no_wrap=True, overflow="ellipsis")

@@ -32,7 +32,7 @@ def signatures(
 ) -> None:
     """Write the signatures of a source to a Parquet file.
 
-    With their bands, and without any Solr.
+    It has their bands too; no Solr is needed.
     """
     settings = nd.Settings(
         **options.settings_given(

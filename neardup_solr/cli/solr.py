@@ -1,4 +1,4 @@
-"""`neardup solr`: the embedded Solr by hand; the other commands start it by themselves."""
+"""`neardup solr`: control the embedded Solr; other commands start it by themselves."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def start(heap: Heap = None, port: Port = None) -> None:
 
 
 def _say_what_was_not_done(found: Server, heap: str | None, port: int | None) -> None:
-    """--heap and --port count for a fresh start only: say so instead of dropping them."""
+    """Refuse --heap and --port for a running Solr instead of ignoring them."""
     if (heap and heap.lower() != found.heap) or (port and port != found.port):
         raise ServerError(
             "--heap and --port do not change a running Solr",
@@ -136,7 +136,7 @@ def _follow() -> None:
 def reset(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
-    """Stop Solr and delete all that is indexed in it."""
+    """Stop Solr and delete everything that is indexed in it."""
     from neardup_solr import embedded
 
     folder = embedded.data()
@@ -148,7 +148,7 @@ def reset(
 
 def _ask(question: str) -> None:
     if not sys.stdin.isatty():
-        raise ServerError("nothing is deleted, for nobody can be asked", "add --yes")
+        raise ServerError("nothing is deleted without being asked", "add --yes")
     if not typer.confirm(question):
         typer.echo("Nothing deleted")
         raise typer.Exit(1)

@@ -16,9 +16,9 @@ def strip(
     threads: options.ThreadsOption = 2,
     batch: options.BatchOption = 1000,
 ) -> None:
-    """Take our fields out of all documents again.
+    """Remove our fields from all documents again.
 
-    Marks included; nothing else of them is changed.
+    Marks are removed too; nothing else is changed.
     """
     target = options.connect(solr, collection)
     with progress.watching() as watching, progress.resumable():

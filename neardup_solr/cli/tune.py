@@ -1,4 +1,4 @@
-"""The command tune: bands and rows for a demand, and what a sample tells about them."""
+"""The command tune: bands and rows for a demand, and what they cost on a sample."""
 
 from __future__ import annotations
 
@@ -26,14 +26,16 @@ EIGHTHS = "▏▎▍▌▋▊▉█"
 def tune(
     source: Annotated[
         str | None,
-        typer.Argument(help="File or folder to sample, - for stdin; else a collection in Solr."),
+        typer.Argument(
+            help="File or folder to sample, - for standard input (default: a collection)."
+        ),
     ] = None,
     catch: Annotated[float, typer.Option(help="Similarity of pairs to catch.")] = 0.5,
     miss: Annotated[float, typer.Option(help="Share of them that may be missed.")] = 0.01,
     avoid: Annotated[float, typer.Option(help="Similarity of pairs to pass over.")] = 0.03,
     load: Annotated[float, typer.Option(help="Share of them that may be found.")] = 0.001,
     hashes: options.HashesOption = None,
-    sample: Annotated[int, typer.Option(help="Documents to compare, each with each.")] = 5_000,
+    sample: Annotated[int, typer.Option(help="Documents to compare with each other.")] = 5_000,
     known: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Known pairs: two columns of ids.")
     ] = None,
@@ -55,7 +57,7 @@ def tune(
 ) -> None:
     """Choose bands and rows by what to catch and to pass over.
 
-    And see what they cost, on a sample.
+    It also shows what they cost, on a sample.
     """
     from neardup_solr.minhash.plans import Demand
     from neardup_solr.reports import plots
@@ -115,7 +117,7 @@ def _json(found: Tuning) -> Iterator[str]:
 
 
 def _command(found: Tuning, source: str | None, solr: str | None, collection: str | None) -> str:
-    """What to type to have the bands that were chosen."""
+    """What to type to get the chosen bands."""
     plan, settings = found.choice.plan, found.settings
     bands = ["--bands", str(plan.bands), "--band-rows", str(plan.rows)]
     where = ["-c", collection] if collection else []
@@ -183,7 +185,7 @@ def _marks(found: Tuning, low: float, high: float) -> str:
 
 
 def _choices(found: Tuning) -> Iterator[str]:
-    """The choices under each other, the recommended one marked."""
+    """The choices as a table, the recommended one marked."""
     from neardup_solr.minhash.plans import percent
 
     def cells(name: str, choice: Choice) -> list[str]:
@@ -214,22 +216,22 @@ def _advice(found: Tuning, follow: str) -> Iterator[str]:
 
     plan, demand = found.choice.plan, found.demand
     yield (
-        f"caught: of pairs of similarity {demand.catch:g}; passed: of those of {demand.avoid:g}"
-        f" that are found;"
+        f"caught: share of pairs of similarity {demand.catch:g} that are found;"
+        f" passed: of {demand.avoid:g};"
     )
-    yield "candidates, bytes of index: for a document of the whole collection, expected."
+    yield "candidates, bytes of index: expected for a document of the whole collection."
     yield (
         f"Threshold {plan.threshold:.3f}, slope {plan.slope:.2f}; by (1/b)^(1/r) and r/(e·s):"
         f" {plan.approximate_threshold:.3f}, {plan.approximate_slope:.2f}."
     )
     if found.absent:
-        yield f"{show.counted(found.absent, 'known pair')} left out: a document is not there."
+        yield f"{show.counted(found.absent, 'known pair')} left out: a document is missing."
     yield ""
     if found.current and found.current.plan == plan:
-        yield "The collection has the bands that are chosen."
+        yield "The collection has the chosen bands already."
         return
     miss, load = percent(demand.miss), percent(demand.load)
     yield f"Fewest bands that miss at most {miss} and pass at most {load}:"
     yield f"  {follow}"
     if found.current:
-        yield f"They are made of the stored signatures, without the texts: see {page('tuning')}."
+        yield f"They are computed from stored signatures, without texts: see {page('tuning')}."

@@ -20,13 +20,13 @@ _ROWS = 100_000  # of a row group of pairs
 def write_signatures(
     path: Path, batches: Iterable[tuple[list[str], Signed]], settings: Settings
 ) -> int:
-    """Write ids with their signatures and bands to a Parquet file, whole or not at all.
+    """Write ids with their signatures and bands to a Parquet file, completely or not at all.
 
     Columns: `id` (string), `words` (int64), `signature` (a fixed list of `hashes` uint32) and
     `bands` (a fixed list of `bands` uint64); both lists are null for a text without words. The
     settings' fingerprint is the metadata entry "neardup_settings". Returns the number of rows.
 
-    Raises SourceError where pyarrow is absent or the file cannot be written.
+    Raises SourceError if pyarrow is missing or the file cannot be written.
     """
     check_parquet(path)
     return _write(
@@ -35,12 +35,12 @@ def write_signatures(
 
 
 def write_duplicates(pairs: Sequence[Duplicate], path: Path) -> None:
-    """Write the pairs of a whole collection to a Parquet file, whole or not at all.
+    """Write the pairs of a whole collection to a Parquet file, completely or not at all.
 
-    Columns: id, other_id (string), similarity (double), distance (int64, null where it was not
+    Columns: id, other_id (string), similarity (double), distance (int64, null if it was not
     measured), measure, cluster (string).
 
-    Raises SourceError where pyarrow is absent or the file cannot be written.
+    Raises SourceError if pyarrow is missing or the file cannot be written.
     """
     check_parquet(path)
     import pyarrow as pa
@@ -72,7 +72,7 @@ def write_duplicates(pairs: Sequence[Duplicate], path: Path) -> None:
 
 
 def check_parquet(path: Path) -> None:
-    """Refuse to write Parquet, by SourceError, where pyarrow is absent."""
+    """Refuse to write Parquet, by SourceError, if pyarrow is missing."""
     if find_spec("pyarrow") is None:
         raise SourceError(str(path), "Parquet needs pyarrow", 'pip install "neardup-solr[formats]"')
 

@@ -1,4 +1,4 @@
-"""The picture of a tuning: pairs of a sample by similarity, and the curve that finds them."""
+"""The plot of a tuning: pairs of a sample by similarity, and the curve that finds them."""
 
 from __future__ import annotations
 
@@ -28,27 +28,27 @@ _STYLE: dict[Any, Any] = {
 
 
 def check_plot(path: Path) -> None:
-    """Refuse a picture that could not be made, before any work is done for it.
+    """Refuse a plot that cannot be made, before any work is done for it.
 
     Raises SettingsError if matplotlib is missing, SourceError if the suffix is not .png or .svg or
-    no file can be made there.
+    no file can be created there.
     """
     if path.suffix.lower() not in SUFFIXES:
         raise SourceError(
-            str(path), f"there are no pictures of suffix {path.suffix!r}", "name a .png or .svg"
+            str(path), f"there are no plots of suffix {path.suffix!r}", "name a .png or .svg"
         )
     check_place(path)
     if find_spec("matplotlib") is None:
         raise SettingsError(
-            "pictures need matplotlib", 'pip install "neardup-solr[plot]", or leave `plot` out'
+            "plots need matplotlib", 'pip install "neardup-solr[plot]", or leave `plot` out'
         )
 
 
 def plot(tuning: Tuning, path: Path) -> None:
     """Draw the pairs of a sample by estimated similarity, and the curve of the recommended bands.
 
-    Pairs are bars of a logarithmic scale, known pairs in a colour of their own before them; the
-    suffix of the file (.png, .svg) says the format.
+    Pairs are bars on a logarithmic scale, with known pairs in another colour in front of them; the
+    suffix of the file (.png, .svg) selects the format.
 
     Raises what `check_plot` raises, and SourceError if the file cannot be written.
     """
@@ -104,7 +104,7 @@ def _draw_curve(axes: Axes, tuning: Tuning) -> None:
         ("catch", demand.catch, chosen.caught, 106),
     ):
         axes.axvline(at, color=_MARK, linewidth=1, linestyle="--")
-        is_right = at > 0.75  # a label has no room on that side then
+        is_right = at > 0.75  # then there is no room for a label on the right
         axes.annotate(
             f"{word} {at:g}: {percent(chance_there)}",
             (at, height),

@@ -1,4 +1,4 @@
-"""One report, many faces: the same rows as TSV, CSV or JSONL, by the suffix of the file."""
+"""Rows of a report as TSV, CSV or JSONL, by the suffix of the file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import orjson
 
-from neardup_solr.errors import SettingsError, SourceError
+from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import Duplicate, Match, Pair
 
@@ -25,15 +25,15 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
-    """Write pairs to a file whose suffix (.tsv, .csv, .jsonl) says the format, whole or not at all.
+    """Write pairs to a .tsv, .csv or .jsonl file, completely or not at all.
 
-    Columns id, other_id, distance (words; empty, in JSONL null, where the measure has none),
-    similarity (0..1). In TSV, backslash, tab and line breaks inside ids are escaped with a
+    The columns are id, other_id, distance (in words; empty, in JSONL null, if the measure has none)
+    and similarity (0..1). In TSV, backslash, tab and line breaks inside ids are escaped with a
     backslash; in CSV, an id that a spreadsheet would take for a formula gets a leading apostrophe.
     `read_pairs` undoes both.
 
-    Raises SourceError where the suffix is not known or the file cannot be written; a file that
-    was there before is then still whole.
+    Raises SourceError if the suffix is not known or the file cannot be written; an older file of
+    that name then stays as it is.
     """
     write_rows((_row(pair, COLUMNS) for pair in pairs), COLUMNS, Path(path))
 
@@ -41,13 +41,13 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
 def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
     """Write the pairs of a whole collection, like `write_pairs`.
 
-    Columns id, other_id, similarity, distance (empty where it was not measured), measure, cluster.
+    Columns id, other_id, similarity, distance (empty if it was not measured), measure, cluster.
     """
     write_rows((_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS, Path(path))
 
 
 def write_rows(rows: Iterable[Row], columns: Sequence[str], path: Path) -> None:
-    """Write rows to a file whose suffix (.tsv, .csv, .jsonl) says the format, whole or not at all.
+    """Write rows to a .tsv, .csv or .jsonl file, completely or not at all.
 
     Raises SourceError if the suffix is not known or the file cannot be written.
     """
@@ -72,23 +72,23 @@ def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
 def format_rows(rows: Iterable[Row], columns: Sequence[str], format: str) -> Iterator[str]:
     """Lines of rows in a format: "tsv", "csv" or "jsonl".
 
-    Raises SettingsError for another format.
+    Raises ArgumentError for another format.
     """
     check_format(format)
     return _FACES[f".{format}"](rows, columns)
 
 
 def check_format(format: str) -> None:
-    """Refuse a format that is not known, with SettingsError, before any work is done for it."""
+    """Refuse an unknown format, by ArgumentError, before any work is done for it."""
     if f".{format}" not in _FACES:
         known = ", ".join(suffix[1:] for suffix in _FACES)
-        raise SettingsError(f"there is no format {format!r}", f"choose table, {known}")
+        raise ArgumentError(f"there is no format {format!r}", f"choose table, {known}")
 
 
 def check_output(path: Path) -> None:
-    """Refuse a report file that could not be written, before any work is done for it.
+    """Refuse a report file that cannot be written, before any work is done for it.
 
-    Raises SourceError where its suffix is not known, or as `check_place` does.
+    Raises SourceError if its suffix is not known, or as `check_place` does.
     """
     _face(path)
     check_place(path)

@@ -23,7 +23,7 @@ def of_pairs(pairs: Sequence[Duplicate] | Sequence[Pair], names: Sequence[str]) 
 
 
 def of_clusters(clusters: Iterable[Cluster]) -> Columns:
-    """The members of clusters, one a row: cluster, id, canonical, similarity and distance to it."""
+    """The members of clusters, a row each, with similarity and distance to the canonical one."""
     rows = [
         (one.id, member.id, member.id == one.canonical, member.similarity, member.distance)
         for one in clusters
@@ -39,7 +39,7 @@ def beside(
     kept: Mapping[str, Mapping[str, Any]],
     sides: Sequence[str] = ("id", "other_id"),
 ) -> Columns:
-    """The columns, and beside the ids the texts and the kept columns of their documents."""
+    """The columns, with the texts and the kept columns of the documents added."""
     found = dict(columns)
     names = list(dict.fromkeys(name for values in kept.values() for name in values))
     for side in sides:
@@ -55,7 +55,7 @@ def beside(
 
 
 class Table:
-    """A result that can be had as a table of any library that the user has."""
+    """A result that can be converted to a table of pyarrow, pandas or polars."""
 
     __slots__ = ()
 
@@ -91,7 +91,7 @@ def to_arrow(columns: Columns) -> pa.Table:
 def to_pandas(columns: Columns) -> pd.DataFrame:
     """Columns as a pandas DataFrame; raises SettingsError if pandas is missing."""
     made: pd.DataFrame = _library("pandas").DataFrame(columns)
-    # Pandas would make floats of whole numbers if one is missing.
+    # Pandas would make whole numbers floats if one is missing.
     types = {"whole": "Int64", "number": "float64", "flag": "bool", "text": "object",
              "texts": "object"}  # fmt: skip
     wanted = {name: types.get(_KINDS.get(name, "")) for name in columns}
@@ -118,7 +118,7 @@ _KINDS = {
 
 
 def _alike(columns: Columns) -> Columns:
-    """The columns; one of values that differ in type, as kept ones may, has them as text."""
+    """The columns; values that differ in type, as kept ones may, become texts."""
     return {
         name: values if name in _KINDS or len({type(v) for v in values} - {type(None)}) < 2
         else [None if value is None else str(value) for value in values]

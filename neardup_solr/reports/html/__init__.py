@@ -1,4 +1,4 @@
-"""The report of a whole collection's near-duplicates as one HTML file that needs nothing else."""
+"""The report of a collection's near-duplicates as one HTML file that needs no other file."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _SLOT = re.compile(r"<!-- ([a-z]+) -->\n?")
 class Page:
     """What a report page shows.
 
-    `summary` holds the large figures and `parameters` how they came about, both by label, in
-    order; `texts` the texts by id, of which any may be missing (an estimate reads none);
-    `curve` the (bands, rows) that found the candidates; `complete` is False if the work was cut
-    short; `notes` are sentences that the reader should know.
+    `summary` has the large figures and `parameters` how they were found, both by label, in order;
+    `texts` the texts by id, of which any may be missing (an estimate reads none); `curve` the
+    (bands, rows) that found the candidates. `complete` is False if something may be missing;
+    `notes` are sentences that say what.
     """
 
     title: str
@@ -43,8 +43,9 @@ class Page:
 def page_lines(page: Page) -> Iterator[str]:
     """The HTML of a page, piece by piece; the same page gives the same file.
 
-    Beyond 10,000 pairs it lists those of the largest clusters, and says so; its figures count all.
-    The file loads nothing and runs no code but its own; texts are data in it and never markup.
+    If there are more than 10,000 pairs, it lists those of the largest clusters, and says so; its
+    figures count all. The file loads nothing and runs only its own code; texts are data in it,
+    never markup.
     """
     style, script = _asset("report.css"), _asset("report.js")
     listed = listing(page.clusters, page.pairs)
@@ -80,7 +81,7 @@ def _similarities(page: Page) -> str:
 
 
 def _policy(style: str, script: str) -> str:
-    """The Content Security Policy: this style, this script, and nothing else at all."""
+    """The Content Security Policy: this style, this script, and nothing else."""
     rules = (
         "default-src 'none'",
         f"style-src '{_sha256(style)}'",

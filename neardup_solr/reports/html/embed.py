@@ -1,8 +1,8 @@
-"""What a page lists, as JSON inside it: compact rows, harmless whatever the texts say.
+"""What a page lists, as JSON inside it: compact rows, harmless whatever the texts contain.
 
-A document is known by its row, in the natural order of ids. The words of a text stand with one
-space between; a space inside of what a word is shown as becomes U+00A0, and a word that joined
-the one before begins with U+2009. Words have no spaces of their own, of whatever kind.
+A document is known by its row, in the natural order of ids. The words of a text are separated by
+one space; a space inside a word as it is shown becomes U+00A0, and a word that was joined to the
+one before begins with U+2009. Words themselves contain no spaces of any kind.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ MOST_PAIRS = 10_000
 MOST_OF_CLUSTER = 500  # pairs of one cluster
 _DIGITS = 4  # of a similarity
 _INNER, _JOINED = "\u00a0", "\u2009"
-# What could end the script element or a line of it, and what UTF-8 cannot hold.
+# What could end the script element or a line in it, and what UTF-8 cannot encode.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
@@ -37,9 +37,9 @@ class Listing:
 def listing(
     clusters: Sequence[Cluster], pairs: Sequence[Duplicate], *, most: int = MOST_PAIRS
 ) -> Listing:
-    """The largest clusters, in the order given, with up to 10,000 pairs in all, 500 of each.
+    """The largest clusters, in the given order, with up to 10,000 pairs in all, 500 of each.
 
-    Pairs of a cluster are listed in the order given; those of no cluster are not.
+    The pairs of a cluster are listed in the given order; pairs of no cluster are not listed.
     """
     room, wanted = most, set()
     for cluster in sorted(clusters, key=lambda cluster: -len(cluster.members)):
@@ -57,16 +57,18 @@ def listing(
     in_clusters = sum(cluster.pairs for cluster in clusters)
     if len(listed_pairs) >= in_clusters:
         return Listing(clusters=listed_clusters, pairs=listed_pairs, note=None)
+    where = ""
+    if len(listed_clusters) < len(clusters):
+        where = f", of the {len(listed_clusters):,} largest of {len(clusters):,} clusters"
     note = (
-        f"This page lists {len(listed_pairs):,} of {in_clusters:,} pairs, in the"
-        f" {len(listed_clusters):,} largest of {len(clusters):,} clusters; the figures count all."
-        " Write .tsv or .parquet to have every pair."
+        f"This page lists {len(listed_pairs):,} of {in_clusters:,} pairs{where}; the figures count"
+        " all pairs. Write .tsv or .parquet to get every pair."
     )
     return Listing(clusters=listed_clusters, pairs=listed_pairs, note=note)
 
 
 def facts(about: Mapping[str, object], curve: tuple[int, int] | None) -> Iterator[str]:
-    """What the head of the page says."""
+    """The facts in the head of the page."""
     yield from _block("facts", [dict(about) | {"curve": curve}])
 
 
@@ -87,13 +89,13 @@ def rows(
 
 
 def encoded(value: object) -> str:
-    r"""A value as JSON that may stand in a script element: `<` is \u003c there, and so on."""
+    r"""A value as JSON that is safe in a script element: `<` becomes \u003c, and so on."""
     line = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", line)
 
 
 def steps(first: Sequence[str], second: Sequence[str]) -> list[int]:
-    """A diff as numbers in turns of three: words equal, then removed, then added."""
+    """A diff as groups of three numbers: words that are equal, removed and added."""
     numbers = [0, 0, 0]
     for change in diff.changes(first, second):
         removed = change.first.stop - change.first.start

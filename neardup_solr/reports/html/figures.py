@@ -1,4 +1,4 @@
-"""The two pictures of a report page, as SVG that takes its colours and fonts from the page."""
+"""The two figures of a report page, as SVG that takes its colours and fonts from the page."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from neardup_solr.minhash.bands import probability
 BINS = 50
 WIDTH, HEIGHT = 432, 216
 TOP, BOTTOM = 18, 181  # of the bars; titles are above, the axis and its name below
-CHARACTER = 7  # the width of one, roughly, in the largest font that the page has for pictures
+CHARACTER = 7  # its approximate width in the largest font that the page uses in figures
 
-EACH_SIZE = 24  # up to so many documents, each cluster size has a bar of its own
-LEAST_SIZES = 8  # there is room for at least so many, or few bars would be huge
-LOG_FROM = 40  # a bar this many times as high as another asks for a logarithm
+EACH_SIZE = 24  # up to this size, each cluster size has its own bar
+LEAST_SIZES = 8  # there is room for at least this many bars, or a few would be huge
+LOG_FROM = 40  # if a bar is this many times as high as another, the axis is logarithmic
 POWERS = [10**power for power in range(12)]
 ROUND = [digit * power for power in POWERS for digit in (1, 2, 5)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Axis:
-    """The values from `low` at the place `start` of the picture to `high` at `end`."""
+    """An axis with the value `low` at the coordinate `start` and `high` at `end`."""
 
     low: float
     high: float
@@ -35,7 +35,7 @@ class Axis:
     is_logarithmic: bool = False
 
     def place(self, value: float) -> float:
-        """Where in the picture a value is."""
+        """The coordinate of a value."""
         low, high = self.low, self.high
         if self.is_logarithmic:
             low, high, value = math.log(low), math.log(high), math.log(value)
@@ -59,7 +59,7 @@ def similarities_figure(similarities: Sequence[float], curve: tuple[int, int] | 
 
 
 def sizes_figure(sizes: Sequence[int]) -> str:
-    """Clusters by their number of documents as an SVG; logarithmic if they differ much."""
+    """Clusters by their number of documents as an SVG; logarithmic if sizes differ much."""
     most = max(sizes, default=2)
     edges: NDArray[np.float64]
     ticks: Sequence[int]
@@ -85,7 +85,7 @@ def sizes_figure(sizes: Sequence[int]) -> str:
 
 
 def _counts_axis(counts: NDArray[np.int64]) -> Axis:
-    """The upright axis of bars, logarithmic if their heights differ much."""
+    """The vertical axis of bars, logarithmic if their heights differ much."""
     most = int(counts.max(initial=1))
     least = int(counts[counts > 0].min(initial=most))
     if most >= LOG_FROM * least:
@@ -103,7 +103,7 @@ def _left(up: Axis) -> int:
 
 
 def _axes(across: Axis, up: Axis, below: str, above: str) -> Iterator[str]:
-    """The lines behind the bars, the labels of both axes and what they mean."""
+    """The grid lines, and the labels and titles of both axes."""
     for tick in up.ticks:
         yield _line(across, up.place(tick))
         yield _text(across.start - 4, up.place(tick), f"{tick:,}", anchor="end")
@@ -149,7 +149,7 @@ def _line(across: Axis, height: float) -> str:
 
 
 def _text(x: float, y: float, text: str, *, anchor: str = "middle", colour: str = "text") -> str:
-    """Words whose middle is at the height `y`, whatever size the page gives them."""
+    """A text with its middle at the height `y`, whatever its font size."""
     return (
         f'<text x="{x}" y="{y}" dy="0.35em" text-anchor="{anchor}" class="fill-{colour}">'
         f"{text}</text>"

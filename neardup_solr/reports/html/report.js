@@ -284,7 +284,7 @@ const COLUMNS = [
   { label: "Documents", of: (cluster) => cluster.members.length, type: "number", title: "Documents in the cluster" },
   { label: "Pairs", of: (cluster) => cluster.count, type: "number", title: "Verified pairs" },
   { label: "Similarity", of: (cluster) => cluster.low, type: "number", title: "Of the least and of the most similar pair" },
-  { label: "Diameter", of: (cluster) => cluster.diameter, type: "number", title: "Longest of the shortest paths over pairs; 1: everything is near everything" },
+  { label: "Diameter", of: (cluster) => cluster.diameter, type: "number", title: "Most pairs between two documents on the shortest path; 1: any two are a pair" },
   { label: "Bridges", of: (cluster) => cluster.bridges.size, type: "number", title: "Documents without which the cluster falls apart" },
   { label: "Canonical", of: (cluster) => cluster.canonical, type: "", title: "The document to keep" },
 ];
@@ -485,7 +485,7 @@ function start() {
   find("parameters").append(...factsList(facts.parameters));
   find("how").hidden = facts.parameters.length === 0;
   find("curve").textContent = caption();
-  if (!facts.complete) find("notes").append(make("p", { class: "note warning" }, "This report is not complete: the work was cut short."));
+  if (!facts.complete) find("notes").append(make("p", { class: "note warning" }, "This report is not complete."));
   find("notes").append(...facts.notes.map((note) => make("p", { class: "note" }, ...plain(note))));
   find("headers").append(...COLUMNS.map((column) => make("th", { scope: "col", class: column.type, title: column.title }, button(column.label, () => sortBy(column), ""))));
   find("filters").addEventListener("input", readFilters);

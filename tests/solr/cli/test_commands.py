@@ -241,7 +241,7 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
     base = solr.base
     try:
         assert "is created" in run("init", "-c", name, "--solr", base).stderr
-        assert "is there, with all fields" in run("init", "-c", name, "--solr", base).stderr
+        assert "exists, with all fields" in run("init", "-c", name, "--solr", base).stderr
     finally:
         from neardup_solr.solr import admin, collection
 
@@ -275,7 +275,7 @@ def test_arguments_that_are_not_utf8_are_wrong_usage(run: Run, words: list[str])
     """Bytes that are no text are refused in one line, wherever they stand."""
     failed = run(*words, b"\xff", input="")
     assert failed.returncode == 2
-    assert failed.stderr.startswith(r"neardup: \udcff is no text in this locale's encoding; ")
+    assert failed.stderr.startswith(r"neardup: \udcff is not valid in this locale's encoding; ")
     assert len(failed.stderr.splitlines()) == 1
 
 

@@ -101,8 +101,8 @@ def test_marks_come_and_go(run: Run, tmp_path: Path) -> None:
         "Would mark 2 documents of 1 cluster (dry run: nothing was changed).",
         "Marked 2 documents of 1 cluster.",
         "All 2 documents of 1 cluster are marked already.",
-        "Would take the marks of 2 documents away (dry run: nothing was changed).",
-        "Took the marks of 2 documents away; all else is as before.",
+        "Would remove the marks of 2 documents (dry run: nothing was changed).",
+        "Removed the marks of 2 documents; nothing else was changed.",
         "No document is marked.",
     ]
 

@@ -61,7 +61,7 @@ def test_index_and_hold(run: Run, new: Path, tmp_path: Path) -> None:
              "--held", str(held), "-o", str(output))  # fmt: skip
     made = run(*words)
     assert made.returncode == 0
-    assert f"What is held is in {held}." in made.stderr
+    assert f"Held documents are in {held}." in made.stderr
     first, second = map(orjson.loads, held.read_text().splitlines())
     assert first["id"] == "0"
     assert second == {

@@ -46,7 +46,7 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
     assert (done.returncode, done.stdout) == (0, "")
     assert f"added; neardup init -c {shop.name} --remove takes them out." in done.stderr
     assert shop.kept_names().text == ("title", "body")
-    assert "is there, with all fields" in on_shop("init").stderr
+    assert "exists, with all fields" in on_shop("init").stderr
     assert "would be removed: nd_" in on_shop("init", "--remove", "--dry-run").stderr
     removed = on_shop("init", "--remove")
     assert (removed.returncode, removed.stderr) == (

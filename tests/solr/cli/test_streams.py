@@ -97,7 +97,7 @@ def test_a_full_disk_under_the_output_is_one_line(
         )
     assert failed.returncode == 1
     assert failed.stderr.splitlines()[-1] == (
-        "neardup: standard output: No space left on device; check its room and permissions"
+        "neardup: standard output: No space left on device; check free space and permissions"
     )
     assert "Traceback" not in failed.stderr
 

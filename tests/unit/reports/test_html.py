@@ -264,4 +264,4 @@ def test_the_largest_clusters_are_listed_where_there_are_very_many_pairs() -> No
     assert [len(cluster.members) for cluster in some.clusters] == [40, 3]
     assert Counter(pair.cluster for pair in some.pairs) == {"1-0": 500, "2-0": 3}
     assert some.note is not None
-    assert some.note.startswith("This page lists 503 of 784 pairs, in the 2 largest of 3 clusters")
+    assert some.note.startswith("This page lists 503 of 784 pairs, of the 2 largest of 3 clusters;")
