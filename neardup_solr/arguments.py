@@ -1,7 +1,7 @@
-"""What a verb is called with, held against its own signature before any work begins.
+"""The arguments of a verb, checked against its signature before any work begins.
 
 The annotations of a verb are all that is needed: `Literal` lists choices, `int | None` wants a
-whole number or nothing. So a wrong type is one clear line here instead of a riddle from inside.
+whole number or nothing. So a wrong type is one clear line instead of an error from inside.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OPENED = 'open it first: nd.connect("http://host:8983/solr", "NAME")'
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
-    """The same verb, whose arguments are what its annotations say, or it raises ArgumentError."""
+    """The same verb, which raises ArgumentError if an argument does not fit its annotation."""
 
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -48,12 +48,12 @@ def checked(verb: Callable[P, R]) -> Callable[P, R]:
 
 
 def listed(given: T | Sequence[T]) -> tuple[T, ...]:
-    """One text, or several, as a tuple of them."""
+    """One text, or several, as a tuple."""
     return (given,) if isinstance(given, str) else tuple(given)
 
 
 def require(condition: bool, reason: str, next_step: str) -> None:
-    """Refuse arguments that cannot be, by ArgumentError."""
+    """Raise ArgumentError unless a condition holds."""
     if not condition:
         raise ArgumentError(reason, next_step)
 
@@ -65,15 +65,16 @@ def require_positive(**given: int | None) -> None:
 
 
 def require_choice(name: str, given: object, choices: Collection[str]) -> None:
-    """Refuse what is none of the choices, and name the one that was probably meant."""
-    if given not in choices:
+    """Refuse what is not one of the choices, and name the one that was probably meant."""
+    if not isinstance(given, str) or given not in choices:
         raise _no_choice(name, given, choices)
 
 
 def _no_choice(name: str, given: object, choices: Collection[str]) -> ArgumentError:
     near = _nearest(str(given), choices)
-    meant = f"did you mean {near!r}? There are" if near else "choose one of"
-    return ArgumentError(f"`{name}` cannot be {given!r}", f"{meant} {', '.join(choices)}")
+    meant = f"did you mean {near!r}? Choose one of" if near else "choose one of"
+    said = repr(given) if isinstance(given, str) else shown(given)
+    return ArgumentError(f"`{name}` cannot be {said}", f"{meant} {', '.join(choices)}")
 
 
 def _nearest(given: str, known: Iterable[str]) -> str | None:
@@ -107,7 +108,7 @@ def _known(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]
 
 
 def _by_name(signature: inspect.Signature) -> str | None:
-    """How the arguments are given that have a place; None where all have to be named."""
+    """How to give arguments by position; None if all have to be named."""
     given = list(signature.parameters.values())
     placed = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
     if not placed:
@@ -116,7 +117,7 @@ def _by_name(signature: inspect.Signature) -> str | None:
 
 
 def _swapped(name: str, given: Mapping[str, Any], kinds: Mapping[str, Sequence[Any]]) -> str | None:
-    """The argument that got the collection which another one has to be."""
+    """The argument that was given the collection meant for another argument."""
     if not _wants_collection(kinds[name]):
         return None
     others = (other for other in given if not _wants_collection(kinds[other]))
@@ -157,7 +158,7 @@ def _kinds(hint: Any) -> tuple[Any, ...]:
 
 def _fits(value: object, kinds: Sequence[Any]) -> bool:
     if isinstance(value, str) and any(getattr(kind, "__name__", "") == "Path" for kind in kinds):
-        return "\0" not in value  # names of files may hold bytes that are no text
+        return "\0" not in value  # names of files may hold bytes that are not text
     return any(_is(value, kind) for kind in kinds)
 
 
@@ -187,14 +188,14 @@ def _are(values: Sequence[object], kinds: Sequence[Any]) -> bool:
 
 
 def _is_usual(number: Any) -> bool:
-    """Whether a number is one that files, JSON and Solr know."""
+    """Whether files, JSON and Solr can hold a number."""
     if isinstance(number, Integral):
         return abs(int(number)) < 2**63
     return math.isfinite(number)
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be sent and written: half of a surrogate pair cannot."""
+    """Whether it can be sent and written, unlike half of a surrogate pair."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -203,7 +204,7 @@ def _is_text(value: str) -> bool:
 
 
 def _is_several(value: object) -> TypeGuard[Collection[object]]:
-    """Whether a value has several of something, and may be gone through twice."""
+    """Whether a value has several items, and can be iterated twice."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
 
 
@@ -243,7 +244,7 @@ def shown(value: object) -> str:
     if isinstance(value, bool | Real):
         return repr(value)[:40]
     if isinstance(value, str):
-        return f"the text {value[:40]!r}{'' if _is_text(value) else ', which is no Unicode'}"
+        return f"the text {value[:40]!r}{'' if _is_text(value) else ', which is not valid Unicode'}"
     kind = type(value)
     name = kind.__name__
     if kind.__module__ != "builtins":
@@ -292,7 +293,7 @@ def _texts(name: str, value: object) -> str:
 
 
 def _example(name: str, value: object, kind: Any) -> str | None:
-    """How a value of a kind is given; None where nothing is an example."""
+    """How to give a value of a kind; None if there is no example."""
     origin = get_origin(kind) or kind
     if origin is Literal:
         return f'give one, such as {name}="{get_args(kind)[0]}"'

@@ -1,6 +1,6 @@
-"""The words that arguments and options may be, each kind in one place.
+"""The words that arguments and options may be.
 
-As types, so that mypy, editors and the parser of the command know them.
+They are types, so that mypy, editors and the parser of the command know them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Literal
 Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
 Family = Literal["affine", "xor"]  # of hashes
 MeasureName = Literal["words", "jaccard", "containment", "aligned", "estimate"]
-# What a search's candidates share with what is searched for.
+# What the candidates of a search share with the text.
 By = Literal["shingles", "bands", "signatures", "profile", "md5", "native"]
 Same = Literal["first_word", "md5_hash"]  # fields that have to be equal
 # How the candidates of a whole collection are found.

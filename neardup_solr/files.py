@@ -1,4 +1,4 @@
-"""Files: those that come with the package, and those that are written whole or not at all."""
+"""Files that come with the package, and files that are written as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ def check_place(path: Path) -> None:
 
 
 def check_apart(files: Mapping[str, Path | None]) -> None:
-    """Refuse one file for two purposes, by SourceError: one would be read or written over.
+    """Refuse one file for two purposes, by SourceError: it would be overwritten.
 
-    `files` has a file, or None, for what each is called.
+    `files` has a file, or None, for the name of each purpose.
     """
     try:
         named = {name: path.resolve() for name, path in files.items() if path is not None}
     except ValueError as error:  # of a NUL character
         given = next(str(path) for path in files.values() if "\0" in str(path))
-        raise SourceError(given, f"is no name of a file ({error})", "name another") from None
+        raise SourceError(given, f"is not the name of a file ({error})", "name another") from None
     for (name, path), (other, other_path) in combinations(named.items(), 2):
         if path == other_path:
             raise SourceError(str(path), f"is both {name} and {other}", "name two files")
@@ -83,7 +83,7 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 def whole(path: Path) -> Iterator[Path]:
     """As `replaced`, for a file that the user has named.
 
-    Raises SourceError if the file cannot be written; one that was there before is still whole.
+    Raises SourceError if the file cannot be written; one that was there before is left as it was.
     """
     with _blamed_on(path), replaced(path) as unfinished:
         yield unfinished
@@ -91,9 +91,9 @@ def whole(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A name to write to beside a file, which appears, or changes, only once all is on the disk.
+    """A name to write to beside a file, which is created or replaced once all is on the disk.
 
-    Raises OSError if that cannot be.
+    Raises OSError if it cannot be written.
     """
     unfinished = _beside(path)
     try:

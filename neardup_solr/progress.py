@@ -1,4 +1,4 @@
-"""How far a verb is, and what it could not use: told to whoever watches."""
+"""How far a verb is and what it could not use, for whoever asks to be told."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ class Progress:
     """How far a verb is.
 
     `stage` is a word for what is being done ("indexing", "comparing", ...), `done` how many
-    documents (when "joining" bands, when "comparing" in `duplicates` pairs) are behind it, of
-    `total`. If nobody knows the total, `share` may say what part of the source is behind it, 0..1.
+    documents of `total` are done (bands when "joining", pairs when "comparing" in `duplicates`).
+    If the total is not known, `share` may be the part of the source that is done, 0..1.
     """
 
     stage: str
@@ -34,25 +34,25 @@ def unheard(_: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watching:
-    """Who is told what: of each record that cannot be used, and now and then of progress."""
+    """Who is told about each record that cannot be used, and now and then about progress."""
 
     on_error: OnError | None = None
     on_progress: OnProgress = field(default=unheard)
 
     @classmethod
     def of(cls, on_error: OnError | None, on_progress: OnProgress | None) -> Watching:
-        """Those who are told, as a verb's arguments name them."""
+        """The functions that a verb was given as arguments."""
         return cls(on_error=on_error, on_progress=on_progress or unheard)
 
 
 SILENT = Watching()
 LOG = logging.getLogger("neardup_solr")
-MOST_ERRORS = 1_000  # that a result holds; the others are only counted
+MOST_ERRORS = 1_000  # that a result holds; more are only counted
 
 
 @dataclass(slots=True)
 class Failures:
-    """The records that a verb could not use: how many, the first of them, and whom to tell.
+    """The records that a verb could not use: how many, the first of them, and who is told.
 
     If nobody asked to be told (`on_error` is None), `warn` logs one line about all of them.
     """
@@ -62,7 +62,7 @@ class Failures:
     first: list[RecordError] = field(default_factory=list)
 
     def add(self, error: RecordError) -> None:
-        """Count a record, and tell of it."""
+        """Count a record and report it."""
         self.count += 1
         if len(self.first) < MOST_ERRORS:
             self.first.append(error)

@@ -1,4 +1,4 @@
-"""The things that flow, one frozen record each, and their ids.
+"""What flows through the package, one frozen record each, and ids.
 
 Dicts live only at the file and Solr borders.
 """
@@ -18,7 +18,7 @@ class Document:
     """A text with its id, as a source gives it.
 
     `kept` holds the further columns that were asked for (`--keep`), values as JSON types;
-    `position` says where the record stands in its source ("listings.csv, line 7").
+    `position` says where the record is in its source ("listings.csv, line 7").
     """
 
     id: str
@@ -33,8 +33,8 @@ class Entry:
 
     `normal` is the normal form of `content`; `shingles` (content_ng), `signatures` (content_sg)
     and `bands` (content_bands) are terms; `signature` is the encoded MinHash signature. A document
-    without a word has none of those. `profile_hash` is its text profile, ""
-    where that was not asked for.
+    without words has none of those. `profile_hash` is its text profile, "" if that was not
+    asked for.
     """
 
     id: str
@@ -53,10 +53,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hit:
-    """A document that Solr found, and how many terms it shares with what was asked for.
+    """A document that Solr found, and how many terms it shares with the query.
 
-    `md5_hash` and `num_words` tell something of its text without reading it; they are "" and None
-    if they were not asked for, or are not there. `fields` are those that were asked for, by name.
+    `md5_hash` and `num_words` describe its text without reading it; they are "" and None if they
+    were not asked for or are missing. `fields` are those that were asked for, by name.
     """
 
     id: str
@@ -70,8 +70,8 @@ class Hit:
 class Match:
     """A re-ranked hit: `similarity` lies in 0..1 by the measure of the search.
 
-    `distance` counts words inserted, deleted or replaced (word-level Levenshtein); None where the
-    measure has none.
+    `distance` counts words inserted, deleted or replaced (word-level Levenshtein); None if the
+    measure has no distance.
     """
 
     id: str
@@ -98,8 +98,8 @@ class Pair:
 class Duplicate:
     """Two near-duplicates of a whole collection, and the cluster that they are in.
 
-    `similarity` lies in 0..1 by `measure`; `distance` counts words, None where the measure has
-    none; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
+    `similarity` lies in 0..1 by `measure`; `distance` counts words, None if the measure has no
+    distance; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
     bands that the two have in common.
     """
 
@@ -116,7 +116,7 @@ class Duplicate:
 class Member:
     """A document of a cluster, compared with the cluster's canonical document.
 
-    The canonical document itself has similarity 1; `distance` is None where the measure has none.
+    The canonical document itself has similarity 1; `distance` is None if the measure has none.
     """
 
     id: str
@@ -129,10 +129,10 @@ class Cluster:
     """Documents that verified pairs connect.
 
     `id` is the first of their ids in natural order, `canonical` the document to keep; `members`
-    begin with that one, then come the nearest to it. `pairs` counts the verified pairs, `diameter`
-    is the longest of the shortest paths over them (1: all are near-duplicates of each other; 0:
-    not computed, the cluster is too large), `bridges` are the documents without which the cluster
-    would fall apart.
+    begin with that one, and go on with the nearest to it. `pairs` counts the verified pairs,
+    `diameter` is the longest of the shortest paths over them (1: all are near-duplicates of each
+    other; 0: not computed, the cluster is too large), `bridges` are the documents without which the
+    cluster would fall apart.
     """
 
     id: str
@@ -145,10 +145,10 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Removed:
-    """A document that is not needed beside another one that is kept.
+    """A document that is removed because another one is kept.
 
-    `duplicate_of` is the id of that one, `similarity` that of the two; None for a record whose id
-    comes again later, which is compared with nothing.
+    `duplicate_of` is the id of the one that is kept, `similarity` that of the two; None for a
+    record whose id is repeated later, which is not compared.
     """
 
     id: str
@@ -161,9 +161,9 @@ _LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
 
 
 def id_problem(id: str) -> str | None:
-    """Why an id cannot be one: empty, over 512 bytes of UTF-8, or with a lone surrogate; or None.
+    """What is wrong with an id: empty, over 512 bytes of UTF-8, a lone surrogate; None if nothing.
 
-    Solr would take the first, and replace the characters of the last.
+    Solr would accept an empty one, and replace a lone surrogate.
     """
     try:
         size = len(id.encode())

@@ -5,8 +5,8 @@ In a conftest.py, either of
     from neardup_solr.testing import solr
     pytest_plugins = ["neardup_solr.testing"]
 
-and a test that names `solr` gets a `neardup_solr.Solr`; `pysolr.Solr(solr.url)` talks to the same
-core. Needs the extra `server`.
+and a test that names `solr` gets a `neardup_solr.Collection`; `pysolr.Solr(solr.url)` talks to the
+same core. Needs the extra `server`.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
 
-# Not $NEARDUP_SOLR_URL: that may name a Solr of production, where no test has business.
+# Not $NEARDUP_SOLR_URL: that may be a Solr in production, which tests must not touch.
 ADDRESS = "NEARDUP_TEST_SOLR_URL"
 _FOUND = pytest.StashKey[str]()
 
 
 @pytest.fixture
 def solr(request: pytest.FixtureRequest) -> Iterator[Collection]:
-    """A fresh, empty core with all fields on a real Solr, taken away after the test.
+    """A fresh, empty core with all fields on a real Solr, deleted after the test.
 
     The Solr is an embedded one that the first such test starts, in a folder of its own, and that
-    ends with the run; or the one whose address is in $NEARDUP_TEST_SOLR_URL. Where none starts,
-    the test fails by ServerError: it is never skipped.
+    ends with the run; or the one whose address is in $NEARDUP_TEST_SOLR_URL. If none starts, the
+    test fails with ServerError: it is never skipped.
     """
     with fresh_core(_address(request.config)) as core:
         yield core
@@ -48,8 +48,8 @@ def solr(request: pytest.FixtureRequest) -> Iterator[Collection]:
 def fresh_core(address: str) -> Iterator[Collection]:
     """A new, empty core or collection with all fields on the Solr at an address.
 
-    It is deleted with everything in it when the block ends. Raises SolrError where that Solr
-    cannot be reached, or has no configset `neardup`.
+    It is deleted with everything in it when the block ends. Raises SolrError if that Solr
+    cannot be reached or has no configset `neardup`.
     """
     core = collection.open_collection(address, f"test_{uuid.uuid4().hex[:12]}")
     admin.create(core, configset=solr_config() / "conf")
@@ -63,8 +63,8 @@ def fresh_core(address: str) -> Iterator[Collection]:
 def private_home(folder: Path) -> Iterator[Path]:
     """Let a folder hold the embedded Solr that this process uses, with the user's own jars.
 
-    Until the block ends $NEARDUP_HOME names it, so that no test meets what the user has indexed;
-    then a Solr that runs there is stopped. Raises ServerError where the jars cannot be fetched.
+    Until the block ends $NEARDUP_HOME names it, so that no test sees what the user has indexed;
+    then a Solr that runs there is stopped. Raises ServerError if the jars cannot be downloaded.
     """
     user_jars = layout().jars
     jars.install(user_jars, jars.locked(), tell=lifecycle.to_stderr)

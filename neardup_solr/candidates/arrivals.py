@@ -30,10 +30,10 @@ def within(keys: Keys) -> Shared:
 
 
 class Arrivals:
-    """Who has which band key, of documents that are numbered in the order in which they came.
+    """Which documents have which band key; documents are numbered in the order in which they came.
 
     Sorted runs whose sizes at least double from the newest to the oldest: what is added is merged
-    with the newest of them, so that n keys lie in about log2(n) runs and are moved as often
+    with the newest ones, so that n keys are in about log2(n) runs and are moved that often
     (O'Neil et al., "The Log-Structured Merge-Tree", 1996). 16 bytes a key.
     """
 
@@ -50,7 +50,7 @@ class Arrivals:
         self._runs.append((flat[order], owners[order]))
 
     def sharing(self, keys: Keys) -> Shared:
-        """Who shares a band with rows of `keys`: the rows, the numbers, and how many bands."""
+        """Documents that share a band with rows of `keys`: rows, numbers, and how many bands."""
         flat, rows = keys.ravel(), np.repeat(np.arange(len(keys)), keys.shape[1])
         parts = [_met(run, flat, rows) for run in self._runs]
         if not parts:

@@ -2,8 +2,8 @@
 
 Documents are row numbers in the natural order of their ids, 0 to documents - 1; `pairs` (uint32,
 pairs × 2) has each verified pair once, the smaller number first; `similarities` (float64) has
-theirs. `labels` (int64, documents) name each document's cluster by the smallest row number in it,
-so a document alone by its own.
+theirs. `labels` (int64, documents) name each document's cluster by the smallest row number in it;
+a single document is its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Similarities = NDArray[np.float64]
 
 
 def linked(linkage: str, documents: int, pairs: Pairs, similarities: Similarities) -> Labels:
-    """The labels by a linkage of that name: "single" or "complete".
+    """The labels by a linkage, "single" or "complete".
 
     Raises ArgumentError if there is no such linkage.
     """
@@ -54,8 +54,8 @@ def complete(documents: int, pairs: Pairs, similarities: Similarities) -> Labels
 
     Clusters merge in the order of the least similarity between their documents, the greatest
     first (Sørensen 1948); a pair that was not verified keeps them apart. Equal similarities count
-    in the order of their row numbers, so that the order of `pairs` is of no consequence. Pairs
-    that were never compared split what belongs together: compare the `missing` ones first, and
+    in the order of their row numbers, so that the order of `pairs` does not matter. Pairs that
+    were never compared split what belongs together: compare the `missing` ones first, and
     let one document stand for those that are identical (`folded`). Time grows as pairs × log
     pairs, memory as the pairs.
     """
@@ -70,11 +70,11 @@ def complete(documents: int, pairs: Pairs, similarities: Similarities) -> Labels
 def folded(
     pairs: Pairs, similarities: Similarities, stand_ins: Labels
 ) -> tuple[Pairs, Similarities]:
-    """The pairs of those documents that stand for identical ones, with their similarities.
+    """The pairs between the documents that stand for identical ones, with their similarities.
 
     `stand_ins` (documents,) has the smallest row number of the documents that are identical to
     each. The labels of all come from those of the folded pairs: `labels[stand_ins]`. So a million
-    identical documents cost no pair. Of pairs that become one the greatest similarity counts.
+    identical documents make no pair. If pairs become one, the greatest similarity counts.
     """
     ends = np.sort(stand_ins[pairs], axis=1)
     order = np.lexsort((-similarities, ends[:, 1], ends[:, 0]))
@@ -90,10 +90,10 @@ MOST_WALKED = 2_000  # documents of a cluster whose diameter is worth the time
 
 
 def missing(documents: int, pairs: Pairs, labels: Labels, *, most: int = MOST_MISSING) -> Pairs:
-    """The pairs of one cluster that are not among `pairs`, of clusters of at most so many.
+    """The pairs that are missing within clusters of at most `most` documents.
 
     Shape (missing, 2), as `pairs`, at most documents × (most - 1) / 2 of them. With the labels of
-    `single` they are what complete linkage lacks where candidates were not compared.
+    `single` they are what complete linkage lacks if candidates were not compared.
     """
     members, bounds = _groups(labels, most)
     wanted = np.zeros(documents, dtype=np.bool_)
@@ -113,8 +113,8 @@ def diameters(
     """The diameter of each document's cluster: the longest of its shortest paths over `pairs`.
 
     Shape (documents,). 1: any two are a pair; 0: the document is alone, or its cluster has more
-    than `most` documents. By iFUB (Crescenzi and others 2013), which is exact and mostly needs
-    few of the walks, one from each document, that it takes at worst.
+    than `most` documents. By iFUB (Crescenzi and others 2013), which is exact and usually needs
+    few walks; at worst one from each document.
     """
     members, bounds = _groups(labels, most)
     inner = _inner(pairs, labels)
@@ -150,11 +150,11 @@ def clusters(
     """The clusters of two documents or more, in the natural order of their first ids.
 
     `ids` are in natural order. Of each document (arrays of shape (documents,)): `canonical` the
-    row number of its cluster's canonical document, `similarities` and `distances` what a
-    comparison with that one gives, the canonical one's own included; a distance of -1 is none;
-    `stand_ins` the first of those that are identical to it (None: none are): as one they count
-    for diameters, and where there are several of them, none is a bridge.
-    What documents alone have there is of no consequence.
+    row number of its cluster's canonical document, `similarities` and `distances` the results of a
+    comparison with that one, also for the canonical one itself; a distance of -1 means none;
+    `stand_ins` the first document that is identical to it (None: none are identical). Identical
+    documents count as one for diameters, and none of them is a bridge.
+    The values of single documents are not used.
     """
     members, bounds = _groups(labels, len(labels))
     others, nearest = canonical[members] != members, -similarities[members]
@@ -202,7 +202,7 @@ def _guards(
 
 
 def _inner(pairs: Pairs, labels: Labels) -> Pairs:
-    """The pairs of one cluster; complete linkage leaves others between clusters."""
+    """The pairs within clusters; complete linkage leaves others between them."""
     inner: Pairs = pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]
     return inner
 

@@ -28,8 +28,8 @@ _WORDING = (
 class Rule:
     """What makes a document canonical: a field's least value, its greatest, or a trusted one.
 
-    `field` is "" where only the ids count; `trusted` has values in the order of trust, and then
-    nothing else of the field counts.
+    `field` is "" if only the ids count; `trusted` has values in the order of trust, and then no
+    other values of the field count.
     """
 
     field: str = ""
@@ -46,17 +46,17 @@ class Rule:
     ) -> int:
         """The canonical one among the row numbers of a cluster.
 
-        `values` has for each field of `needs` the value of each row, None where it is missing; of
-        several values (a list) the best counts. Numbers compare as numbers, so do texts where all
-        of the cluster's read as numbers; else all compare as text, by code point, which is right
-        for ISO dates. A missing value is the last choice; of equal ones the first id in natural
+        `values` has for each field of `needs` the value of each row, None if it is missing; of
+        several values (a list) the best counts. Numbers compare as numbers, and so do texts if all
+        in the cluster are numbers; else all compare as text, by code point, which is right for
+        ISO dates. A missing value is the last choice; of equal ones the first id in natural
         order is chosen.
         """
         best = self._best(members, values[self.field]) if self.field else members
         return min(best, key=lambda row: natural(ids[row]))
 
     def _best(self, members: Sequence[int], column: Sequence[Any]) -> Sequence[int]:
-        """The members whose value no other one's surpasses; all, where none has a value."""
+        """The members with the best value; all of them if none has a value."""
         found = [(value, row) for row in members for value in _values(column[row])]
         if self.trusted:
             places = {name: self.trusted.index(name) for name in self.trusted}
@@ -87,7 +87,7 @@ def rule(text: str) -> Rule:
     arrival), `oldest:FIELD`, `FIELD:asc`, `FIELD:desc`, or `FIELD=a,b,c`: trusted values, the most
     trusted first.
 
-    Raises ArgumentError where it is none of these.
+    Raises ArgumentError if it is none of these.
     """
     if text in _NAMED:
         return _NAMED[text]
@@ -128,7 +128,7 @@ def _values(value: object) -> Sequence[Any]:
 
 
 def _comparable(found: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
-    """The values as numbers, where all are such or read as such, else as text."""
+    """The values as numbers if all are numbers or look like numbers, else as text."""
     if all(isinstance(value, int | float) for value, _ in found):
         return found
     texts = [(str(value), row) for value, row in found]

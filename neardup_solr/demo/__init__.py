@@ -1,9 +1,9 @@
 """The demo corpus: listings of two invented guides, and which of them are the same place.
 
 Places, people, streets and telephone numbers are made up. `listings.tsv` has the columns id, text,
-city and kind; `pairs.tsv` the pairs of ids (id, other_id) that are one place: copied, abbreviated,
-misspelt, reordered, re-worded, with another telephone number or another use of accents. Branches
-of a chain and neighbours in a street are there to be told apart.
+city and kind; `pairs.tsv` has the pairs of ids (id, other_id) that are one place: copied,
+abbreviated, misspelt, reordered, re-worded, with another telephone number or other accents.
+Branches of a chain and neighbours in a street look alike, but are different places.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The compiled kernel: from UTF-8 bytes to MinHash signatures and LSH bands, without a string.
 
-A shingle of a normalised text is a contiguous slice of its UTF-8 bytes, which murmur3 hashes where
-it lies. Everything releases the GIL. Indices are unsigned: numba checks signed ones for wrapping
+A shingle of a normalised text is a contiguous slice of its UTF-8 bytes, which murmur3 hashes in
+place. Everything releases the GIL. Indices are unsigned: numba checks signed ones for wrapping
 at each access. Compiled on first use, and kept (`machine`, `store`).
 """
 
@@ -34,7 +34,7 @@ N0, N1, U64 = np.uint64(0), np.uint64(1), np.uint64
 
 
 class Tables(NamedTuple):
-    """What characters become: `lower` for ASCII; `short` where it is up to three bytes of UTF-8.
+    """What characters become: `lower` for ASCII; `short` if it is up to three bytes of UTF-8.
 
     `short` (uint32, 65,536) has those bytes, the first one lowest, and their number in the
     highest; 0 sends to `becomes` and `classes`, which are those of `unicode.Table`. Sequence n is
@@ -63,7 +63,7 @@ class Shape(NamedTuple):
 
 
 class Texts(NamedTuple):
-    """Texts to sign: text d is ascii[begins[d]:ends[d]], or wide[...] where `is_wide`.
+    """Texts to sign: text d is ascii[begins[d]:ends[d]], or wide[...] if `is_wide`.
 
     `ascii` has bytes (uint8), `wide` UTF-16 code units (uint16), as Python encodes fastest.
     """
@@ -79,9 +79,9 @@ class Texts(NamedTuple):
 def sign(texts, is_normal, tables, shape, out, bounds, words, signatures, keys):
     """Normal forms, signatures and band hashes of texts.
 
-    The normal form of text d is out[bounds[d]:bounds[d + 1]]; `words` counts its words, -1 where
-    its characters depend on each other (the caller then normalises it himself and passes it
-    again, with `is_normal`); signatures (texts, hashes) and keys (texts, bands) are filled for
+    The normal form of text d is out[bounds[d]:bounds[d + 1]]; `words` counts its words, -1 if its
+    characters depend on each other (the caller then normalises it and passes it again, with
+    `is_normal`); signatures (texts, hashes) and keys (texts, bands) are filled for
     texts that have words.
     """
     block = np.empty(BLOCK + LANES, dtype=np.uint32)

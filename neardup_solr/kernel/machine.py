@@ -1,6 +1,6 @@
 """From functions to machine code: compiled by numba once, kept, and called without numba later.
 
-Importing numba and having it find what it has compiled before takes longer than most commands
+Importing numba and letting it find what it compiled before takes longer than most commands
 run. So the machine code of an entry point is kept by itself (`store`), as one object file for each
 combination of argument types; the linker of LLVM loads it, and ctypes calls it, which releases
 the GIL. numba is imported only if something has to be compiled.
@@ -275,7 +275,7 @@ def _compile(function: Callable[..., Any], kinds: Sequence[Kind]) -> Code:
 
 
 def _require_alone(module: Any) -> None:
-    """Refuse code that calls what is only there where numba is, such as for sorting."""
+    """Refuse code that calls functions of numba itself, such as for sorting."""
     text = str(module)
     for function in module.functions:
         name = function.name

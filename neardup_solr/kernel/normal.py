@@ -10,7 +10,7 @@ from neardup_solr.text.normalize import CONTEXT, DROPPED, KEPT, MARK, SPACE
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N6 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6)
 BLANK = U8(32)
-SPARE = 64  # bytes past a text: murmur3 may read 3 of them, a last character may need some
+SPARE = 64  # bytes after a text: murmur3 may read 3 of them, the last character may need some
 
 
 @inner
@@ -38,7 +38,7 @@ def _put(byte, out, at, before, starts, words, begin):
 
 @inner
 def normalize_wide(text, start, end, is_normal, tables, out, at, starts):
-    """The same for UTF-16; -1 words where neighbours or room have to be looked after."""
+    """The same for UTF-16; -1 words if characters depend on neighbours, or there is no room."""
     begin, words, before, last_class = at, N0, BLANK, U8(0)
     room, short_of = U64(len(out) - SPARE), tables.short
     while start < end:

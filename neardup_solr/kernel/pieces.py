@@ -19,8 +19,8 @@ def spell(forms, bounds, by_characters, size, longest, out, ends):
     """Write the set of shingles of each form as `"one","two"`, in order of first appearance.
 
     Form d is forms[bounds[d]:bounds[d + 1]], a normal form in UTF-8, in which nothing needs
-    escaping; ends[d] is where its JSON ends in `out`, or what the one before has where a shingle
-    exceeds `longest` bytes (the caller spells those himself).
+    escaping; ends[d] is where its JSON ends in `out`, or the end of the form before if a shingle
+    exceeds `longest` bytes (the caller spells those itself).
     """
     starts = _room_for_starts(bounds)
     slots = np.empty(_slots_for(len(starts)), dtype=np.uint32)

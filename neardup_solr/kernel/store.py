@@ -36,9 +36,9 @@ class Code:
 class Store:
     """Object files in a folder named by all that they depend on, for one kind of `cpu`.
 
-    That is the kernel's sources, the compilers' versions, Python's and the CPU; whatever changes,
-    another folder is used, so nothing that another version has written is ever read. A file that
-    is damaged, or cannot be read or written, is as good as none.
+    That is the kernel's sources, the compilers' versions, Python's and the CPU; if one of
+    them changes, another folder is used, so nothing that another version has written is read. A
+    file that is damaged, or cannot be read or written, counts as missing.
     """
 
     def __init__(self, cpu: str) -> None:

@@ -6,7 +6,7 @@
 | jaccard | common shingles / all shingles of both | texts of any order |
 | containment | common shingles / shingles of the shorter text | excerpts in longer texts |
 | aligned | idf-weighted soft alignment of the words | short records, abbreviations, slips |
-| estimate | Jaccard similarity as the signatures estimate it | if no text is to be read |
+| estimate | Jaccard similarity as the signatures estimate it | if no text should be read |
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ class Measure:
     field of a document that it compares: normal forms of the content, or encoded signatures.
 
     `prepare` gives the function that prepares texts, each once; `compare` compares many pairs of
-    prepared texts. `compare_one` compares one normal form with a few texts without the kernel, for
-    which nobody should wait to search once; None if there is no need for another way.
+    prepared texts. `compare_one` compares one normal form with a few texts without the kernel, so
+    that a single search need not wait for it to load; None if `compare` is quick enough.
     `kernel_is_faster` tells whether `compare` takes less time for that, once the kernel is loaded.
     """
 
@@ -110,7 +110,7 @@ class Comparer:
     """Compares documents by a measure, within limits.
 
     `settings` shape the shingles and signatures, `frequencies` weigh the words of aligned (None:
-    those of the texts that are compared); the work is done by so many `threads`.
+    those of the texts that are compared); the work is done by `threads` threads.
     """
 
     measure: Measure
@@ -125,9 +125,9 @@ class Comparer:
         return self.measure.least(self.limits)
 
     def may_be_near(self, words: int, other_words: int | None) -> bool:
-        """Whether texts of so many words can be within the limits; None is not known.
+        """Whether texts with these numbers of words can be within the limits; None: not known.
 
-        By words, texts are at least as far apart as their numbers of words differ.
+        The distance by words is at least the difference of these numbers.
         """
         if not self.measure.has_distance or other_words is None:
             return True
@@ -156,8 +156,8 @@ class Comparer:
     ) -> list[tuple[int, float, bool]]:
         """One normal form with each of some texts, or one encoded signature with others.
 
-        Of each the distance, the similarity and whether it is near, as `compare_texts` has them.
-        If `many` documents have others to be compared with, the kernel is worth its loading.
+        The distance, the similarity and whether it is near, for each, as `compare_texts` gives
+        them. `many` says that many documents will be compared, so that the kernel is worth loading.
         """
         measure, least = self.measure, floor(self.least)
         if measure.compare_one is not None and not (many and measure.kernel_is_faster):
@@ -184,7 +184,7 @@ def measure_named(name: str) -> Measure:
 
 
 def measure_of(name: str, limits: Limits) -> Measure:
-    """As `measure_named`; also refuses a measure that cannot have such limits."""
+    """As `measure_named`; also raises ArgumentError if the limits do not fit the measure."""
     found = measure_named(name)
     if limits.max_distance is not None and not found.has_distance:
         reason = (

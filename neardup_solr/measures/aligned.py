@@ -6,7 +6,7 @@ weighs the square of its inverse document frequency, as in the cosine of tf-idf 
 SoftTFIDF (Cohen, Ravikumar, Fienberg 2003, "A comparison of string distance metrics for
 name-matching tasks"). With M the aligned weight times similarity, A and B the weight of all words
 on either side, the similarity is the mean of Dice's 2M / (A + B) and of the containment
-M / min(A, B): one asks whether the records are the same, the other forgives what only one says.
+M / min(A, B): one asks whether the records are the same, the other ignores what only one has.
 """
 
 from __future__ import annotations
@@ -67,10 +67,10 @@ class Frequencies:
 class Aligned(NamedTuple):
     """A row of an alignment: words that stand for each other, or one that stands alone (None).
 
-    Joined words and the words behind an acronym stand together, a space between. `weight` is the
-    smaller weight of the two: a rare spelling says no more than the usual one. What is more on
-    one side counts there as far as the two are not similar; `first_weight` and `second_weight`
-    are what they count on either side in all.
+    Joined words and the words of an acronym stand together with a space between them. `weight` is
+    the smaller weight of the two: a rare spelling says no more than the usual one. What is more on
+    one side counts there as far as the two are not similar; `first_weight` and `second_weight` are
+    what they count on either side in all.
     """
 
     first: str | None
@@ -148,8 +148,8 @@ def aligned(
 def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
     """Whether a pair is the most similar one of both its records, ties included; shape (pairs,).
 
-    An option of linkage, for two sides that list each thing once; within one file, where things
-    come more than twice, it loses pairs.
+    An option for two sides that list each thing once; within one file, which may list a thing
+    more than twice, it loses pairs.
     """
     top = np.zeros(int(pairs.max(initial=0)) + 1)
     for rows in pairs.T:

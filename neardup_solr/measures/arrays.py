@@ -48,6 +48,6 @@ def within(found: Found, least: float) -> Compared:
 
 
 def first_with_each(others: int) -> Pairs:
-    """The pairs of the first text with each of so many that follow it."""
+    """The pairs of the first text with each of the others that follow it."""
     numbers = np.arange(1, others + 1, dtype=np.uint32)
     return np.stack([np.zeros_like(numbers), numbers], axis=1)

@@ -1,7 +1,7 @@
 """Containment: common shingles / those of the text that has fewer. Broder (1997).
 
-1 if that one is an excerpt of the other. A text without a word is contained in nothing but its
-like.
+1 if that one is an excerpt of the other. A text without words is contained only in another text
+without words.
 """
 
 import numpy as np
@@ -16,5 +16,5 @@ def _containment(found: Overlaps) -> Similarities:
     return np.where((fewer == 0) & (larger > 0), 0.0, shares(found.common, fewer))
 
 
-# Two texts of one subject share single shingles; an excerpt has nearly all of its own in common.
+# Two texts on one subject share some shingles; an excerpt shares nearly all of its own.
 MEASURE = measure_of_sets("containment", _containment, default=0.8)

@@ -1,7 +1,7 @@
 """Texts as the numbers of their words, to compare many pairs by edits of words.
 
-Each word becomes one character, so that rapidfuzz compares words at the speed of characters
-(Hyyrö 2003); pairs that have too few words in common are not compared.
+Each word becomes one character, so that rapidfuzz compares words as fast as characters (Hyyrö
+2003); pairs that have too few words in common are not compared.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Numbers = NDArray[np.uint32]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Worded:
-    """A text as the numbers of its words: in their order, and as a bag, rising."""
+    """A text as the numbers of its words, in their order and as a sorted bag."""
 
     numbers: Numbers
     bag: Numbers
@@ -38,7 +38,7 @@ class Worded:
 
 @dataclass(slots=True)
 class Vocabulary:
-    """The words of all texts that it has been given, numbered as they first came.
+    """The words of all texts so far, numbered in the order of their first use.
 
     Words are told apart by 64-bit hashes.
     """
@@ -50,7 +50,7 @@ class Vocabulary:
     def worded(self, forms: Sequence[str]) -> list[Worded]:
         """Normal forms as numbers."""
         packed, bounds = packed_forms(forms)
-        # A word and the blank behind it take two bytes at least.
+        # A word and the blank after it take at least two bytes.
         flat = np.empty(len(packed) // 2 + len(forms), dtype=np.uint32)
         ends = np.zeros(len(forms), dtype=np.int64)
         self._hashes, self._numbers, self._count = vocabulary.number(
@@ -58,7 +58,7 @@ class Vocabulary:
         )
         bags = flat.copy()
         vocabulary.sort_each(bags, ends)
-        # Copies, or a text that is kept would keep all those that came with it.
+        # Copies, or one text that is kept would keep all texts of this call.
         return [
             Worded(numbers=flat[first:last].copy(), bag=bags[first:last].copy())
             for first, last in pairwise([0, *ends.tolist()])
@@ -73,7 +73,7 @@ def lengths(texts: Sequence[Worded]) -> NDArray[np.int64]:
 def have_enough_in_common(
     texts: Sequence[Worded], pairs: Pairs, allowed: Distances
 ) -> NDArray[np.bool_]:
-    """Whether the texts of each pair can be at most so many words apart, by their bags of words.
+    """Whether the texts of each pair can be within `allowed` words of each other, by their bags.
 
     Texts are at least as far apart as the longer one has words that the other lacks.
     """
@@ -87,8 +87,8 @@ def have_enough_in_common(
 def characters(texts: Sequence[Worded]) -> list[str]:
     """Texts as strings of one character a word, equal for equal words.
 
-    Words beyond the 1,112,064 characters that there are share theirs: only among that many
-    different words in one call, where two of those could be taken for each other.
+    There are 1,112,064 characters; only with more different words than that in one call can two
+    words get the same one.
     """
     if not texts:
         return []
@@ -113,7 +113,7 @@ def compare(texts: Sequence[Worded], pairs: Pairs, comparer: Comparer) -> Found:
 
 
 def _distances(texts: Sequence[Worded], pairs: Pairs, most: int, threads: int) -> Distances:
-    """The distances of pairs; of those beyond `most` some larger number."""
+    """The distances of pairs; those beyond `most` are some larger number."""
     rows, places = np.unique(pairs, return_inverse=True)
     spelled = characters([texts[row] for row in rows.tolist()])
     numbers = places.reshape(-1, 2)

@@ -19,8 +19,8 @@ def rerank(
     """Hits within the limits, most similar first, then by more shared terms, then by id.
 
     `known` holds by id what is compared: the hits' texts, or for the estimate their encoded
-    signatures (matches then have no content); a hit that is not there (deleted meanwhile) is no
-    match. By words, the distance says which is the most similar. A hit of equal MD5 is taken for
+    signatures (matches then have no content); a hit without one was deleted meanwhile and is no
+    match. By words, the distance decides which is the most similar. A hit of equal MD5 counts as
     the same text. `many` is that of `Comparer.compare_one`.
 
     Raises SettingsError if a signature is not one of these settings.
@@ -48,6 +48,6 @@ def rerank(
 
 
 def nearness(match: Match) -> tuple[float, int, tuple[int, int, str]]:
-    """What orders matches, the most similar first."""
+    """The sort key of matches, the most similar first."""
     apart = -match.similarity if match.distance is None else match.distance
     return (apart, -match.shared, natural(match.id))

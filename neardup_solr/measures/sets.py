@@ -1,4 +1,4 @@
-"""Texts as sets of shingles, and what two of them have in common: for Jaccard and containment."""
+"""Texts as sets of shingles, and how many two of them share: for Jaccard and containment."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Hashes = NDArray[np.uint64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlaps:
-    """How many shingles two texts have in `common`, and each of them, of shape (pairs,)."""
+    """How many shingles two texts have in `common`, and each of them has; shape (pairs,)."""
 
     common: Counts
     first: Counts
@@ -40,7 +40,7 @@ def shares(part: Counts, whole: Counts) -> Similarities:
 def measure_of_sets(
     name: str, share: Callable[[Overlaps], Similarities], default: float = DEFAULT_SIMILARITY
 ) -> Measure:
-    """The measure that tells some share of what two sets of shingles have in common."""
+    """A measure that is computed from the overlap of two sets of shingles."""
 
     def compare(sets: Sequence[Hashes], pairs: Pairs, _: Comparer) -> Found:
         return Found(share(overlaps(sets, pairs)))
@@ -74,12 +74,12 @@ def hashed_sets(forms: Sequence[str], settings: Settings) -> list[Hashes]:
 
     packed, bounds = packed_forms(forms)
     by_characters = settings.kind == "chars"
-    # A word and the blank behind it take two bytes at least.
+    # A word and the blank after it take at least two bytes.
     room = len(packed) if by_characters else len(packed) // 2 + len(forms)
     hashed, ends = np.empty(room, dtype=np.uint64), np.zeros(len(forms), dtype=np.int64)
     size = np.uint64(settings.shingle_size)
     pieces.shingle_sets(packed, bounds, by_characters, size, hashed, ends)
-    # Copies, or a set that is kept would keep all those that came with it.
+    # Copies, or one set that is kept would keep all sets of this call.
     return [hashed[first:last].copy() for first, last in pairwise([0, *ends.tolist()])]
 
 

@@ -1,4 +1,4 @@
-"""LSH bands: keys that similar documents share, and dissimilar ones hardly ever."""
+"""LSH bands: keys that similar documents share and dissimilar ones hardly ever do."""
 
 from __future__ import annotations
 

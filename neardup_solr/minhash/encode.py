@@ -51,7 +51,7 @@ def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[byt
 
 
 def _plain(document: Document, normal: str, words: int, settings: Settings) -> dict[str, Any]:
-    """What is not a list of terms, nor the same for all."""
+    """The fields that are not lists of terms and differ between documents."""
     fields: dict[str, Any] = {**document.kept, "id": document.id}
     chosen = settings.fields
     if "content" in chosen:
@@ -88,7 +88,7 @@ def _terms(head: bytes, values: NDArray[np.uint64], digits: int) -> list[bytes]:
     prefixes = [f'"{position:02x}'.encode() for position in range(positions)]
     width = max(map(len, prefixes))
     cells = np.empty((rows, positions, width + digits + 2), dtype=np.uint8)
-    # A shorter prefix has blanks before it, where JSON allows them.
+    # A shorter prefix has blanks before it, which JSON allows there.
     padded = b"".join(prefix.rjust(width) for prefix in prefixes)
     cells[:, :, :width] = np.frombuffer(padded, dtype=np.uint8).reshape(positions, width)
     octets = values.astype(">u8").view(np.uint8).reshape(rows, positions, 8)[:, :, -digits // 2 :]
@@ -103,7 +103,7 @@ def _terms(head: bytes, values: NDArray[np.uint64], digits: int) -> list[bytes]:
 def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
     """The shingles of each normal form as the inside of a JSON array: b'"one","two"'.
 
-    Terms that Lucene would refuse are hashed, as `normalize.indexable` has it.
+    Terms that Lucene would refuse are hashed by `normalize.indexable`.
     """
     if settings.kind not in IN_PLACE or not forms:
         return [_spelled_one(form, settings) for form in forms]
@@ -116,7 +116,7 @@ def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
     kernel.spell(text, bounds, settings.kind == "chars", np.uint64(size), longest, out, ends)
     json, stops = out[: int(ends[-1])].tobytes(), ends.tolist()
     begins = [0, *stops[:-1]]
-    # Without the comma after the last; nothing where a form is too long, or empty.
+    # Without the comma after the last; a form that is too long or empty has none.
     return [
         json[begin : stop - 1] if stop > begin else _spelled_one(form, settings)
         for form, begin, stop in zip(forms, begins, stops, strict=True)

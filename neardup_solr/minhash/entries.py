@@ -19,10 +19,10 @@ from neardup_solr.text.shingles import shingles
 def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> Entry:
     """What is indexed for one document under these settings.
 
-    Terms that their fields leave out are not made: `shingles`, `signatures` and `profile_hash` are
-    empty then. So are `signatures`, `bands` and `signature` if it is not to be signed.
+    Terms of fields that the settings leave out are not made: `shingles`, `signatures` and
+    `profile_hash` are empty then. So are `signatures`, `bands` and `signature` without `is_signed`.
 
-    Raises RecordError if the id cannot be one or a text holds a lone surrogate.
+    Raises RecordError if the id is impossible or the text holds a lone surrogate.
     """
     require_usable(document)
     chosen = settings.fields
@@ -63,7 +63,7 @@ def require_usable(document: Document) -> None:
 
 
 def profile_hash(normal: str, settings: Settings) -> str:
-    """The text profile of a normal form under these settings; "" where they leave it out."""
+    """The text profile of a normal form under these settings; "" if they leave it out."""
     if "profile_hash" not in settings.fields:
         return ""
     return text_profile(
@@ -107,6 +107,6 @@ def _problem_of_kept(kept: Mapping[str, Any]) -> str | None:
         orjson.dumps(dict(kept))
     except TypeError as error:
         return f"a kept column cannot be written as JSON: {error}"
-    # Solr would take an object for an order: {"add": 1}, {"set": null}.
+    # Solr would take an object for an update: {"add": 1}, {"set": null}.
     objects = [name for name, value in kept.items() if isinstance(value, Mapping)]
     return f"the kept column {objects[0]!r} is an object, not a value" if objects else None

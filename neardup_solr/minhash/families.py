@@ -9,8 +9,8 @@ permutations" (2000).
 xor: maxima, as signed integers, of x XOR mask, the family of the restaurant example, kept to
 reproduce it. The masks are the first `hashes` values of java.util.Random(seed).nextInt(), as
 published there (seed 42). XOR does not mix: masks that agree in their leading bits choose the
-same shingle, so the estimate is unbiased but, for short texts, up to 2.4 times as far off as the
-affine family's.
+same shingle, so the estimate is unbiased, but for short texts its error is up to 2.4 times that of
+the affine family.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KERNEL: dict[str, int] = {"affine": kernel.AFFINE, "xor": kernel.XOR}  # how the
 def minhash(pieces: Sequence[str], settings: Settings) -> Signature:
     """The MinHash signature of a set of shingles.
 
-    Shape (hashes,), dtype uint32; shape (0,) for the empty set, which resembles nothing.
+    Shape (hashes,), dtype uint32; shape (0,) for the empty set, which is similar to nothing.
     """
     if not pieces:
         return np.empty(0, dtype=np.uint32)
@@ -45,7 +45,7 @@ def minhash(pieces: Sequence[str], settings: Settings) -> Signature:
 
 
 def fold(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
-    """The signature of a set of shingles by their hashes, of which there is one at least."""
+    """The signature of a set of shingles, from their hashes, at least one."""
     signature = np.empty(settings.hashes, dtype=np.uint32)
     kernel.fold(hashed, KERNEL[settings.family], *coefficients(settings), signature)
     return signature

@@ -23,8 +23,8 @@ from neardup_solr.text.shingles import shingles, stemmed
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 _SURROGATE = re.compile("[\ud800-\udfff]")
-IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed where they lie
-_CHEAPEST = Settings(hashes=1, bands=1, rows=1, signatures=0)  # where signatures are not needed
+IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed in place
+_CHEAPEST = Settings(hashes=1, bands=1, rows=1, signatures=0)  # if signatures are not needed
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
 
@@ -33,7 +33,7 @@ class Signed:
     """What is computed from texts.
 
     `words` (int64, texts) counts words; `signatures` (uint32, texts × hashes) and `keys` (uint64,
-    texts × bands) hold nothing of use where there are none; `normal` are the normal forms, where
+    texts × bands) hold nothing of use for texts without words; `normal` are the normal forms, if
     they were asked for.
     """
 
@@ -44,7 +44,7 @@ class Signed:
 
 
 def compile_kernel(on_wait: Callable[[], None] = lambda: None) -> None:
-    """Have the kernel sign, so that it is compiled by then; `on_wait` is called if that takes time.
+    """Compile the kernel by signing something; `on_wait` is called if that takes time.
 
     Without machine code from an earlier run it takes some seconds.
     """
@@ -56,10 +56,10 @@ def compile_kernel(on_wait: Callable[[], None] = lambda: None) -> None:
 def sign(
     texts: Sequence[str], settings: Settings, *, threads: int = 1, keep_normal: bool = False
 ) -> Signed:
-    """Signatures and band hashes of texts, by so many threads.
+    """Signatures and band hashes of texts, by `threads` threads.
 
-    Equal to `families.minhash` of each text's shingles and to `bands.hash_bands`. Memory beside
-    the result is bounded by a megabyte of text a thread, or the longest text. A lone surrogate
+    Equal to `families.minhash` of each text's shingles and to `bands.hash_bands`. Besides the
+    result, memory is bounded by a megabyte of text a thread, or the longest text. A lone surrogate
     counts as a space.
     """
     signed = _empty(len(texts), settings)
@@ -116,7 +116,7 @@ def _chunks(texts: Sequence[str]) -> Iterator[slice]:
 def _sign_chunk(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
 ) -> list[str]:
-    """Words and characters are hashed where they lie; the other kinds need strings."""
+    """Words and characters are hashed in place; the other kinds need strings."""
     keep = keep_normal or settings.kind not in IN_PLACE
     forms = _run(texts, settings, into, is_normal=False, keep_normal=keep)
     for at in np.flatnonzero(into.words == _NEIGHBOURS).tolist():
@@ -147,7 +147,7 @@ def _run(
     texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool, keep_normal: bool
 ) -> list[str]:
     packed = _packed(texts)
-    # A character of one UTF-16 unit becomes three bytes, rare sequences more: the kernel watches.
+    # A character of one UTF-16 unit becomes three bytes, rarely more: the kernel checks the room.
     out = np.empty(len(packed.ascii) + 3 * len(packed.wide) + 2 * kernel.SPARE, dtype=np.uint8)
     bounds = np.empty(len(texts) + 1, dtype=np.uint64)
     kernel.sign(
@@ -193,7 +193,7 @@ def _utf16(text: str) -> bytes:
     try:
         return text.encode("utf-16-le")
     except UnicodeEncodeError:
-        # Two halves of a character that stand apart in a string would become one.
+        # Two separate halves of a surrogate pair would become one character.
         return _SURROGATE.sub(" ", text).encode("utf-16-le")
 
 

@@ -1,4 +1,4 @@
-"""What signatures tell: how alike two sets are, how sure that is, and what a plan would cost."""
+"""What signatures tell: how similar two sets are, how certain that is, what a plan would cost."""
 
 from __future__ import annotations
 

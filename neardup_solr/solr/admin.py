@@ -44,10 +44,10 @@ def create(
     """Create the core (standalone) or the collection (SolrCloud) with the bundled configset.
 
     `properties` are those of the core, such as `collection.NATIVE_PROPERTIES`.
-    SolrCloud gets the configset uploaded where it has none of that name; a standalone Solr has
-    to have it on its disk. False where another command created it at the same moment.
+    The configset is uploaded to a SolrCloud that has none of that name; a standalone Solr has to
+    have it on its disk. False if another command created the collection at the same moment.
 
-    Raises SolrError where the server does not have the configset or refuses.
+    Raises SolrError if the server does not have the configset or refuses.
     """
     try:
         if is_cloud(collection):
@@ -80,7 +80,7 @@ def drop(collection: Collection) -> None:
 
 
 def _create_collection(collection: Collection, configset: Path, more: Mapping[str, str]) -> None:
-    # One that is there may be in use: to overwrite it would change the schema of others.
+    # An existing one may be in use: to overwrite it would change the schema of other collections.
     listed = _get(collection, "configs", {"action": "LIST"}, {"configSets": list})
     if CONFIGSET not in listed["configSets"]:
         _upload(collection, configset)
@@ -94,7 +94,7 @@ def _create_collection(collection: Collection, configset: Path, more: Mapping[st
 
 
 def _appears(collection: Collection) -> bool:
-    """Wait some seconds for a core that someone else is creating; whether it answers then."""
+    """Wait some seconds for a core that someone else is creating; True if it answers then."""
     for _ in range(LOOKS):
         try:
             collection.require_fields(())
@@ -135,6 +135,6 @@ def _upload(collection: Collection, configset: Path) -> None:
             headers={"Content-Type": "application/octet-stream"},
         )
     except SolrAnswerError as error:
-        # Another command was faster, or this one before it was repeated.
+        # Another command was faster, or the first attempt of this one was.
         if "already" not in error.reason.lower():
             raise

@@ -1,6 +1,6 @@
-"""What an answer of Solr has to be to count, and why there is none; all else becomes one error.
+"""Which answers of Solr count, and the errors for all others, or for no answer at all.
 
-It has to be JSON with a `responseHeader` whose status is 0.
+An answer has to be JSON with a `responseHeader` whose status is 0.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PROXY_REFUSES = "the proxy on the way refuses these credentials (HTTP 407)"
 PROXY_NEXT = "give them in the proxy's address as http://user:password@proxy:3128"
 PROXY_AWAY = "the proxy on the way does not answer"
 _PROXY = "Unable to connect to proxy"
-_TUNNEL = "Tunnel connection failed"  # the proxy answers, but not as was hoped
+_TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
 _TRUST = "name the file of its own CA with `ca` or $REQUESTS_CA_BUNDLE"
 _CAUSES = {
     "Connection refused": "nothing listens there (connection refused)",
@@ -54,7 +54,7 @@ _REMEDIES = {
     "its TLS certificate is not trusted": _TRUST,
     "the file of the CA holds no certificate": _TRUST,
     "its TLS certificate is one of another host": "give the host by the name it is made out to",
-    "its TLS certificate has expired": "renew it there",
+    "its TLS certificate has expired": "renew it on that server",
     PROXY_REFUSES: PROXY_NEXT,
     PROXY_AWAY: "check the proxy that is set (`proxy`, $HTTPS_PROXY or $HTTP_PROXY), or name the"
     " host in $NO_PROXY",
@@ -68,9 +68,9 @@ def redacted(address: str) -> str:
 
 
 def check(response: requests.Response, url: str, *, embedded: bool) -> None:
-    """Raise the error of ours for a response that is not a plain success of a Solr.
+    """Raise our error for a response that is not a plain success of a Solr.
 
-    What its JSON holds is kept with it for `answer`: large ones take a while to parse.
+    The parsed JSON is kept with the response for `answer`, as large ones take a while to parse.
     """
     status = response.status_code
     if status in (401, 403):
@@ -96,7 +96,7 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
 
 
 def _refused(response: requests.Response, url: str) -> SolrError:
-    """The error for what these credentials, or nobody, may do."""
+    """The error for what is not allowed, with these credentials or at all."""
     decoded = _json(response)
     said = _message(decoded.get("error"), 403) if isinstance(decoded, dict) else ""
     if _READ_ONLY in said:
@@ -112,7 +112,7 @@ def _json(response: requests.Response) -> Any:
 
 
 def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrError:
-    """The error for an answer that no core gave: there is no such core, or no Solr."""
+    """The error for an answer that no core gave: there is no such core, or it is not a Solr."""
     status = response.status_code
     base, slash, name = url.partition("/solr/")
     if status == 404 and name and not name.startswith("admin/"):
@@ -123,11 +123,11 @@ def _nobody(response: requests.Response, url: str, *, embedded: bool) -> SolrErr
 
 def _came_back(response: requests.Response) -> str:
     if not response.content:
-        return "an empty answer came back"
+        return "the answer is empty"
     kind = response.headers.get("Content-Type", "something else").partition(";")[0]
     if "json" not in kind:
-        return f"no JSON came back but {kind}"
-    return "the JSON that came back is damaged, or none of Solr's"
+        return f"the answer is not JSON but {kind}"
+    return "the answer is damaged JSON, or not from a Solr"
 
 
 def _message(error: Any, status: int) -> str:
@@ -140,7 +140,7 @@ def answer(response: requests.Response, needed: Mapping[str, type] | None = None
     """The JSON object of a response that a `CheckedSession` let through.
 
     `needed` are the types of the parts that it must have, by paths such as "response.docs".
-    Raises SolrAnswerError where one is missing.
+    Raises SolrAnswerError if one is missing.
     """
     decoded: dict[str, Any] = vars(response)[_DECODED]
     for path, kind in (needed or {}).items():
@@ -154,7 +154,7 @@ def answer(response: requests.Response, needed: Mapping[str, type] | None = None
 
 
 def cause(error: Exception) -> str:
-    """A short cause: the innermost message of a chain that requests and urllib3 wrap thrice."""
+    """A short cause: the innermost message, which requests and urllib3 wrap several times."""
     inner: object = error
     while isinstance(inner, Exception):
         wrapped = [getattr(inner, "reason", None), *inner.args]
@@ -169,22 +169,22 @@ def cause(error: Exception) -> str:
 
 
 def next_step(cause: str) -> str | None:
-    """What to do about a cause that is not simply a server that does not run; else None."""
+    """What to do about a cause; None if the server probably just does not run."""
     return _REMEDIES.get(cause)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
-    """A document that Solr did not take: its id ("(unknown)" where it has none) and why."""
+    """A document that Solr did not take: its id ("(unknown)" if it has none) and why."""
 
     id: str
     reason: str
 
 
 def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
-    """The documents that an answer of /update says were refused, or the deletes.
+    """The documents, or the deletes, that were refused according to an answer of /update.
 
-    Raises SolrAnswerError where what it says is not understood.
+    Raises SolrAnswerError if the answer is not understood.
     """
     errors = decoded["responseHeader"].get("errors", [])
     if not isinstance(errors, list) or not all(isinstance(each, dict) for each in errors):

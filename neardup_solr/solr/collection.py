@@ -305,6 +305,10 @@ class Collection:
             )
         return asked or stored or Settings()
 
+    def take_names(self, names: Names) -> None:
+        """Call the fields so from now on: these names have just been kept in the schema."""
+        object.__setattr__(self, "names", names)  # whoever holds the collection has them, too
+
     def kept_names(self) -> Names:
         """The names that its schema keeps; the usual ones if it keeps none, or does not exist.
 

@@ -1,7 +1,7 @@
-"""Whole columns of a collection by Solr's /export: block by block, whole or refused.
+"""Whole columns of a collection by Solr's /export, block by block, complete or refused.
 
-/export answers for one shard only and reports its troubles inside a success, so every shard is
-asked, all at once, and what came is counted against what each of them said it had.
+/export answers for one shard only and reports errors inside a success. So all shards are asked at
+once, and the documents that came are counted against the number that each shard announced.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def blocks(
     """The documents of all shards, given by their addresses, in blocks of some thousands.
 
     The blocks of one shard are in the order of the export's sort, read ahead of their use.
-    Raises SolrAnswerError where an export broke off.
+    Raises SolrAnswerError if an export broke off.
     """
     with closing(_Readers([_of_shard(session, shard, params) for shard in shards])) as readers:
         yield from readers.blocks()
@@ -61,7 +61,7 @@ def _of_shard(session: CheckedSession, shard: str, params: dict[str, str]) -> It
 
 
 def _announced(answer: dict[str, Any], shard: str) -> int:
-    """How many documents an answer says that there are; 0 in the last part, which does not."""
+    """How many documents an answer announces; 0 for the last part, which announces none."""
     response = answer.get("response")
     if not isinstance(response, dict) or not isinstance(response.get("docs"), list):
         raise _not_solr(shard)
@@ -95,7 +95,7 @@ def _broke_off(shard: str, count: int, found: int) -> SolrAnswerError:
 
 
 def _not_solr(shard: str) -> SolrAnswerError:
-    return SolrAnswerError(shard, 200, "what came back is no export of Solr's", NOT_SOLR)
+    return SolrAnswerError(shard, 200, "the answer is not an export of Solr", NOT_SOLR)
 
 
 class _Readers:
@@ -133,7 +133,7 @@ class _Readers:
                 yield got
 
     def close(self) -> None:
-        """Let the threads end: each gives up at its next block."""
+        """Let the threads end: each stops at its next block."""
         self._stopped.set()
         for thread in self._threads:
             while thread.is_alive():

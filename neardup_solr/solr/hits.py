@@ -1,4 +1,4 @@
-"""Documents that share terms with one that is asked about, or with each of many, found by Solr."""
+"""Documents that share terms with one document, or with each of many, found by Solr."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from neardup_solr.solr.collection import PAGE, Collection
 Fields = Mapping[str, Any]
 
 HOT = CAP  # as in reports of whole collections
-SUSPECTS = 64  # terms that are looked at where a batch finds too many
-NEAREST = 1_000  # documents that are compared where hot terms find more
-MOST = 5_000  # documents that are fetched for one batch; bounds an answer to some ten megabytes
+SUSPECTS = 64  # terms that are counted if a batch finds too many
+NEAREST = 1_000  # documents that are compared if hot terms find more
+MOST = 5_000  # documents that are fetched for one batch: ten megabytes or so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What is asked: documents whose `field` has any of the terms, and which of their fields.
+    """What to ask for: documents whose `field` has any of the terms, and these of their `fields`.
 
     `filters` are Solr filter queries.
     """
@@ -39,9 +39,9 @@ class Question:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hits:
-    """The documents that share a term with one, those that share most first, then by id.
+    """The documents that share a term with one: those that share most first, then by id.
 
-    `is_cut` where there are more of them than are fetched.
+    `is_cut` if there are more of them than were fetched.
     """
 
     found: tuple[Hit, ...] = ()
@@ -49,9 +49,9 @@ class Hits:
 
 
 class Hot:
-    """Terms that more than `HOT` documents have, as they are met: boilerplate, mostly.
+    """Terms that more than `HOT` documents have, as far as they are known: mostly boilerplate.
 
-    Whole batches would be full of the documents that share nothing else.
+    Without this, whole batches would be full of documents that share nothing else.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Hot:
     def learn(
         self, collection: Collection, field: str, asked: set[str], documents: Sequence[Fields]
     ) -> bool:
-        """Whether some of the terms that found too many documents, of which these, are hot."""
+        """Whether some of the terms are hot, which found too many `documents`; remember those."""
         counts = Counter(
             term for one in documents for term in asked.intersection(_values(one, field))
         )
@@ -77,7 +77,7 @@ class Hot:
 
 
 def hit(fields: Fields, shared: int) -> Hit:
-    """The hit that a document with these fields is."""
+    """A document with these fields as a hit."""
     return Hit(
         id=fields["id"],
         shared=shared,
@@ -103,9 +103,9 @@ def hits_of_each(
 ) -> list[Hits]:
     """What shares terms with each of many documents, which are given by their terms.
 
-    One request asks for all of them, by the terms that are not hot: what shares only hot ones with
-    a document may be missing, and it `is_cut`. Where too many are found for other reasons, it is
-    asked in halves, and a single document `is_cut` without any.
+    One request asks for all of them, by the terms that are not hot: documents that share only hot
+    ones may be missing, and then `is_cut`. If too many are found for other reasons, the batch is
+    halved; a single document has no hits then, and `is_cut`.
     """
     cold = [hot.without(own) for own in terms]
     asked = {term for own in cold for term in own}
@@ -135,7 +135,7 @@ def with_most_shared(
     question: Question,
     found: Sequence[Hits],
 ) -> list[Hits]:
-    """The same hits; where they are cut, also the `NEAREST` that share most terms."""
+    """The same hits; if they are cut, also the `NEAREST` that share most terms."""
     return [
         _joined(each, _most_shared(collection, own, question)) if each.is_cut else each
         for own, each in zip(terms, found, strict=True)
@@ -145,7 +145,7 @@ def with_most_shared(
 def _most_shared(
     collection: Collection, terms: Sequence[str], question: Question
 ) -> tuple[Hit, ...]:
-    """Those that share most terms with one document, hot or not."""
+    """The documents that share most terms with one document, hot or not."""
     wanted = query.Terms(field=question.field, values=terms)
     request = query.any_of(wanted, filters=question.filters, params={})
     found = collection.select(request, fields=question.names, limit=NEAREST)

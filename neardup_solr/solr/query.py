@@ -4,7 +4,7 @@ Each term is a clause of constant weight, so the score of a hit is the number of
 shares with the query. A server allows 1,024 clauses in one query; more of them are split into
 sub-queries whose scores are summed, over the documents that have any of the terms at all.
 Requests are JSON bodies: unlike forms, those have no limit of 2 MB. The names of fields travel as
-parameters, `field_…`, where the client puts those that the collection has.
+parameters, `field_…`, in which the client puts the collection's own names.
 """
 
 from __future__ import annotations
@@ -17,11 +17,15 @@ from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
 
 CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
 SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
-_SEPARATORS = (0x1F, *range(1, 0x1F), *range(0xE000, 0xF8FF))  # one of them is in no id of a page
+_SEPARATORS = (
+    0x1F,
+    *range(1, 0x1F),
+    *range(0xE000, 0xF8FF),
+)  # at least one of them is not in any id of a page
 _ID, _TERMS = f"{FIELD_PARAM}id", f"{FIELD_PARAM}terms"
 _SETTINGS = f"{FIELD_PARAM}settings"
 
-# How many documents have these settings, and how many have any: both are filters that Solr keeps.
+# How many documents have these settings, and how many have any: Solr caches both filters.
 SETTINGS_COUNTED = {
     "these": f"{{!term f=${_SETTINGS} v=$settings}}",
     "any": f"{{!lucene df=${_SETTINGS} v='[* TO *]'}}",
@@ -63,8 +67,8 @@ def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -
 def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
     """A request for the documents that share at least one term, however many terms there are.
 
-    They come in no order, and without a count of what they share: that is what makes it the
-    quickest way to ask for the terms of many documents at once.
+    They come in no order and without a count of what they share, which makes it the quickest way
+    to ask for the terms of many documents at once.
     """
     params = {"any": SEPARATOR.join(terms.values), "separator": SEPARATOR, _TERMS: terms.field}
     wanted = f"{{!terms f=${_TERMS} cache=false v=$any separator=$separator}}"
@@ -72,7 +76,7 @@ def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
 
 
 def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
-    """A request for all documents, and for each of the terms a query to count by, named by it."""
+    """A request for all documents, and for each term a query that counts its documents."""
     named = {f"term{number}": value for number, value in enumerate(terms.values)}
     queries = {
         value: f"{{!term f=${_TERMS} cache=false v=${name}}}" for name, value in named.items()
@@ -81,7 +85,7 @@ def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
 
 
 def min_hash(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
-    """A request for what shares bands of Solr's own MinHashes with a text: the one of the terms.
+    """A request for documents that share bands of Solr's own MinHashes with a text, the only term.
 
     Solr analyses the text as it did those of the documents. The score of a hit is the number of
     bands shared, of 42 with 3 rows: those that this similarity and expected rate of true
@@ -122,7 +126,7 @@ def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:
 
 
 def _clauses(values: Sequence[str]) -> str:
-    # "OR", because a collection of someone else's may have another default.
+    # "OR", because someone else's collection may have another default.
     any_of = " ".join(f'"{_escape(value)}"^=1' for value in values)
     return f"{{!lucene q.op=OR df=${_TERMS}}}{any_of}"
 

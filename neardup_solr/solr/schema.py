@@ -1,7 +1,7 @@
-"""The schema of a collection: read, changed, and which fields an update of a part would lose.
+"""The schema of a collection: reading it, changing it, and fields that atomic updates would lose.
 
-Solr rebuilds a document for an atomic update from what is stored or in docValues; what copyField
-makes is made anew, from sources that are themselves rebuilt.
+For an atomic update Solr rebuilds a document from what is stored or in docValues; copyFields are
+filled again from their sources, which have to be rebuilt themselves.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, Names
 
-# Solr keeps these by its own means.
+# Solr keeps these by itself.
 INTERNAL = frozenset({"_version_", "_root_", "_nest_path_", "_nest_parent_"})
 NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field, or a dynamic field where `name` is a pattern; `kind` is the class of its type."""
+    """A field, or a dynamic field if `name` is a pattern; `kind` is the class of its type."""
 
     name: str
     type: str
@@ -43,12 +43,12 @@ class Field:
     def is_kept(self) -> bool:
         """Whether Solr rebuilds the field when another one is updated.
 
-        DocValues alone do for that only where they count as stored (useDocValuesAsStored).
+        DocValues alone are enough only if they count as stored (useDocValuesAsStored).
         """
         return self.stored or (self.doc_values and self.as_stored)
 
     def problem(self, wanted: Field) -> str:
-        """Why this field cannot serve where `wanted` is needed; "" where it can."""
+        """Why this field cannot be used in place of `wanted`; "" if it can."""
         same_kind = self.kind == wanted.kind or {self.kind, wanted.kind} <= NUMBERS
         problems = {
             f"it is a {self.kind}, not a {wanted.kind}": not same_kind,
@@ -63,7 +63,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Schema:
-    """The fields of a collection; `key` is its unique key, "" where it has none.
+    """The fields of a collection; `key` is its unique key, "" if it has none.
 
     `types` are the classes of the field types; `copies` are the pairs of source and destination
     of its copyFields, patterns included.
@@ -76,14 +76,14 @@ class Schema:
     copies: Sequence[tuple[str, str]] = ()
 
     def field(self, name: str) -> Field | None:
-        """The field of that name, else the dynamic one that gives it: the longest that matches."""
+        """The field of that name, else the dynamic field with the longest matching pattern."""
         if name in self.fields:
             return self.fields[name]
         matching = (one for one in self.dynamic if fnmatchcase(name, one.name))
         return max(matching, key=lambda one: len(one.name), default=None)
 
     def lost(self, used: Iterable[str]) -> dict[str, str]:
-        """Those of the used fields that an atomic update would lose, each with the reason."""
+        """The used fields that an atomic update would lose, each with the reason."""
         used = sorted(set(used) - INTERNAL)
         reasons = ((name, self._why_lost(name, used)) for name in used)
         return {name: reason for name, reason in reasons if reason}
@@ -101,7 +101,7 @@ class Schema:
         return f"it is copied from {', '.join(gone)}, which is not kept itself" if gone else ""
 
     def _sources(self, name: str, used: Sequence[str]) -> Iterator[str]:
-        """The fields that copyField fills this one from, as far as they can be known."""
+        """The fields from which copyFields fill this one, as far as they can be known."""
         for source, destination in self.copies:
             if not fnmatchcase(name, destination):
                 continue
@@ -122,14 +122,14 @@ class Schema:
 NOTE_TYPE = "neardup_note"
 TYPES = {"StrField": "neardup_string", "IntPointField": "neardup_int"}  # of the fields we add
 _ATTRIBUTES = ("indexed", "stored", "docValues", "multiValued")
-# Refused by every schema: that nothing is called so, or that nothing may be changed.
+# Every schema refuses this: there is no such field, or nothing may be changed.
 _NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
 
 
 def described(collection: Collection) -> Schema:
-    """The schema of a collection, with what is left to defaults worked out.
+    """The schema of a collection, defaults included.
 
-    Raises CoreMissing where there is no such collection, SolrError where Solr does not answer.
+    Raises CoreMissing if there is no such collection, SolrError if Solr does not answer.
     """
     whole = _get(collection, "", {"schema": dict})["schema"]
     types = {one["name"]: _class(one.get("class", "")) for one in whole.get("fieldTypes", ())}
@@ -145,7 +145,7 @@ def described(collection: Collection) -> Schema:
 
 
 def is_mutable(collection: Collection) -> bool:
-    """Whether the Schema API may change the schema; asked by a change that cannot be made."""
+    """Whether the Schema API may change the schema, found out by a change that has no effect."""
     try:
         change(collection, _NO_CHANGE)
     except SolrAnswerError as error:
@@ -156,7 +156,7 @@ def is_mutable(collection: Collection) -> bool:
 def change(collection: Collection, commands: Mapping[str, Any]) -> None:
     """Change the schema by commands of the Schema API: all of them, or none.
 
-    Raises SolrAnswerError where Solr refuses, or the schema is not managed.
+    Raises SolrAnswerError if Solr refuses, or the schema is not managed.
     """
     if commands:
         answer(collection.session.post(f"{collection.url}/schema", data=orjson.dumps(commands),
@@ -179,9 +179,9 @@ def wanted(names: Names) -> dict[str, Field]:
 
 
 def remember(collection: Collection, names: Names) -> None:
-    """Keep names with a collection, in its schema, for `Solr.kept_names`.
+    """Keep names in the schema of a collection, for `Collection.kept_names`.
 
-    Raises SolrAnswerError where the schema is not managed.
+    Raises SolrAnswerError if the schema is not managed.
     """
     schema = described(collection)
     if NOTE in schema.fields:
@@ -192,13 +192,13 @@ def remember(collection: Collection, names: Names) -> None:
 
 
 def note(names: Names) -> dict[str, Any]:
-    """The field that keeps names, as the Schema API wants it."""
+    """The field that keeps the names, as the Schema API takes it."""
     off = dict.fromkeys(_ATTRIBUTES, False)
     return {"name": NOTE, "type": NOTE_TYPE, "default": names.noted(), **off}
 
 
 def note_type() -> dict[str, Any]:
-    """The type of that field: no value of it is ever kept."""
+    """The type of that field, which never has values."""
     return {"name": NOTE_TYPE, "class": "solr.StrField", "docValues": False, "stored": False,
             "indexed": False}  # fmt: skip
 
@@ -214,7 +214,7 @@ def own_types() -> list[dict[str, Any]]:
 
 
 def xml(commands: Mapping[str, Any]) -> str:
-    """What these commands add, as lines of a schema to be pasted into it."""
+    """What these commands add, as lines to paste into a schema."""
     lines = []
     for command, tag in (("add-field-type", "fieldType"), ("add-field", "field"),
                          ("replace-field", "field")):  # fmt: skip
@@ -262,7 +262,7 @@ def _json_value(value: str) -> Any:
 
 
 def definitions(fields: Sequence[Field]) -> list[dict[str, Any]]:
-    """Fields as the Schema API wants them."""
+    """Fields as the Schema API takes them."""
     return [
         {
             "name": one.name,

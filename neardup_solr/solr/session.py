@@ -12,7 +12,7 @@ import os
 import random
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from ipaddress import ip_address
@@ -41,6 +41,7 @@ _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs sho
 # The first that is set counts; requests knows the first two, OpenSSL the last.
 AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 HEADERS = "NEARDUP_SOLR_HEADERS"
+PROXIES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
 T = TypeVar("T")
 PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so, and stays full
 
@@ -59,6 +60,19 @@ class Access:
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     proxy: str | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        odd = next(
+            (name for name, value in self.headers.items() if not _is_header(name, value)), None
+        )
+        if odd is not None:  # the value may be a secret
+            reason = f"`headers` cannot have {odd!r} with its value"
+            raise ArgumentError(reason, "give names and values of one line, in Latin letters")
+        if self.proxy is not None and not _is_url(_with_scheme(self.proxy), PROXIES):
+            shown = self.proxy.rpartition("@")[2]
+            raise ArgumentError(
+                f"`proxy` cannot be {shown!r}", "give an address such as http://proxy:3128"
+            )
+
     def authority(self) -> str | None:
         """The file (or folder) of certificate authorities to trust; None for the usual ones.
 
@@ -70,6 +84,21 @@ class Access:
             said = f"the CA file {path}" + (f" of {_said(name)}" if name != "ca" else "")
             raise ArgumentError(f"{said} cannot be read", "name a PEM file of certificates")
         return None if path is None else str(path)
+
+
+def _with_scheme(proxy: str) -> str:
+    """The address of a proxy as requests takes it: it may leave http:// out."""
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _is_header(name: str, value: str) -> bool:
+    """Whether HTTP can carry a header."""
+    try:
+        requests.utils.check_header_validity((name, value))
+        value.encode("latin-1")
+        return name.isascii() and " " not in name
+    except (requests.exceptions.InvalidHeader, UnicodeEncodeError):
+        return False
 
 
 def _said(name: str) -> str:
@@ -368,17 +397,20 @@ def _split(address: str) -> SplitResult:
             f"`address` (…@{shown}) has an '@' after its first '/', '?' or '#'",
             "in a user or password write %2F for '/', %3F for '?', %23 for '#' and %40 for '@'",
         )
-    try:
-        parts = urlsplit(address)
-        valid = parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0
-    except ValueError:
-        valid = False
-    if not valid:
+    if not _is_url(address):
         shown = address.rpartition("@")[2]
         raise ArgumentError(
             f"`address` cannot be {shown!r}", "give one such as http://host:8983/solr"
         )
-    return parts
+    return urlsplit(address)
+
+
+def _is_url(address: str, schemes: Sequence[str] = ("http", "https")) -> bool:
+    try:
+        parts = urlsplit(address)
+        return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0
+    except ValueError:
+        return False
 
 
 def _cause(error: requests.exceptions.RequestException) -> str:

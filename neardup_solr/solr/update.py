@@ -1,6 +1,6 @@
-"""Atomic updates: computed fields as orders to Solr that leave all other fields alone, and sent.
+"""Atomic updates, which set computed fields and leave all other fields alone.
 
-An order carries the version of the document that was read; Solr drops it where the document has
+An order carries the version of the document that was read; Solr drops it if the document has
 changed since.
 """
 
@@ -41,12 +41,12 @@ def orders(
     """For each document the order that sets its computed fields, in the collection's names.
 
     The text itself is not among them: it is there already. Fields that a text without words does
-    not have are taken away.
+    not have are removed.
     """
     written = replace(settings, fields=settings.fields - {TEXT})
     fields = [name for name in OWN if name in (*written.fields, SETTINGS)]
     heads = {name.encode(): f',"{names.of(name)}":{{"set":'.encode() for name in fields}
-    # Readers need not know that the text was there before: the settings count it in.
+    # The settings include the text, so readers need not know that it was there before.
     constant = {SETTINGS.encode(): orjson.dumps(settings.fingerprint)}
     made = []
     for document, (json, _) in zip(documents, encoded(documents, written), strict=True):
@@ -60,7 +60,7 @@ def orders(
 
 
 def removal(id: str, version: int, fields: Iterable[str], names: Names) -> Order:
-    """The order that takes fields, by their logical names, out of a document."""
+    """The order that removes fields, by their logical names, from a document."""
     order: dict[str, Any] = {ID: id, VERSION: version, **{name: {"set": None} for name in fields}}
     return Order(id=id, version=version, json=orjson.dumps(names.physical(order)))
 
@@ -72,7 +72,10 @@ def _values(json: bytes) -> dict[bytes, bytes]:
 
 
 _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}
-_ONE_BY_ONE = {400: "", 413: TOO_LARGE}  # faults of a document, that halves of a batch may not have
+_ONE_BY_ONE = {
+    400: "",
+    413: TOO_LARGE,
+}  # faults of one document, so half of a batch may be free of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,8 +103,8 @@ class Sent:
 def send(collection: Collection, orders: Sequence[Order]) -> Sent:
     """Send updates, each for the version of its document that was read.
 
-    Where Solr refuses the whole request for one document, or as too large, it is sent again in
-    halves. What was taken before that counts as dropped: its version has changed.
+    If Solr refuses the whole request because of one document, or as too large, it is sent again in
+    halves. Updates that were taken before that count as dropped: the version has changed.
     """
     if not orders:
         return Sent()
@@ -120,7 +123,7 @@ def send(collection: Collection, orders: Sequence[Order]) -> Sent:
 
 
 def whole(collection: Collection, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """All that Solr gives back of documents, by the collection's own names."""
+    """All fields of documents that Solr gives back, by the collection's own names."""
     request = query.by_ids(ids) | {"fields": ["*"], "limit": len(ids)}
     docs: list[dict[str, Any]] = collection.ask(request, {"response.docs": list})["response"][
         "docs"

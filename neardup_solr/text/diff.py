@@ -1,4 +1,4 @@
-"""Word by word, where two texts differ: compared in normal form, shown as they were written."""
+"""How two texts differ word by word: compared in normal form, shown as they were written."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.text.normalize import normalize
 
 _REMEMBERED = 1 << 16  # texts repeat their words
-_LONG = 64  # characters; longer tokens hardly come back
+_LONG = 64  # characters; longer tokens are hardly repeated
 
 _Piece = tuple[str, str, bool]  # as shown, its normal form, whether it joins the one before
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """The words of a text twice: as they are `shown`, and their normal `forms`; equally many.
+    """The words of a text twice: as they are `shown`, and their normal `forms`, as many.
 
-    What has no word of its own, as "&", is shown with the word before it, after a space. `joined`
-    are the places of words that no space parts from the one before, as "or" in "and/or".
+    What is not a word, such as "&", is shown after the word before it and a space. `joined` are
+    the places of words without a space before them, such as "or" in "and/or".
     """
 
     shown: tuple[str, ...]
@@ -53,8 +53,8 @@ class Change:
 def split(text: str) -> Words:
     """The words of a text for display and for comparison; `forms` are those of its normal form.
 
-    Shown are the pieces of the text itself; where they do not line up with the words of the
-    normal form (a mark that composes across a space), those words are shown instead.
+    The pieces of the text itself are shown; if they do not line up with the words of the normal
+    form (a mark that composes across a space), those words are shown instead.
     """
     pieces = list(_with_wordless(_all_pieces(text)))
     forms = tuple(normalize(text).split())

@@ -20,7 +20,7 @@ from itertools import pairwise
 
 # Lucene refuses longer terms ("immense term"); UTF-8 bytes.
 MAX_TERM_BYTES = 32_766
-# What the table says of ASCII, so that texts of nothing else do without it.
+# What the table says about ASCII, so that ASCII texts do not need it.
 _ASCII = {code: " " for code in range(128) if not (chr(code).isalnum() or chr(code) == "-")}
 _FROZEN = unicodedata.unidata_version == "14.0.0"
 
@@ -51,7 +51,7 @@ def words_of(text: str) -> list[str]:
         return text.lower().translate(_ASCII).split()
     if _FROZEN:
         return _folded(text).split()
-    # Between the code points that Unicode 14.0 did not know: those stay as they are.
+    # Code points that Unicode 14.0 did not have stay as they are; the text is cut at them.
     parts = _later_code_points().split(text)
     return "".join(map(_unless_later, parts)).split()
 
@@ -59,13 +59,13 @@ def words_of(text: str) -> list[str]:
 def _folded(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
     kept = _translated(unicodedata.normalize("NFKC", folded))
-    # Where an invisible character vanished, its neighbours may now compose.
+    # If an invisible character vanished, its neighbours may now compose.
     return unicodedata.normalize("NFKC", kept)
 
 
 def _translated(folded: str) -> str:
-    """As by `_TRANSLATION`, which takes a character at a time where one becomes several or none."""
-    import numpy as np  # takes longer to load than most texts take to be read
+    """As by `_TRANSLATION`, which is used if a character becomes several or none."""
+    import numpy as np  # takes longer to load than most texts take to normalize
 
     codes = np.frombuffer(folded.encode("utf-32-le", "surrogatepass"), dtype="<u4")
     becomes = np.frombuffer(table().becomes, dtype=np.int16)[codes]
@@ -94,14 +94,15 @@ def words(normal: str) -> list[str]:
 
 
 def first_word(normal: str) -> str:
-    """The first word of a normalised text as it can be indexed; "" where there is none."""
+    """The first word of a normalised text as it can be indexed; "" if there is none."""
     return indexable(normal.partition(" ")[0])
 
 
 def indexable(term: str) -> str:
-    """A term as it can be indexed: itself, or "md5:" and its MD5 where it exceeds Lucene's limit.
+    """A term as it can be indexed: itself, or "md5:" and its MD5 if it exceeds Lucene's limit.
 
-    A normalised term has no colon, so the two never meet. The limit is 32,766 bytes of UTF-8.
+    A normalised term has no colon, so the two cannot be confused. The limit is 32,766 bytes of
+    UTF-8.
     """
     if len(term) * 4 <= MAX_TERM_BYTES or len(term.encode()) <= MAX_TERM_BYTES:
         return term
@@ -151,7 +152,7 @@ def table() -> Table:
     packed = files("neardup_solr.text").joinpath("unicode14.bin").read_bytes()
     unpacked = zlib.decompress(packed)
     becomes = array("h", unpacked[: 2 * CODES])
-    if array("h", [1]).tobytes() == b"\0\1":  # the other way round than in the file
+    if array("h", [1]).tobytes() == b"\0\1":  # the file has the other byte order
         becomes.byteswap()
     return Table(
         becomes=becomes,

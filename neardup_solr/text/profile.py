@@ -6,18 +6,18 @@ import hashlib
 import re
 from collections import Counter
 
-_TOKEN = re.compile(r"[^ -]+")  # of a normal form: words are parted at "-" too
+_TOKEN = re.compile(r"[^ -]+")  # of a normal form: words are cut at "-" too
 
 
 def text_profile(normal: str, *, min_token_len: int = 2, quant_rate: float = 0.01) -> str:
-    """The profile of a normalised text as 32 hexadecimal digits; "" where it has no token.
+    """The profile of a normalised text as 32 hexadecimal digits; "" if it has no token.
 
     Tokens longer than `min_token_len` characters are counted; counts are rounded down to a
-    multiple of max(2, round(highest · `quant_rate`)), or of 1 where no token repeats; tokens that
+    multiple of max(2, round(highest · `quant_rate`)), or of 1 if no token repeats; tokens that
     fall to 0 are dropped; the MD5 of "token count" lines, by falling count, is the profile.
-    Nutch's and Solr's TextProfileSignature (Apache Nutch, 2005), but for two things: ties are in
-    the order of code points, where theirs follow a hash map and change with the words that were
-    dropped; and tokens are those of our normal form (NFKC, case folding, marks kept), where
+    Nutch's and Solr's TextProfileSignature (Apache Nutch, 2005), with two differences: ties
+    are in the order of code points, while theirs follow a hash map and change with the words that
+    were dropped; and tokens are those of our normal form (NFKC, case folding, marks kept), while
     theirs are runs of Java's letters and digits. So the values differ from Solr's.
     """
     counts = Counter(t for t in _TOKEN.findall(normal) if len(t) > min_token_len)

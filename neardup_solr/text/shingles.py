@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cache
 
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import Settings
 
 # Function words of English, frozen: signatures depend on them.
@@ -34,7 +34,7 @@ STOP_WORDS = frozenset(_ENGLISH.split())
 def shingles(normal: str, settings: Settings) -> list[str]:
     """The set of shingles of a normalised text, in order of first appearance.
 
-    Raises SettingsError where the kind needs a package that is not installed.
+    Raises SettingsError if the kind needs a package that is not installed.
     """
     return _KINDS[settings.kind](normal, settings) if normal else []
 
@@ -74,11 +74,12 @@ def _stems(normal: str, settings: Settings) -> list[str]:
 
 
 def stemmed(normal: str, language: str) -> str:
-    """The stems of a normalised text's words, without stop words where it is English.
+    """The stems of a normalised text's words, without stop words if it is English.
 
-    Snowball stemmers (Porter 2001, snowballstem.org). A text of stop words only is itself.
+    Snowball stemmers (Porter 2001, snowballstem.org). A text of stop words only stays as it is.
 
-    Raises SettingsError where the package PyStemmer is absent, or does not know the language.
+    Raises SettingsError if the package PyStemmer is missing, ArgumentError if it does not know the
+    language.
     """
     listed: Sequence[str] = normal.split()
     if language == "english":
@@ -98,8 +99,8 @@ def _stemmer(language: str) -> Callable[[Sequence[str]], list[str]]:
     try:
         stem: Callable[[Sequence[str]], list[str]] = Stemmer.Stemmer(language).stemWords
     except KeyError:
-        raise SettingsError(
-            f"there is no stemmer for {language!r}",
+        raise ArgumentError(
+            f"`language` cannot be {language!r}: there is no stemmer for it",
             f"choose one of {', '.join(Stemmer.algorithms())}",
         ) from None
     return stem

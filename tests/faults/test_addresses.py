@@ -20,7 +20,7 @@ def solr(address: str) -> collection.Collection:
     ("nothing", "said"),
     [
         (Answer(status=404, kind="text/html", body=b"<html>"), "text/html"),
-        (Answer(status=404, body=b'{"status":"404"}'), "none of Solr's"),
+        (Answer(status=404, body=b'{"status":"404"}'), "not from a Solr"),
     ],
 )
 def test_an_address_without_solr_at_its_end(nothing: Answer, said: str) -> None:

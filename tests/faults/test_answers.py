@@ -34,21 +34,21 @@ def solr(address: str) -> collection.Collection:
 
 
 LIES = [
-    (HTML, e.SolrAnswerError, "no JSON came back but text/html"),
-    (Answer(body=b""), e.SolrAnswerError, "an empty answer came back"),
-    (Answer(body=b"[]"), e.SolrAnswerError, "damaged, or none of Solr"),
-    (Answer(body=b"null"), e.SolrAnswerError, "damaged, or none of Solr"),
+    (HTML, e.SolrAnswerError, "the answer is not JSON but text/html"),
+    (Answer(body=b""), e.SolrAnswerError, "the answer is empty"),
+    (Answer(body=b"[]"), e.SolrAnswerError, "damaged JSON, or not from a Solr"),
+    (Answer(body=b"null"), e.SolrAnswerError, "damaged JSON, or not from a Solr"),
     (Answer(body=b"{}"), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{"status":1}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":{"status":"0"}}'), e.SolrAnswerError, "no responseHeader"),
     (Answer(body=b'{"responseHeader":0}'), e.SolrAnswerError, "no responseHeader"),
-    (Answer(body=b'{"responseHeader":{"status":0}'), e.SolrAnswerError, "damaged, or none"),
+    (Answer(body=b'{"responseHeader":{"status":0}'), e.SolrAnswerError, "damaged JSON, or"),
     (Answer(body=b'{"responseHeader":{"status":0},"error":{"msg":"lost"}}'),
      e.SolrAnswerError, "Solr says: lost"),
     (Answer(body=b'{"responseHeader":{"status":0,"errors":7}}'), e.SolrAnswerError, "not underst"),
     (Answer(body=b'{"responseHeader":{"status":0,"errors":[7]}}'), e.SolrAnswerError, "not under"),
-    (Answer(status=204, body=b""), e.SolrAnswerError, "an empty answer came back"),
+    (Answer(status=204, body=b""), e.SolrAnswerError, "the answer is empty"),
     (Answer(status=202), e.SolrAnswerError, "Solr says: HTTP 202"),
     (Answer(status=302, location="http://elsewhere/"), e.SolrAnswerError, "redirects to"),
     (Answer(status=301, location="http://u:secret@elsewhere/"), e.SolrAnswerError, "redirects to"),
@@ -59,7 +59,7 @@ LIES = [
     (error("unknown field", 400), e.SolrAnswerError, "Solr says: unknown field"),
     (error("disk full", 500), e.SolrAnswerError, "Solr says: disk full"),
     (Answer(status=500, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 500"),
-    (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "damaged, or none"),
+    (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "damaged JSON, or"),
     (Answer(encoding="gzip", body=b"plain"), e.SolrAnswerError, "it cannot be unpacked; check"),
 ]  # fmt: skip
 

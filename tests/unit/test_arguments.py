@@ -219,12 +219,12 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.search(NOWHERE, id=5),
          "`id` has to be a text, not 5; give a text, id=\"5\""),
         (lambda nd: nd.search(NOWHERE, text="\ud800"),
-         "`text` has to be a text, not the text '\\ud800', which is no Unicode;"
+         "`text` has to be a text, not the text '\\ud800', which is not valid Unicode;"
          " take the surrogates out"),
         (lambda nd: nd.search(NOWHERE, text="x", same=["city"]),
          "`same` cannot be 'city'; choose one of first_word, md5_hash"),
         (lambda nd: nd.search(NOWHERE, text="x", by="band"),
-         "`by` cannot be 'band'; did you mean 'bands'? There are shingles, bands, signatures,"
+         "`by` cannot be 'band'; did you mean 'bands'? Choose one of shingles, bands, signatures,"
          " profile, md5, native"),
         (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
          "`fq` has to be a text or a list of texts, not a list with 5;"
@@ -240,9 +240,9 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          "`settings` has to be nd.Settings or a mapping, not 5;"
          ' give names and values, such as settings={"hashes": 256}'),
         (lambda nd: nd.duplicates([], settings={"hash": 5}),
-         "`settings` cannot be 'hash'; did you mean 'hashes'? There are kind, shingle_size,"
-         " language, family, hashes, seed, bands, rows, signatures, fields, profile_min_token_len,"
-         " profile_quant_rate, normalization"),
+         "`settings` cannot be 'hash'; did you mean 'hashes'? Choose one of kind,"
+         " shingle_size, language, family, hashes, seed, bands, rows, signatures, fields,"
+         " profile_min_token_len, profile_quant_rate, normalization"),
         (lambda nd: nd.duplicates([], lossy="yes"),
          "`lossy` has to be True or False, not the text 'yes'; give lossy=True or lossy=False"),
         (lambda nd: nd.duplicates([], on_error=5),

@@ -31,6 +31,29 @@ def test_a_variable_that_holds_no_headers(line: str, monkeypatch: pytest.MonkeyP
     assert "s3cret" not in str(e.value)
 
 
+@pytest.mark.parametrize(
+    "headers", [{"X Api": "s3cret"}, {"X-Api": "s3cret\n"}, {"X-Api": "s3cret€"}, {"": "s3cret"}]
+)
+def test_headers_that_http_cannot_carry(headers: dict[str, str]) -> None:
+    """The line names the header and not its value, which may be a secret."""
+    with pytest.raises(nd.ArgumentError, match="`headers` cannot have") as caught:
+        nd.connect("http://127.0.0.1:1/solr", headers=headers)
+    assert "s3cret" not in str(caught.value)
+
+
+@pytest.mark.parametrize("proxy", ["ftp://me:s3cret@h", "::::", "", "http://h:x"])
+def test_what_is_no_proxy(proxy: str) -> None:
+    """It is refused before anything is asked, and shows no password."""
+    with pytest.raises(nd.ArgumentError, match="`proxy` cannot be") as caught:
+        nd.connect("http://127.0.0.1:1/solr", proxy=proxy)
+    assert "s3cret" not in str(caught.value)
+
+
+def test_a_proxy_without_a_scheme() -> None:
+    """As in the environment, http:// may be left out."""
+    assert Access(proxy="proxy:3128").proxy == "proxy:3128"
+
+
 def test_a_proxy_that_is_named_counts_for_this_machine_too() -> None:
     """Unlike those of the environment: whoever names one wants it."""
     with answering(Answer()) as (proxy, used):

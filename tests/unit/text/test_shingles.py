@@ -3,7 +3,7 @@
 import pytest
 
 from neardup_solr.choices import Kind
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import ArgumentError
 from neardup_solr.settings import Settings
 from neardup_solr.text.shingles import shingles
 
@@ -45,5 +45,5 @@ def test_other_languages_have_stems_too() -> None:
 
 def test_a_language_without_stemmer() -> None:
     """A language that Snowball does not know names those that it does."""
-    with pytest.raises(SettingsError, match=r"no stemmer for 'klingon'.*english"):
+    with pytest.raises(ArgumentError, match=r"`language` cannot be 'klingon'.*english"):
         shingles("a b", Settings(kind="stems", language="klingon"))
