@@ -74,15 +74,19 @@ def init(
     texts = listed(text)
     check_names(text=texts, prefix=prefix, native=native, remove=remove)
     if remove:
-        return _removed(collection, dry_run=dry_run)
-    if admin.exists(collection):
-        return _added(collection, texts, prefix, native=native, dry_run=dry_run)
-    require(
-        not (texts or prefix or dry_run),
-        f"there is no collection {collection.name!r} yet",
-        "create it first, without `text`, `prefix` and `dry_run`",
-    )
-    return _created(collection, shards=shards, native=native)
+        done = _removed(collection, dry_run=dry_run)
+    elif admin.exists(collection):
+        done = _added(collection, texts, prefix, native=native, dry_run=dry_run)
+    else:
+        require(
+            not (texts or prefix or dry_run),
+            f"there is no collection {collection.name!r} yet",
+            "create it first, without `text`, `prefix` and `dry_run`",
+        )
+        done = _created(collection, shards=shards, native=native)
+    if done.is_done and not dry_run:
+        collection.take_names(collection.kept_names() if remove else done.names)
+    return done
 
 
 def check_names(*, text: Sequence[str], prefix: str | None, native: bool, remove: bool) -> None:

@@ -44,7 +44,7 @@ def test_what_is_added_is_taken_away_again() -> None:
         assert done.is_done
         assert done.names == NAMES
         assert set(done.fields) == {"nd_" + name for name in OWN} | {NOTE}
-        assert solr.kept_names() == NAMES
+        assert solr.kept_names() == solr.names == NAMES
         added = set(schema.described(solr).fields) - set(SCHEMA_FIELDS)
         assert added == set(done.fields)
         assert lint(solr, text=NAMES.text, prefix="nd_").dangers == ()
@@ -53,8 +53,21 @@ def test_what_is_added_is_taken_away_again() -> None:
         assert set(init(solr, remove=True, dry_run=True).fields) == set(done.fields)
         assert set(init(solr, remove=True).fields) == set(done.fields)
         assert whole(solr) == before
-        assert solr.kept_names() == PLAIN
+        assert solr.kept_names() == solr.names == PLAIN
         assert init(solr, remove=True).fields == ()
+
+
+def test_an_open_collection_is_used_at_once() -> None:
+    """After init the same collection is annotated, stripped, and prepared once more."""
+    with collection() as solr:
+        solr.add([{"sku": "1", "title": "a night ferry", "body": ["at nine"]}])
+        solr.commit()
+        for _ in range(2):
+            init(solr, text="body", prefix="nd_")
+            assert nd.annotate(solr).annotated == 1
+            assert nd.search(solr, text="at nine")[0].id == "1"
+            assert nd.strip(solr).stripped == 1
+            init(solr, remove=True)
 
 
 SCHEMA_FIELDS = [
@@ -135,7 +148,7 @@ def test_text_fields_may_be_named_later() -> None:
     [
         ("", (), "nd_", r"'content': there is no such field; name .* by `text`: body or t"),
         ("", ("nope",), "nd_", "'nope': there is no such field"),
-        ("", ("catchall",), "nd_", "'catchall': it cannot be read: it is"),
+        ("", ("catchall",), "nd_", "'catchall': it cannot be read back"),
         ("", ("title",), "n-d", "`prefix` cannot be"),
         ('<field name="signature" type="text" stored="true"/>', ("title",), "",
          "'signature' exists already: it is a TextField, not a StrField; choose a `pre"),
