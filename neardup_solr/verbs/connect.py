@@ -44,9 +44,9 @@ def connect(
     gets one line that says so. With `create` its collection is created if it is missing. In your
     own Solr only `init` creates one.
 
-    Raises ArgumentError if no collection can have that name, the address names another one, or
-    the CA file is missing; SolrUnreachable if the address is not an http or https URL; ServerError
-    if the embedded Solr cannot be fetched or started.
+    Raises ArgumentError if no collection can have that name, the address is not an http or https
+    URL or names another collection, or the CA file cannot be read; SolrUnreachable if no Solr
+    answers; ServerError if the embedded Solr cannot be fetched or started.
     """
     if collection is not None:
         require_name(collection)

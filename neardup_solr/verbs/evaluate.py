@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import require, shown
+from neardup_solr.arguments import checked, require, shown
 from neardup_solr.errors import SourceError
 from neardup_solr.records import Duplicate, Pair, natural, ordered
 from neardup_solr.reports.rows import write_rows
@@ -82,6 +82,7 @@ class Evaluation:
         """Pairs that are found and known."""
         return self.known - len(self.missed)
 
+    @checked
     def write(self, path: str | Path) -> None:
         """Write the missed and the false pairs to a .tsv, .csv or .jsonl file.
 

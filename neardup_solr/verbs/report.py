@@ -57,6 +57,7 @@ class Report(tables.Table):
         """The pairs as columns: id, other_id, similarity, distance."""
         return tables.of_pairs(self.pairs, ("id", "other_id", "similarity", "distance"))
 
+    @checked
     def write(self, path: str | Path) -> None:
         """Write the pairs to a .tsv, .csv or .jsonl file.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
@@ -126,6 +126,7 @@ def _renamed(
     """The collection with the names that are asked for; in place they have to be its own."""
     if not (text or prefix is not None):
         return collection
+    chosen(collection.names, "", text=text, prefix=prefix)  # refused before Solr is asked
     names = chosen(collection.names, schema.described(collection).key, text=text, prefix=prefix)
     if in_place and names != collection.names:
         texts = " ".join(f"--text-field {each}" for each in names.text)
@@ -215,8 +216,10 @@ def settled_for(collection: Collection, settings: Settings | Mapping[str, Any] |
         settings = replace(settings, fields=settings.fields | always)
     elif settings and "fields" in settings:
         given = settings["fields"]
-        named = choose_fields(given) if isinstance(given, str) else frozenset(given)
-        settings = {**settings, "fields": named | always}
+        if isinstance(given, str):
+            settings = {**settings, "fields": choose_fields(given) | always}
+        elif isinstance(given, Sequence | Set):  # anything else is refused by `settled`
+            settings = {**settings, "fields": frozenset(map(str, given)) | always}
     settled = collection.settled(settings)
     if not always <= settled.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"

@@ -176,6 +176,7 @@ class Duplicates:
             raise ArgumentError("`removed` does not go with `within`", TWICE)
         return removed_across(self.pairs)
 
+    @checked
     def write(self, path: str | Path) -> None:
         """Write the pairs to a file, or a page to look at; the suffix selects the format.
 

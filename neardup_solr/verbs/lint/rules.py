@@ -255,7 +255,7 @@ def no_text(found: Field | None) -> str:
     if found is None:
         return "there is no such field"
     if not found.is_kept:
-        return "it cannot be read: it is neither stored nor in docValues"
+        return "it cannot be read back: it is neither stored nor in docValues"
     return f"it is a {found.kind}, not text" if _VALUES.fullmatch(found.kind) else ""
 
 

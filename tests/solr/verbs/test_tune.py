@@ -121,7 +121,7 @@ def test_reband_leaves_what_changes_meanwhile(
 
     def replacing(*args: Any) -> tuple[str, ...]:
         if not replaced:
-            replaced.append(nd.index([newer], solr))
+            replaced.append(nd.index([newer], solr, keep=()))
         return made(*args)
 
     monkeypatch.setattr(bands, "keys", replacing)

@@ -1,7 +1,10 @@
 """Precision, recall and F1."""
 
+from typing import Any
+
 import pytest
 
+import neardup_solr as nd
 from neardup_solr.verbs.evaluate import evaluate_pairs
 
 
@@ -28,3 +31,13 @@ def test_nothing_found_and_nothing_known() -> None:
 def test_repeated_pairs_count_once() -> None:
     """Lists that repeat a pair are sets of pairs."""
     assert evaluate_pairs([("1", "2"), ("2", "1")], [("1", "2")]).found == 1
+
+
+@pytest.mark.parametrize("path", [None, 5, b"a.tsv", "a\0.tsv"])
+def test_results_are_written_to_a_path(path: Any) -> None:
+    """What is no path is an error of ours, in whatever result."""
+    pairs = [("1", "2")]
+    report = nd.Report(pairs=(), documents=0, cut=0)
+    for result in (nd.evaluate(pairs, pairs), report, nd.duplicates([{"id": "1", "text": "a"}])):
+        with pytest.raises(nd.ArgumentError, match="`path` has to be"):
+            result.write(path)
