@@ -257,7 +257,7 @@ def _stored(collection: Collection, hashes: int | None) -> Settings:
     stored.require("signature")
     if hashes is not None and hashes > stored.hashes:
         raise SettingsError(
-            f"the collection stores {stored.hashes} hashes, fewer than `hashes`, {hashes}",
+            f"the collection stores {stored.hashes} hashes, and `hashes` is {hashes}",
             "tune on a file (neardup tune FILE), and index it again",
         )
     return stored

@@ -67,7 +67,7 @@ def test_collections_that_cannot_be_tuned(solr: Collection) -> None:
 def test_more_hashes_than_stored_are_refused(solr: Collection) -> None:
     """Fewer are fine: their bands can be made of what is stored."""
     nd.index(listings(20), solr)
-    with pytest.raises(SettingsError, match="stores 128 hashes, and 256"):
+    with pytest.raises(SettingsError, match="stores 128 hashes, and `hashes` is 256"):
         tune(solr, hashes=256)
     assert tune(solr, hashes=110).choice.plan.hashes == 105
 
