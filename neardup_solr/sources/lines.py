@@ -216,17 +216,20 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
     on_invalid = "surrogatepass" if encoding.startswith("utf-16") else lenient
     decoder = codecs.getincrementaldecoder(encoding)(on_invalid)
     is_first = True
-    for block in stream:
-        text = decoder.decode(block)
-        if text:
-            yield (text.removeprefix("\ufeff") if is_first else text).encode(
-                "utf-8", "surrogatepass"
-            )
-            is_first = False
     try:
+        for block in stream:
+            if text := decoder.decode(block):
+                yield (text.removeprefix("\ufeff") if is_first else text).encode(
+                    "utf-8", "surrogatepass"
+                )
+                is_first = False
         if text := decoder.decode(b"", final=True):
             yield text.encode("utf-8", "surrogatepass")
-    except UnicodeDecodeError as error:
+    except UnicodeError as error:
+        name = encoding.upper()
+        if is_first:
+            step = "check what it was written in: from Excel it is mostly `encoding` cp1252"
+            raise source.error(f"is not {name} ({error})", step) from error
         raise RecordError(
-            f"{source.name}, at its end", "the file ends too early (half a UTF-16 character)"
+            f"{source.name}, at its end", f"the file ends too early (half a {name} character)"
         ) from error

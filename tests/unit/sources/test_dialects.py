@@ -137,6 +137,15 @@ def test_what_is_not_of_the_encoding_is_an_error_of_its_record(tmp_path: Path) -
     )
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "idna", "punycode"])
+@pytest.mark.parametrize("name", ["a.csv", "a.txt", "a.jsonl"])
+def test_a_file_that_is_not_of_the_encoding(tmp_path: Path, name: str, encoding: str) -> None:
+    """What Python's decoders say is an error of ours."""
+    path = write(tmp_path / name, "id,text\n1,größer\n".encode("cp1252"))
+    with pytest.raises(SourceError, match=f"is not {encoding.upper()} .*`encoding` cp1252"):
+        told(path, Reading(encoding=encoding))
+
+
 def test_a_mark_of_utf8_is_passed_over_where_it_is_named(tmp_path: Path) -> None:
     """`utf-8-sig` and UTF-8 are the same here."""
     path = write(tmp_path / "a.csv", b"\xef\xbb\xbfid,text\n1,caf\xc3\xa9\n")
