@@ -111,7 +111,8 @@ class Outputs:
         require(
             isinstance(given, str | os.PathLike),
             "`unique` needs a file or a folder as `source`",
-            'a DataFrame is filtered by the result: df[~df["id"].isin(found.removed)]',
+            "a DataFrame is filtered by the result:"
+            f' df[~df["{self.reading.id}"].astype(str).isin(found.removed)]',
         )
         try:
             kind = self._path.stat().st_mode
