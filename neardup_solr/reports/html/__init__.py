@@ -14,7 +14,7 @@ from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import listing
 from neardup_solr.reports.html.figures import similarities_figure, sizes_figure
 
-__all__ = ["Page", "page_lines"]
+__all__ = ["Page", "listing", "page_lines"]
 
 _SLOT = re.compile(r"<!-- ([a-z]+) -->\n?")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from neardup_solr.measures.aligned import mutual_best as best_of_each
 from neardup_solr.progress import OnError, OnProgress, Watching
 from neardup_solr.records import Cluster, Duplicate, Removed
 from neardup_solr.reports import rows, tables
+from neardup_solr.reports.html import listing
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sizes import in_bytes
 from neardup_solr.solr.collection import Collection
@@ -73,10 +74,10 @@ class Duplicates:
     than the cap. `settings` shaped the signatures. `measure`, `by` ("bands", "words" or "all"),
     `min_similarity`, `max_distance`, `linkage` and `canonical` are those that were used. `gaps`
     says what may be missing, such as documents that changed while they were read. `texts` has the
-    texts of the pairs by id, if they were asked for, and `kept` the columns to keep. `about` names
-    what was compared, `against` tells whether it had two sides, and `within` whether each side was
-    also compared with itself. `unique` counts the records of the files that were asked for:
-    `kept`, `removed`, `repeated` and `failed`.
+    texts of the pairs by id, if they were asked for, `shown` those that a page shows if they were
+    not, and `kept` the columns to keep. `about` names what was compared, `against` tells whether it
+    had two sides, and `within` whether each side was also compared with itself. `unique` counts the
+    records of the files that were asked for: `kept`, `removed`, `repeated` and `failed`.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -96,6 +97,7 @@ class Duplicates:
     errors: tuple[RecordError, ...] = ()
     gaps: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
+    shown: Mapping[str, str] = field(default_factory=dict, compare=False)
     kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     about: str = field(default="", compare=False)
     against: bool = False
@@ -184,7 +186,8 @@ class Duplicates:
         if it was not measured), measure, cluster. In TSV, backslash, tab and line breaks inside ids
         are escaped with a backslash; in CSV, an id that a spreadsheet would take for a formula gets
         a leading apostrophe; `read_pairs` undoes both. .html is a page that needs no other file,
-        with the texts that were kept (`texts=True`). The file is written completely or not at all.
+        with the texts of the pairs it lists; for a collection, and for the measure "estimate", only
+        with `texts=True`. The file is written completely or not at all.
 
         Raises SourceError if the suffix is not known or the file cannot be written; an older file
         of that name then stays as it is.
@@ -218,7 +221,7 @@ def duplicates(
     memory: int | str | None = None,
     spill: str | Path | None = None,
     checkpoint: str | Path | None = None,
-    texts: bool | int = False,
+    texts: bool | int | None = None,
     unique: str | Path | None = None,
     removed: str | Path | None = None,
     on_error: OnError | None = None,
@@ -251,8 +254,9 @@ def duplicates(
     (a number, or "4G"; default: half of the machine's); the rest goes to files in the folder
     `spill`. `checkpoint` names a file that keeps what is verified until the work is done: after an
     interruption the same call continues there. With `texts` the result has the texts of its
-    pairs; a number asks for those of so many of the largest clusters. `on_error` is told of each
-    record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
+    pairs; a number asks for those of so many of the largest clusters. Without it the result of a
+    source still has those that a page shows, for `write`; False leaves them out. `on_error` is told
+    of each record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
     "comparing", "writing".
 
     `unique` names a file for the records of the source that stay if its near-duplicates are
@@ -346,7 +350,8 @@ def duplicates(
             failed=sum(side.failures.count for side in gathered.sides),
             errors=tuple(error for side in gathered.sides for error in side.failures.first),
             gaps=tuple(_gaps(gathered, verified)),
-            texts=_texts(gathered, clustered, texts),
+            texts=_texts(gathered, clustered, texts or False),
+            shown=_shown(gathered, clustered) if texts is None and verifying.has_texts else {},
             kept=_kept(gathered, clustered, listed(keep)),
             about=" against ".join(map(_name, given)),
             against=against is not None,
@@ -438,11 +443,27 @@ def _kept(
 
 def _texts(gathered: Gathered, clustered: Grouped, wanted: bool | int) -> Mapping[str, str]:
     """The texts of all pairs by id, or of the first members of so many of the largest clusters."""
-    numbers = sorted(clustered.rows) if wanted else []
-    if wanted is not True:
-        largest = sorted(clustered.clusters, key=lambda one: -len(one.members))[: int(wanted)]
-        shown = {member.id for one in largest for member in one.members[:FIRST]}
-        ids = gathered.ids(numbers)
-        numbers = [number for number, id in zip(numbers, ids, strict=True) if id in shown]
+    if wanted is True:
+        return _texts_of(gathered, sorted(clustered.rows))
+    largest = sorted(clustered.clusters, key=lambda one: -len(one.members))[: int(wanted)]
+    ids = {member.id for one in largest for member in one.members[:FIRST]}
+    return _texts_of(gathered, _rows_of(gathered, clustered, ids))
+
+
+def _shown(gathered: Gathered, clustered: Grouped) -> Mapping[str, str]:
+    """The texts of the pairs that a page lists, by id, if they need not be asked of a Solr."""
+    if any(side.collection is not None for side in gathered.sides):
+        return {}
+    listed_pairs = listing(clustered.clusters, clustered.pairs).pairs
+    ids = {id for pair in listed_pairs for id in (pair.id, pair.other_id)}
+    return _texts_of(gathered, _rows_of(gathered, clustered, ids))
+
+
+def _rows_of(gathered: Gathered, clustered: Grouped, ids: Set[str]) -> list[int]:
+    numbers = sorted(clustered.rows) if ids else []
+    return [n for n, id in zip(numbers, gathered.ids(numbers), strict=True) if id in ids]
+
+
+def _texts_of(gathered: Gathered, numbers: Sequence[int]) -> Mapping[str, str]:
     found = zip(gathered.ids(numbers), gathered.texts(numbers), strict=True)
     return {id: text for id, text in found if text is not None}

@@ -82,7 +82,7 @@ def _page(found: Duplicates, path: Path) -> None:
             "Documents in them": f"{members:,}",
             "Pairs compared": f"{found.candidates:,}",
         },
-        texts=found.texts,
+        texts=found.texts or found.shown,
         curve=(settings.bands, settings.rows) if found.by_bands else None,
         complete=found.complete,
         notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps] + _hot(found),

@@ -162,6 +162,17 @@ def test_hostile_ids_and_texts_in_every_face(tmp_path: Path) -> None:
     assert "</script><b>" not in page
 
 
+def test_a_page_has_the_texts_of_its_pairs(tmp_path: Path) -> None:
+    """A page of a source shows texts without being asked to; tables do not get longer by it."""
+    found = nd.duplicates(documents(CHAIN), **LOOSE)
+    assert set(found.shown) == set(CHAIN)
+    assert not found.texts
+    found.write(tmp_path / "report.html")
+    assert CHAIN["1"] in (tmp_path / "report.html").read_text()
+    for without in ({"texts": False}, {"measure": "estimate"}):
+        assert not nd.duplicates(documents(CHAIN), **without).shown
+
+
 def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
     """A part that was being written when all ended is dropped, those before it are there."""
     import numpy as np
