@@ -36,7 +36,14 @@ from neardup_solr.sources.formats import read_csv, read_lines, read_tsv
 from neardup_solr.sources.lines import DECOMPRESSORS, begun
 from neardup_solr.sources.memory import is_there, named, read_memory
 from neardup_solr.sources.objects import read_json
-from neardup_solr.sources.record import Opened, Reading, Record, Unusable
+from neardup_solr.sources.record import (
+    GIVE_ENCODING,
+    NOT_UTF8,
+    Opened,
+    Reading,
+    Record,
+    Unusable,
+)
 from neardup_solr.sources.sheets import read_xlsx
 from neardup_solr.sources.whole_files import contents, read_folder, size, walk
 from neardup_solr.sources.written import WRITTEN, Written
@@ -326,10 +333,11 @@ def _judged(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
             break
     bad = [found for found in first if isinstance(found, RecordError)]
     if 2 * len(bad) > len(first):
+        is_other = all(found.reason.startswith(NOT_UTF8) for found in bad)
         raise source.error(
             f"{len(bad)} of the first {len(first)} records cannot be used, the first being "
             f"{bad[0]}",
-            "check `source_format`, `encoding`, `id` and `text`",
+            GIVE_ENCODING if is_other else "check `source_format`, `encoding`, `id` and `text`",
         )
     yield from chain(first, records)
 

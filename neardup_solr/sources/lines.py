@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import re
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -23,6 +24,9 @@ BLOCK: Final = 2**18
 ZSTD_PIECE: Final = 2**10
 
 NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
+
+# Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
+ONLY_CP1252: Final = re.compile(rb"[\x80-\x9f]")
 
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
@@ -216,6 +220,7 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
     on_invalid = "surrogatepass" if encoding.startswith("utf-16") else lenient
     decoder = codecs.getincrementaldecoder(encoding)(on_invalid)
     is_first = True
+    stream = _latin(source, stream) if encoding == "iso8859-1" else stream
     try:
         for block in stream:
             if text := decoder.decode(block):
@@ -233,3 +238,16 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
         raise RecordError(
             f"{source.name}, at its end", f"the file ends too early (half a {name} character)"
         ) from error
+
+
+def _latin(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
+    """The blocks of what is said to be latin-1; a notice if it is none."""
+    is_told = False
+    for block in stream:
+        if not is_told and ONLY_CP1252.search(block):
+            is_told = True
+            source.on_notice(
+                f"{source.name}: this looks like cp1252: characters such as € would be lost; "
+                "give cp1252 as its encoding"
+            )
+        yield block

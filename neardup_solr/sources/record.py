@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import orjson
 
@@ -83,13 +83,17 @@ def _delimiter(given: str) -> str:
 
 def _encoding(given: str) -> str | None:
     """The encoding under Python's name for it, None for UTF-8; raises ArgumentError."""
-    step = "give an encoding of text that Python knows, such as latin-1, cp1252 or shift_jis"
+    step = "give an encoding of text that Python knows, such as cp1252, latin-1 or shift_jis"
     try:
         name = codecs.lookup(given).name
         " ".encode(name)  # refuses what does not encode text, such as zlib
     except (LookupError, ValueError) as error:
         raise ArgumentError(f"`encoding` cannot be {given!r}", step) from error
     return None if name in ("utf-8", "utf-8-sig") else name
+
+
+NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
+GIVE_ENCODING: Final = "give `encoding`, such as cp1252 (Excel on Windows)"
 
 
 class Unusable(ValueError):
@@ -220,5 +224,5 @@ def decoded(raw: bytes | None, reading: Reading) -> str:
         if reading.encoding:  # it is decoded already; `lines` marks what could not be
             raise Unusable(f"invalid {reading.encoding}: bytes that are no character") from error
         raise Unusable(
-            f"invalid UTF-8: byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
+            f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
         ) from error

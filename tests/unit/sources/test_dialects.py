@@ -146,6 +146,27 @@ def test_a_file_that_is_not_of_the_encoding(tmp_path: Path, name: str, encoding:
         told(path, Reading(encoding=encoding))
 
 
+@pytest.mark.parametrize(
+    "content", ["id,text\n1,größer\n2,größer\n", "id,text,größe\n1,a,b\n"], ids=["rows", "header"]
+)
+def test_what_is_not_utf8_asks_for_the_encoding_only(tmp_path: Path, content: str) -> None:
+    """The columns are not to blame."""
+    path = write(tmp_path / "a.csv", content.encode("cp1252"))
+    with pytest.raises(SourceError, match="invalid UTF-8") as caught:
+        told(path)
+    assert caught.value.next_step == "give `encoding`, such as cp1252 (Excel on Windows)"
+
+
+@pytest.mark.parametrize(("text", "notices"), [("5 € “new”", 1), ("größer", 0)])
+def test_cp1252_is_not_taken_for_latin_1(tmp_path: Path, text: str, notices: int) -> None:
+    """A line says so, once, if there are bytes that are characters in cp1252 only."""
+    path = write(tmp_path / "a.csv", f"id,text\n1,{text}\n2,{text}\n".encode("cp1252"))
+    line = "a.csv: this looks like cp1252: characters such as € would be lost; "
+    expected = [f"{line}give cp1252 as its encoding"] * notices
+    assert told(path, Reading(encoding="latin-1"))[2] == expected
+    assert told(path, Reading(encoding="cp1252"))[2] == []
+
+
 def test_a_mark_of_utf8_is_passed_over_where_it_is_named(tmp_path: Path) -> None:
     """`utf-8-sig` and UTF-8 are the same here."""
     path = write(tmp_path / "a.csv", b"\xef\xbb\xbfid,text\n1,caf\xc3\xa9\n")
