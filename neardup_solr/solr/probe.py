@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -17,6 +17,7 @@ from neardup_solr.solr.session import is_loopback
 
 REBUILDS = "DistributedUpdateProcessorFactory"
 RUNS = "RunUpdateProcessorFactory"
+LOOKED_AT = 100  # documents whose values are those of all, if Solr does not count them
 PARTS = ("defaults", "appends", "invariants")
 
 Config = Mapping[str, Any]
@@ -83,6 +84,7 @@ Told = dict[str, Any]
 def used_fields(collection: Collection) -> frozenset[str] | None:
     """The fields that documents of any shard have; None if Solr does not tell."""
     names: set[str] = set()
+    forgotten: set[str] = set()
     for shard in collection.shards():
         told = _told(collection, f"{shard}/admin/luke", {"numTerms": "0"})
         fields = None if told is None else told.get("fields", {})
@@ -90,7 +92,21 @@ def used_fields(collection: Collection) -> frozenset[str] | None:
             return None
         # Fields of deleted documents stay listed until segments are merged.
         names.update(name for name, one in fields.items() if one.get("docs", 1))
-    return frozenset(names)
+        forgotten.update(name for name, one in fields.items() if one.get("type", "") is None)
+    return frozenset(names - forgotten | _met(collection, forgotten))
+
+
+def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
+    """Fields that the schema has forgotten, if the first documents still have values in them.
+
+    Solr lists them as long as the index lives, and does not count their documents.
+    """
+    if not forgotten:
+        return frozenset()
+    body = {"query": "*:*", "fields": ["*"], "limit": LOOKED_AT}
+    told = _told(collection, f"{collection.url}/select", body=body) or {}
+    documents = told.get("response", {}).get("docs", [])
+    return frozenset(forgotten & {name for one in documents for name in one})
 
 
 def has_update_log(collection: Collection) -> bool | None:

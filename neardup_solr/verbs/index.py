@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import update
 from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import ID, OWN, TEXT
+from neardup_solr.solr.names import OWN
 from neardup_solr.sources import Reading, Source
 
 
@@ -145,7 +146,7 @@ def run(
     batches = going.batches(source)
     settled = collection.settled(settings)
     collection.require_fields(["id", *settled.fields])
-    if not may_lose:
+    if not (may_lose and collection.names.is_plain):
         batches = _losing_nothing(batches, collection)
     for delivered in _deliver(batches, collection, settled, sending.threads):
         going.acknowledge(delivered)
@@ -271,31 +272,34 @@ def _losing_nothing(batches: Iterable[_Batch], collection: Collection) -> Iterat
     for batch in batches:
         ids = list(batch.documents)
         if is_first and not is_empty:
-            columns = _columns(collection, ids[:LOOKED_AT])
+            some = islice(collection.ids(), LOOKED_AT)
+            columns = _columns(collection, [*ids[:LOOKED_AT], *some])
         is_first = False
         # What every new document brings, such as nd.Document(kept=...), is not lost.
         brought = set.intersection(*(set(one.kept) for one in batch.documents.values()))
         if lost := sorted(columns - brought):
             there = [" OR ".join(f"{name}:[* TO *]" for name in lost)]
             if count := collection.count(there, ids=ids):
-                raise _loss(count, lost)
+                raise _loss(collection, count, lost)
         yield batch
 
 
 def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
     """The fields of documents other than ours and Solr's."""
-    if not collection.names.is_plain:
-        return set()
     used = {name for one in update.whole(collection, ids) for name in one}
-    return {name for name in used - {ID, TEXT, *OWN} if not name.startswith("_")}
+    names = collection.names
+    first = {names.id, *names.text[:1], *map(names.of, OWN)}  # the text would go into one field
+    return {name for name in used - first if not name.startswith("_")}
 
 
-def _loss(count: int, columns: Sequence[str]) -> SettingsError:
+def _loss(collection: Collection, count: int, columns: Sequence[str]) -> SettingsError:
     documents = "1 document" if count == 1 else f"{count:,} documents"
-    return SettingsError(
-        f"{documents} in the collection would lose columns: {', '.join(columns)}",
-        f"keep them by `keep` {','.join(columns)}, or drop them by an empty `keep`",
-    )
+    reason = f"{documents} in the collection would lose columns: {', '.join(columns)}"
+    if not collection.names.is_plain:
+        step = "another program writes them; to add our fields to them run"
+        return SettingsError(reason, f"{step}: neardup annotate -c {collection.name}")
+    kept = ",".join(columns)
+    return SettingsError(reason, f"keep them by `keep` {kept}, or drop them by an empty `keep`")
 
 
 def _deliver(

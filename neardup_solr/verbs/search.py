@@ -17,6 +17,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.choices import By, MeasureName, Same
+from neardup_solr.errors import DocumentNotFound
 from neardup_solr.measures import Comparer, Limits, measure_named, measure_of
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import entries
@@ -25,6 +26,7 @@ from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import NATIVE, Collection
 from neardup_solr.solr.hits import counted, ranked
+from neardup_solr.solr.names import SETTINGS, TEXT
 from neardup_solr.text import normalize
 
 if TYPE_CHECKING:
@@ -112,7 +114,7 @@ def search(
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
     if id is not None:
-        text = collection.document(id, ["content"]).get("content", "")
+        text = _text_of(collection, id)
     document = Document(id=id or "(text)", text=text or "")
     at_once = _by_bands(collection, document, criteria, wanted=lambda hit: hit.id != id)
     if at_once is not None:
@@ -125,6 +127,15 @@ def search(
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
     found = compared(collection, entry, candidates, comparer)
     return found if needs_texts else _with_texts(collection, found)
+
+
+def _text_of(collection: Collection, id: str) -> str:
+    """The text of a document; raises DocumentNotFound if there is none of that id."""
+    try:
+        return str(collection.document(id, [TEXT]).get(TEXT, ""))
+    except DocumentNotFound:
+        collection.require_fields([SETTINGS])  # of one that is not prepared, the key is not known
+        raise
 
 
 def _by_bands(

@@ -11,7 +11,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr import schema
+from neardup_solr.solr import schema, update
 from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
@@ -60,13 +60,14 @@ def test_what_is_added_is_taken_away_again() -> None:
 def test_an_open_collection_is_used_at_once() -> None:
     """After init the same collection is annotated, stripped, and prepared once more."""
     with collection() as solr:
-        solr.add([{"sku": "1", "title": "a night ferry", "body": ["at nine"]}])
+        texts = {"1": "at nine", "2": "at ten", "3": "never", "4": "at once", "5": "at noon"}
+        solr.add([{"sku": sku, "title": "a ferry", "body": [text]} for sku, text in texts.items()])
         solr.commit()
-        for _ in range(2):
-            init(solr, text="body", prefix="nd_")
-            assert nd.annotate(solr).annotated == 1
-            assert nd.search(solr, text="at nine")[0].id == "1"
-            assert nd.strip(solr).stripped == 1
+        for _ in range(2):  # Solr still lists the fields of the first time
+            init(solr, text=("title", "body"), prefix="nd_")
+            assert nd.annotate(solr).annotated == 5
+            assert nd.search(solr, text="a ferry at nine")[0].id == "1"
+            assert nd.strip(solr).stripped == 5
             init(solr, remove=True)
 
 
@@ -224,3 +225,20 @@ def test_a_note_that_is_not_understood(tmp_path: Path) -> None:
     for default in ("{", "[]", '{"id":"sku"}', '{"id":"a b","text":["t"],"prefix":""}'):
         with pytest.raises(SettingsError):
             Names.read(default)
+
+
+def test_documents_of_another_program_are_not_replaced() -> None:
+    """Index refuses what would take their fields away, and says what is meant instead."""
+    with collection() as solr:
+        solr.add([{"sku": "1", "title": "a night ferry", "body": ["at nine"]}])
+        solr.commit()
+        with pytest.raises(nd.SchemaError, match="the schema lacks the fields"):
+            nd.search(solr, id="1")
+        init(solr, text=("title", "body"), prefix="nd_")
+        nd.annotate(solr)
+        before = update.whole(solr, ["1"])
+        for keep in (None, ()):
+            with pytest.raises(SettingsError, match=r"would lose columns: body; .* annotate -c"):
+                nd.index([("1", "another text")], solr, keep=keep)
+        assert update.whole(solr, ["1"]) == before
+        assert nd.index([("2", "a text of ours")], solr).indexed == 1
