@@ -59,7 +59,9 @@ def _records(source: Opened, book: Any, reading: Reading) -> Iterator[Record]:
             yield row
         else:
             # Cells at the end of a row that were never filled are missing.
-            padded = (*row, *[None] * (width - len(row)))
+            padded = [*row, *[None] * (width - len(row))]
+            for at in asked.text:  # an empty cell is an empty text, as in CSV
+                padded[at] = "" if padded[at] is None else padded[at]
             yield from_row(f"{where}{number}", padded, asked, reading)
 
 
