@@ -66,10 +66,6 @@ class Checkpoint:
 
         self._write(write)
 
-    def remove(self) -> None:
-        """Delete the file: the work is done."""
-        self._path.unlink(missing_ok=True)
-
     def _write(self, write: Any) -> None:
         assert self._file is not None
         whole = self._file.seek(0, os.SEEK_END)

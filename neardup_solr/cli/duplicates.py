@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -187,7 +189,8 @@ def duplicates(
     check_sides(against, within=within, mutual_best=mutual_best)
     Grouping(linkage=linkage, canonical=canonical)
     Working(memory=None if memory is None else in_bytes(memory, "memory"), limit=limit)
-    with progress.watching(comparing="pairs") as watching:
+    unfinished = None if output is None else output.with_name(f"{output.name}.unfinished")
+    with _kept(unfinished), progress.watching(comparing="pairs") as watching:
         place = source or options.connect(solr, collection)
         if mark and not isinstance(place, str):
             require_fields(place)
@@ -208,8 +211,9 @@ def duplicates(
             limit=limit,
             memory=memory,
             spill=spill,
-            checkpoint=None if output is None else output.with_name(f"{output.name}.unfinished"),
+            checkpoint=unfinished,
             texts=_texts_wanted(output, as_rows),
+            output=output,
             unique=unique,
             removed=removed,
             on_error=watching.on_error,
@@ -217,7 +221,6 @@ def duplicates(
             **options.reading(id_field, text_field, source_format, delimiter, encoding, lossy),
         )
     if output is not None:
-        found.write(output)
         show.say(f"Wrote {output}.")
     elif format is None and found.unique is not None:
         pass  # only the files were asked for
@@ -236,6 +239,19 @@ def duplicates(
         _mark(place, found, dry_run=dry_run)
     if found.failed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _kept(unfinished: Path | None) -> Iterator[None]:
+    """Tell what an interrupted command keeps, if anything."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if unfinished is not None and unfinished.exists():
+            show.say(
+                f"What was compared is in {unfinished}, and the same command goes on from there."
+            )
+        raise
 
 
 def _texts_wanted(output: Path | None, as_rows: str | None) -> bool | int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence, Set
-from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
@@ -222,6 +221,7 @@ def duplicates(
     spill: str | Path | None = None,
     checkpoint: str | Path | None = None,
     texts: bool | int | None = None,
+    output: str | Path | None = None,
     unique: str | Path | None = None,
     removed: str | Path | None = None,
     on_error: OnError | None = None,
@@ -252,12 +252,14 @@ def duplicates(
 
     Only the first `limit` documents of each side are read. About `memory` bytes at most are used
     (a number, or "4G"; default: half of the machine's); the rest goes to files in the folder
-    `spill`. `checkpoint` names a file that keeps what is verified until the work is done: after an
-    interruption the same call continues there. With `texts` the result has the texts of its
+    `spill`. `checkpoint` names a file that keeps what is verified until all files are there:
+    after an interruption the same call goes on there. With `texts` the result has the texts of its
     pairs; a number asks for those of so many of the largest clusters. Without it the result of a
     source still has those that a page shows, for `write`; False leaves them out. `on_error` is told
     of each record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
     "comparing", "writing".
+
+    `output` names a file for the result, see `Duplicates.write`.
 
     `unique` names a file for the records of the source that stay if its near-duplicates are
     removed, `removed` one for the others (see `Duplicates.removed`), which get the columns
@@ -305,6 +307,8 @@ def duplicates(
         limit=limit,
     )
     state = outputs.state()
+    if output is not None:
+        check_output(Path(output))
     given = [source] if against is None else [source, against]
     has_texts = verifying.has_texts or working.keep_texts
     with Spill(memory=working.memory, folder=working.spill) as spilled:
@@ -362,6 +366,10 @@ def duplicates(
                 fates(gathered.sides[0], result.removed), state, working.watching.on_progress
             )
             result = replace(result, unique=written)
+        if output is not None:
+            write_duplicates(result, output)
+        if working.checkpoint is not None:
+            working.checkpoint.unlink(missing_ok=True)
         return result
 
 
@@ -381,11 +389,8 @@ def _verified(comparison: Comparison, found: Candidates) -> Verified:
     path = comparison.working.checkpoint
     if path is None:
         return comparison.verified(found.pairs)
-    with ExitStack() as stack:
-        kept = stack.enter_context(Checkpoint(path, _work(comparison, found), arrays=3))
-        verified = comparison.verified(found.pairs, checkpoint=kept)
-        kept.remove()
-        return verified
+    with Checkpoint(path, _work(comparison, found), arrays=3) as kept:
+        return comparison.verified(found.pairs, checkpoint=kept)
 
 
 def _work(comparison: Comparison, found: Candidates) -> str:

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import sys
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
@@ -171,6 +172,26 @@ def test_a_page_has_the_texts_of_its_pairs(tmp_path: Path) -> None:
     assert CHAIN["1"] in (tmp_path / "report.html").read_text()
     for without in ({"texts": False}, {"measure": "estimate"}):
         assert not nd.duplicates(documents(CHAIN), **without).shown
+
+
+@pytest.mark.parametrize("late", ["grouped", "write_duplicates"])
+def test_a_late_interrupt_keeps_the_checkpoint(
+    late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was compared is kept until the report is in its place."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    path, report = tmp_path / "pairs.tsv.unfinished", tmp_path / "pairs.tsv"
+    with monkeypatch.context() as patched:
+        patched.setattr(sys.modules["neardup_solr.verbs.duplicates"], late, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path, output=report)
+    assert path.exists()
+    found = nd.duplicates(documents(CHAIN), **LOOSE, checkpoint=path, output=report)
+    assert not path.exists()
+    assert len(nd.read_pairs(report)) == len(found.pairs)
 
 
 def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
