@@ -242,7 +242,7 @@ def test_missing_texts_are_said_to_be_missing(open_page: OpenPage) -> None:
     css(chrome, "#list .opener")[-1].click()
     assert "The texts were not read" in first(chrome, ".compared").text
     assert first(chrome, "#notes").text.splitlines() == [
-        "This report is not complete.",
+        "This report may be incomplete:",
         "Hot keys.",
     ]
     assert complaints(chrome) == []

@@ -485,7 +485,7 @@ function start() {
   find("parameters").append(...factsList(facts.parameters));
   find("how").hidden = facts.parameters.length === 0;
   find("curve").textContent = caption();
-  if (!facts.complete) find("notes").append(make("p", { class: "note warning" }, "This report is not complete."));
+  if (!facts.complete) find("notes").append(make("p", { class: "note warning" }, "This report may be incomplete:"));
   find("notes").append(...facts.notes.map((note) => make("p", { class: "note" }, ...plain(note))));
   find("headers").append(...COLUMNS.map((column) => make("th", { scope: "col", class: column.type, title: column.title }, button(column.label, () => sortBy(column), ""))));
   find("filters").addEventListener("input", readFilters);
