@@ -57,7 +57,8 @@ def _say_prepared(name: str, url: str, done: Preparation, *, dry_run: bool) -> N
         show.say(f"{url} exists, with all fields.")
         return
     if done.is_done:
-        read = f"the text is that of {', '.join(done.names.text)} from now on"
+        texts = ", ".join(done.names.text)
+        read = f"the text is that of {texts} from now on; neardup annotate -c {name} follows it"
         added = f"{_fields(done)} added; neardup init -c {name} --remove takes them out"
         show.say(f"{url}: {added if done.fields else read}.")
     else:

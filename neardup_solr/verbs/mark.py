@@ -60,7 +60,7 @@ def mark(
 
     `on_progress` is told how many documents have been sent, after each batch.
 
-    Raises ArgumentError if a document is in two clusters, SettingsError if the collection has no
+    Raises ArgumentError if a document is in two clusters, or none is in the collection, SettingsError if the collection has no
     fields for marks, SolrError if Solr does not answer, or refuses updates.
     """
     on_progress = on_progress or unheard
@@ -70,6 +70,9 @@ def mark(
     if not dry_run:
         collection.commit()  # what an interrupted run has sent counts as well
     differing = run.differing()
+    if run.wanted and not run.wanted.keys() & run.found.keys():
+        reason = f"no document of these clusters is in the collection {collection.name!r}"
+        raise ArgumentError(reason, "mark the collection that they were found in")
     for _ in range(0 if dry_run else PASSES):
         if not differing:
             break

@@ -479,3 +479,15 @@ def test_a_collection_from_before_marks(cloud: str) -> None:
     assert mark(solr, BOTH) == counts(clusters=2, marked=5)
     assert marks(solr) == MARKS
     assert lucene(solr) == before
+
+
+def test_clusters_of_something_else_clear_no_marks(filled: Collection) -> None:
+    """Clusters of which no document is here are refused, and the marks stay."""
+    mark(filled, BOTH)
+    before = filled.count(["neardup_cluster:[* TO *]"])
+    others = nd.duplicates([("x1", "one two three"), ("x2", "one two three")])
+    with pytest.raises(
+        nd.ArgumentError, match="no document of these clusters is in the collection"
+    ):
+        nd.mark(filled, others)
+    assert filled.count(["neardup_cluster:[* TO *]"]) == before > 0
