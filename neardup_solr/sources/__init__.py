@@ -36,14 +36,7 @@ from neardup_solr.sources.formats import read_csv, read_lines, read_tsv
 from neardup_solr.sources.lines import DECOMPRESSORS, begun
 from neardup_solr.sources.memory import is_there, named, read_memory
 from neardup_solr.sources.objects import read_json
-from neardup_solr.sources.record import (
-    GIVE_ENCODING,
-    NOT_UTF8,
-    Opened,
-    Reading,
-    Record,
-    Unusable,
-)
+from neardup_solr.sources.record import Opened, Reading, Record, Unusable, step_for
 from neardup_solr.sources.sheets import read_xlsx
 from neardup_solr.sources.whole_files import contents, read_folder, size, walk
 from neardup_solr.sources.written import WRITTEN, Written
@@ -90,6 +83,16 @@ FIRST_RECORDS: Final = 1_000
 FIRST_CHARACTERS: Final = 2**24
 
 
+# What may be wrong if most records are bad.
+CHECK_ALL: Final = "check `source_format`, `encoding`, `id` and `text`"
+CHECK: Final = {
+    "lines": "check `source_format` and `encoding`",
+    "folder": "check `encoding`",
+    "parquet": "check `id` and `text`",
+    "xlsx": "check `id` and `text`",
+}
+IN_MEMORY: Final = "give each record an id and a text, and name its columns by `id` and `text`"
+
 # A file or folder ("-" is standard input), or what `memory` knows: a DataFrame of pandas or polars,
 # a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or of Documents.
 if TYPE_CHECKING:
@@ -127,7 +130,8 @@ def documents(
 
     What an iterator gives is passed on at once; of anything else the first records are read before
     any is given. Raises ArgumentError if it is not a source or cannot be read as asked, SourceError
-    if it lacks the columns: before the first document.
+    if it lacks the columns: before the first document; at the end of an iterator if none of its
+    records can be used.
     """
     if isinstance(source, str | os.PathLike):
         path = source if isinstance(source, str | Path) else Path(source)
@@ -138,7 +142,8 @@ def documents(
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=on_notice)
     check_keep(opened, reading)
     records = read_memory(source, opened)
-    return _delivered(_judged(opened, records) if is_there(source) else records, on_error)
+    judged = _judged(opened, records, IN_MEMORY) if is_there(source) else _any(opened, records)
+    return _delivered(judged, on_error)
 
 
 def read(
@@ -167,7 +172,8 @@ def read(
     else:
         _check_format(opened, reading, format)
         records = READERS[format](opened, reading)
-    return _delivered(_told_if_none(opened, _judged(opened, _to_the_end(records))), on_error)
+    judged = _judged(opened, _to_the_end(records), CHECK.get(format or "", CHECK_ALL))
+    return _delivered(_told_if_none(opened, judged), on_error)
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
@@ -322,7 +328,7 @@ def _to_the_end(records: Iterator[Record]) -> Iterator[Record]:
         yield error
 
 
-def _judged(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
+def _judged(source: Opened, records: Iterator[Record], step: str) -> Iterator[Record]:
     """The records; raises SourceError if most of the first are bad: the format is wrong then."""
     first: list[Record] = []
     characters = 0
@@ -333,13 +339,26 @@ def _judged(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
             break
     bad = [found for found in first if isinstance(found, RecordError)]
     if 2 * len(bad) > len(first):
-        is_other = all(found.reason.startswith(NOT_UTF8) for found in bad)
         raise source.error(
             f"{len(bad)} of the first {len(first)} records cannot be used, the first being "
             f"{bad[0]}",
-            GIVE_ENCODING if is_other else "check `source_format`, `encoding`, `id` and `text`",
+            step_for((found.reason for found in bad), step),
         )
     yield from chain(first, records)
+
+
+def _any(source: Opened, records: Iterator[Record]) -> Iterator[Record]:
+    """The records; raises SourceError at the end if there were some, but none can be used."""
+    first, count = None, 0
+    for found in records:
+        yield found
+        if isinstance(found, Document):
+            yield from records
+            return
+        first, count = first or found, count + 1
+    if count:
+        reason = f"none of its {count:,} records can be used, the first being {first}"
+        raise source.error(reason, IN_MEMORY)
 
 
 def _delivered(

@@ -15,7 +15,7 @@ from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sources.record import Opened, Reading, Record, Unusable, decoded, record
 from neardup_solr.sources.values import plain, unboxed
 
-SHOWN = 20  # names in a message
+SHOWN = 10  # names in a message
 # What JSON does not have is refused, rather than written as an object.
 _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 

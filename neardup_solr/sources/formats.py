@@ -14,14 +14,13 @@ from neardup_solr.records import NOTHING
 from neardup_solr.sources.columns import are_there, columns
 from neardup_solr.sources.lines import lines
 from neardup_solr.sources.record import (
-    GIVE_ENCODING,
-    NOT_UTF8,
     Opened,
     Reading,
     Record,
     Unusable,
     decoded,
     record,
+    step_for,
     too_large,
 )
 
@@ -78,8 +77,7 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
     rows = _rows(feed, reading, delimiter)
     header = next(rows, (0, []))[1]
     if not isinstance(header, list):
-        is_other = str(header).startswith(NOT_UTF8)
-        step = GIVE_ENCODING if is_other else "check `encoding` and `source_format`"
+        step = step_for([str(header)], "check `encoding` and `source_format`")
         raise source.error(f"its header cannot be read: {header}", step)
     asked = columns(source, header, reading)
     width, where = len(header), f"{source.name}, line "

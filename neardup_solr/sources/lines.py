@@ -28,6 +28,18 @@ NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 # Quotes, dashes and € in cp1252; control characters, which no text has, in latin-1.
 ONLY_CP1252: Final = re.compile(rb"[\x80-\x9f]")
 
+# How files begin that are taken for text by their suffix.
+BINARY: Final = {
+    b"PK\x03\x04": "an Excel file (.xlsx) or another ZIP archive",
+    b"\xd0\xcf\x11\xe0": "an Excel file of old (.xls) or another one of Office",
+    b"PAR1\x15": "a Parquet file",
+    b"\x1f\x8b": "compressed by gzip",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd",
+    b"%PDF-": "a PDF",
+    b"\x89PNG": "an image",
+    b"\xff\xd8\xff": "an image",
+}
+
 UTF16_MARKS: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 # What cannot be decoded becomes this, which is invalid UTF-8: an error of that record only.
@@ -79,6 +91,10 @@ def _not_empty(source: Opened) -> Iterator[bytes]:
     first = next(stream, None)
     if first is None:
         raise source.error("is empty", "check that it was written, and that it is the right one")
+    for beginning, kind in BINARY.items():
+        if first.startswith(beginning):
+            step = "give it the suffix of what it is, or save it as text, such as CSV in UTF-8"
+            raise source.error(f"is {kind}, not text", step)
     return chain([first], stream)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -93,7 +93,17 @@ def _encoding(given: str) -> str | None:
 
 
 NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
-GIVE_ENCODING: Final = "give `encoding`, such as cp1252 (Excel on Windows)"
+HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
+
+
+def step_for(reasons: Iterable[str], otherwise: str) -> str:
+    """What to do about records that are not UTF-8; `otherwise` if some have another fault."""
+    reasons = list(reasons)
+    if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
+        return otherwise
+    if HOLDS_NUL in reasons:
+        return "give a file of text; if it is UTF-16, give `encoding` as utf-16-le"
+    return "give `encoding`, such as cp1252 (Excel on Windows)"
 
 
 class Unusable(ValueError):
@@ -217,7 +227,7 @@ def decoded(raw: bytes | None, reading: Reading) -> str:
     if raw is None:
         raise Unusable(too_large(reading.max_doc_bytes))
     if b"\0" in raw:
-        raise Unusable("holds a NUL byte: binary data, or UTF-16 without a byte order mark")
+        raise Unusable(HOLDS_NUL)
     try:
         return raw.decode("utf-8", reading.on_invalid)
     except UnicodeDecodeError as error:

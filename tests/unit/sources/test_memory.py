@@ -306,7 +306,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "arrow_chunks": (pa.chunked_array([["a"]]), "has no columns"),
     "arrow_other": (pa.table({"key": ["1"]}), "'id' is missing; those there are: 'key'"),
     "dataset_other": (ds.dataset(pa.table({"key": ["1"]})), "'id' is missing; those there are"),
-    "many": ({str(n): [1] for n in range(50)}, "'19' and 30 more"),
+    "many": ({str(n): [1] for n in range(50)}, "'9' and 40 more"),
 }  # fmt: skip
 
 
@@ -515,3 +515,28 @@ def test_a_dataset_reads_only_what_it_needs(tmp_path: Any) -> None:
         )
     assert [id for id, *_ in told(ds.dataset(tmp_path), Reading())] == ["0-1", "1-1"]
     assert [id for id, *_ in told(pl.scan_parquet(tmp_path), Reading())] == ["0-1", "1-1"]
+
+
+NO_TEXT: list[Any] = [{"id": 1}, {"id": 2, "text": None}]
+STEP = "; give each record an id and a text, and name its columns by `id` and `text`"
+
+
+@pytest.mark.parametrize("given", [NO_TEXT, {"a", "b"}, pd.DataFrame({"id": [1], "text": [None]})])
+def test_what_is_in_memory_has_no_format_to_check(given: Any) -> None:
+    """The error says what applies."""
+    with pytest.raises(SourceError) as caught:
+        told(given, Reading())
+    assert str(caught.value).endswith(STEP)
+    assert "source_format" not in str(caught.value)
+
+
+def test_an_iterator_without_a_usable_record_is_refused_at_its_end() -> None:
+    """One usable record is enough; nothing at all is no error."""
+    bad: list[RecordError] = []
+    with pytest.raises(SourceError, match="none of its 2 records can be used, the first") as caught:
+        list(documents(iter(NO_TEXT), on_error=bad.append))
+    assert len(bad) == 2
+    assert str(caught.value).endswith(STEP)
+    some = documents(iter([*NO_TEXT, {"id": 3, "text": "a"}]), on_error=bad.append)
+    assert [one.id for one in some] == ["3"]
+    assert list(documents(iter([]))) == []
