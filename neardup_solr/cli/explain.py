@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -63,6 +63,7 @@ def explain(
     if source is not None:
         show.say_if_typed(source, "documents")
     options.check_limits("words", max_distance, min_similarity)
+    reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
     place = options.connect(solr, collection) if source is None else source
     found = nd.explain(
         place,
@@ -71,9 +72,9 @@ def explain(
         max_distance=max_distance,
         min_similarity=min_similarity,
         settings=settings,
-        **options.reading(id_field, text_field, source_format, delimiter, encoding, lossy),
+        **reading,
     )
-    commands = _commands(found, place, solr is not None)
+    commands = _commands(found, place, solr is not None, options.reading_words(reading))
     if format == "json":
         show.print_rows(_json(found, commands))
     else:
@@ -143,24 +144,32 @@ def _advice_fields(advice: Advice, commands: list[str]) -> dict[str, Any]:
     return fields | {"commands": commands}
 
 
-def _commands(found: Explanation, place: Collection | str, is_addressed: bool) -> list[str]:
-    """What to type to follow the advice."""
+def _commands(
+    found: Explanation, place: Collection | str, is_addressed: bool, reading: Sequence[str]
+) -> list[str]:
+    """What to type to follow the advice; a file is compared without a Solr first."""
+    from neardup_solr.cli import explanation
+
     advice = found.advice
-    if advice is None:
-        return []
-    file = place if isinstance(place, str) else "FILE"
+    is_file = isinstance(place, str)
+    side = [place, *reading] if isinstance(place, str) else []
+    file = side or ["FILE"]
     where = [] if isinstance(place, str) else _where(place, place.name, is_addressed)
+    steps = []
+    if is_file and explanation.needs_all(found):
+        limits = _limits(advice.limits if advice and advice.limits else found.facts.limits)
+        steps.append(shlex.join(["neardup", "duplicates", *side, "--by", "all", *limits]))
+    if advice is None:
+        return steps
     finding = ["report", "--by", advice.by or found.way]
     if found.way == "duplicates" and advice.by is None:
-        finding = ["duplicates", *([place] if isinstance(place, str) else [])]
-    steps = []
+        finding = ["duplicates", *side]
     if advice.measure:
-        side = [place] if isinstance(place, str) else []
         named = ["neardup", "duplicates", *side, "--measure", advice.measure, *where]
         return [shlex.join(named)]
     if advice.again:
-        steps.append(shlex.join(["neardup", "index", file, *where]))
-    elif advice.settings and not advice.needs_texts and not isinstance(place, str):
+        steps.append(shlex.join(["neardup", "index", *file, *where]))
+    elif advice.settings and not advice.needs_texts and not is_file:
         bands = ["--bands", str(advice.settings.bands), "--band-rows", str(advice.settings.rows)]
         steps.append(shlex.join(["neardup", "reband", *bands, *where]))
     elif advice.settings:
@@ -168,10 +177,10 @@ def _commands(found: Explanation, place: Collection | str, is_addressed: bool) -
         if not isinstance(place, str):
             where = _where(place, "NEW", is_addressed)
         finding = ["duplicates"]
-        steps.append(shlex.join(["neardup", "index", file, *where, *_shaping(advice.settings)]))
-    elif advice.by and isinstance(place, str):
+        steps.append(shlex.join(["neardup", "index", *file, *where, *_shaping(advice.settings)]))
+    elif advice.by and is_file:
         where = ["--collection", "NEW"]
-        steps.append(shlex.join(["neardup", "index", file, *where]))
+        steps.append(shlex.join(["neardup", "index", *file, *where]))
     if advice.limits or advice.by:
         steps.append(shlex.join(["neardup", *finding, *where, *_limits(advice.limits)]))
     return steps

@@ -204,13 +204,22 @@ def _ranges(numbers: Sequence[int]) -> str:
     return ", ".join(f"{run[0]}–{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)
 
 
+def needs_all(found: Explanation) -> bool:
+    """Whether no bands are shared by a pair that is found if every pair is compared."""
+    advice = found.advice
+    is_advised = advice is not None and (advice.settings is not None or advice.by is not None)
+    return found.verdict == "missed" or is_advised
+
+
 def _advice(found: Explanation, *, is_stored: bool) -> Iterator[str]:
     if found.verdict == "found":
         return
     yield ""
     other = next((way for way in found.facts.ways if way.finds), None)
-    if other is not None and (found.advice is None or found.advice.by is None):
+    if is_stored and other is not None and (found.advice is None or found.advice.by is None):
         yield f"As it is, search and report find the pair {_command_of(other)}."
+    if not is_stored and needs_all(found):
+        yield "Without a Solr, every pair of the file can be compared: the first command below."
     if found.advice is not None:
         yield from _what_helps(found.advice, is_stored=is_stored)
     elif is_related(found.facts):

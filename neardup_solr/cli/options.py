@@ -289,6 +289,21 @@ def reading(
     )
 
 
+def reading_words(given: Reading) -> list[str]:
+    """The options that say again how a source was read."""
+    delimiter = "tab" if given["delimiter"] == "\t" else given["delimiter"]
+    options = {
+        "--id-field": (given["id"], "id"),
+        "--text-field": (",".join(given["text"]), "text"),
+        "--source-format": (given["source_format"], None),
+        "--delimiter": (delimiter, None),
+        "--encoding": (given["encoding"], None),
+    }
+    words = [(option, value) for option, (value, usual) in options.items() if value != usual]
+    lossy = ["--lossy"] if given["lossy"] else []
+    return [word for pair in words for word in pair if word is not None] + lossy
+
+
 def names(given: list[str] | None) -> tuple[str, ...]:
     """Names that were given one by one, or separated by commas."""
     return tuple(name.strip() for each in given or () for name in each.split(",") if name.strip())

@@ -71,6 +71,7 @@ def tune(
     Sampling(size=sample)
     if plot is not None:
         plots.check_plot(plot)
+    reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
     failures: list[Exception] = []
     found = nd.tune(
         _source(source) if source is not None else options.connect(solr, collection),
@@ -83,13 +84,13 @@ def tune(
         known=known,
         settings=settings,
         on_error=failures.append,
-        **options.reading(id_field, text_field, source_format, delimiter, encoding, lossy),
+        **reading,
     )
     _say_failures(failures)
     if plot is not None:
         plots.plot(found, plot)
         show.say(f"Wrote {plot}.")
-    follow = _command(found, source, solr, collection)
+    follow = _command(found, source, solr, collection, options.reading_words(reading))
     show.print_rows(_json(found) if format == "json" else _table(found, follow))
     if failures:
         raise typer.Exit(1)
@@ -116,7 +117,13 @@ def _json(found: Tuning) -> Iterator[str]:
     yield orjson.dumps(fields, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _command(found: Tuning, source: str | None, solr: str | None, collection: str | None) -> str:
+def _command(
+    found: Tuning,
+    source: str | None,
+    solr: str | None,
+    collection: str | None,
+    reading: Sequence[str] = (),
+) -> str:
     """What to type to get the chosen bands."""
     plan, settings = found.choice.plan, found.settings
     bands = ["--bands", str(plan.bands), "--band-rows", str(plan.rows)]
@@ -134,7 +141,7 @@ def _command(found: Tuning, source: str | None, solr: str | None, collection: st
     for option, value in shaping.items():
         if value != getattr(usual, option[2:].replace("-", "_")):
             bands += [option, str(value)]
-    return shlex.join(["neardup", "index", source, *bands, *(where or ["-c", "NEW"])])
+    return shlex.join(["neardup", "index", source, *reading, *bands, *(where or ["-c", "NEW"])])
 
 
 def _table(found: Tuning, follow: str) -> Iterator[str]:

@@ -72,7 +72,7 @@ def test_lines_fit_and_nothing_is_interpreted(run: Run, source: Path) -> None:
     """Lines are no wider than asked for, without blanks at their ends; hostile texts are inert."""
     for ids in (("luck-1", "luck-2"), ("same-1", "evil"), ("short", "evil")):
         shown = run("explain", *ids, "--source", str(source), COLUMNS="70").stdout
-        lines = [line for line in shown.splitlines() if "neardup index" not in line]
+        lines = [line for line in shown.splitlines() if not line.startswith("  neardup ")]
         assert max(map(len, lines)) <= 70
         assert [line for line in lines if line != line.rstrip()] == []
         assert "\x1b" not in shown
@@ -93,6 +93,23 @@ def test_the_advised_commands_catch_the_pair(run: Run, solr: Collection, source:
     assert (neardup, words[0]) == ("neardup", "reband")
     assert run(*words).returncode == 0
     assert run("explain", "luck-1", "luck-2").stdout == tried.stdout
+
+
+def test_commands_for_a_file_read_it_the_same_way(run: Run, tmp_path: Path) -> None:
+    """A file is compared without a Solr first; each command reads it as this one did."""
+    source = tmp_path / "latin.dat"
+    rows = "".join(f"{id};{TEXTS[id]} café\n" for id in ("luck-1", "luck-2"))
+    source.write_bytes(f"Nr;Titel\n{rows}".encode("cp1252"))
+    reading = ["--id-field", "Nr", "--text-field", "Titel", "--source-format", "csv"]
+    reading += ["--delimiter", ";", "--encoding", "cp1252"]
+    shown = run("explain", "luck-1", "luck-2", "--source", str(source), *reading).stdout
+    assert "search and report" not in shown
+    steps = [shlex.split(line) for line in shown.splitlines() if line.startswith("  neardup ")]
+    assert steps[0] == ["neardup", "duplicates", str(source), *reading, "--by", "all"]
+    assert steps[1][: 3 + len(reading)] == ["neardup", "index", str(source), *reading]
+    assert "luck-1\tluck-2" in run(*steps[0][1:]).stdout
+    tuned = run("tune", str(source), *reading).stdout
+    assert shlex.join(["neardup", "index", str(source), *reading, "--bands"]) in tuned
 
 
 def _options(shown: str) -> list[str]:
@@ -128,7 +145,7 @@ def test_json_is_the_whole_record(run: Run, source: Path) -> None:
     rebuilt = " ".join(change["second"] for change in made["changes"] if change["second"])
     assert rebuilt == TEXTS["luck-2"]
     assert made["advice"]["chance"] >= 0.9
-    assert len(made["advice"]["commands"]) == 1
+    assert len(made["advice"]["commands"]) == 2
 
 
 def test_two_long_texts_are_cut(run: Run, tmp_path: Path) -> None:
