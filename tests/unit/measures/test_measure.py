@@ -139,7 +139,7 @@ def test_the_help_tells_every_default() -> None:
     """The options that bound a similarity say what each measure asks for without them."""
     own = [f"{one.name} {one.default:g}" for one in map(measure_named, NAMES) if one.default != 0.5]
     _, option = get_args(options.MinSimilarityOption)
-    assert f"(default {measure_named('words').default:g}; {', '.join(own)};" in option.help
+    assert f"(default: {measure_named('words').default:g}; {', '.join(own)};" in option.help
     _, tag = get_args(get_type_hints(gate, include_extras=True)["tag"])
     assert f"{measure_named('words').default:g}; {', '.join(own)})" in tag.help
 
