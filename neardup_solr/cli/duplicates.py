@@ -293,9 +293,6 @@ def _say_duplicates(found: Duplicates) -> None:
     documents = show.counted(found.documents, "document")
     compared = show.counted(found.candidates, "pair")
     show.say(f"{pairs} in {clusters} among {documents}; {compared} compared.")
-    if found.repeated:
-        records = show.counted(found.repeated, "record")
-        show.say(f"{records} repeated: an id came again later, and its last record counts.")
     if found.hot_keys and found.by_bands:
         show.say(
             f"{show.counted(found.hot_keys, 'band key')} with more documents than --cap: not all of"

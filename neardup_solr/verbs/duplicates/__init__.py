@@ -15,7 +15,7 @@ from neardup_solr.choices import Linkage, MeasureName, Way
 from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import mutual_best as best_of_each
-from neardup_solr.progress import OnError, OnProgress, Watching
+from neardup_solr.progress import LOG, OnError, OnProgress, Watching
 from neardup_solr.records import Cluster, Duplicate, Removed
 from neardup_solr.reports import rows, tables
 from neardup_solr.reports.html import listing
@@ -337,6 +337,10 @@ def duplicates(
         clustered = grouped(comparison, verified, grouping)
         for side in gathered.sides:
             side.failures.warn()
+        repeated = sum(side.repeated for side in gathered.sides)
+        if repeated:
+            records = "1 record repeats" if repeated == 1 else f"{repeated:,} records repeat"
+            LOG.warning("%s an id: the last one counts", records)
         result = Duplicates(
             pairs=clustered.pairs,
             clusters=clustered.clusters,
@@ -350,7 +354,7 @@ def duplicates(
             max_distance=max_distance,
             linkage=linkage,
             canonical=canonical,
-            repeated=sum(side.repeated for side in gathered.sides),
+            repeated=repeated,
             failed=sum(side.failures.count for side in gathered.sides),
             errors=tuple(error for side in gathered.sides for error in side.failures.first),
             gaps=tuple(_gaps(gathered, verified)),

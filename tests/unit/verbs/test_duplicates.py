@@ -61,6 +61,16 @@ def test_the_last_record_of_an_id_counts() -> None:
     assert found.documents == 3
 
 
+@pytest.mark.parametrize(("ids", "told"), [("123", []), ("121", ["1 record repeats"]),
+                                           ("11231", ["2 records repeat"])])  # fmt: skip
+def test_a_repeated_id_is_logged(
+    ids: str, told: list[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """One line, whether or not bad records are told of."""
+    nd.duplicates([(id, "a b c d") for id in ids], on_error=lambda error: None)
+    assert caplog.messages == [f"{words} an id: the last one counts" for words in told]
+
+
 def test_single_linkage_chains_and_complete_does_not() -> None:
     """Complete linkage compares what single linkage infers, and splits what is not near."""
     near: dict[str, Any] = {"min_similarity": 0.8}
