@@ -60,8 +60,9 @@ def mark(
 
     `on_progress` is told how many documents have been sent, after each batch.
 
-    Raises ArgumentError if a document is in two clusters, or none is in the collection, SettingsError if the collection has no
-    fields for marks, SolrError if Solr does not answer, or refuses updates.
+    Raises ArgumentError if a document is in two clusters, or none of them is in the collection,
+    SettingsError if the collection has no fields for marks, SolrError if Solr does not answer, or
+    refuses updates.
     """
     on_progress = on_progress or unheard
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
