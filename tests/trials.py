@@ -230,7 +230,7 @@ TRIALS = (
     Trial(
         title="Ids that come again in a file",
         now="$ neardup duplicates repeated.csv --format tsv",
-        says="2 records repeated",
+        says="2 records repeat an id: the last one counts",
     ),
     Trial(
         title="A CSV through a pipe",
