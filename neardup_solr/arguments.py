@@ -18,12 +18,14 @@ from typing import (
     Any,
     Literal,
     ParamSpec,
+    Protocol,
     TypeGuard,
     TypeVar,
     Union,
     get_args,
     get_origin,
     get_type_hints,
+    runtime_checkable,
 )
 
 from neardup_solr.errors import ArgumentError
@@ -32,8 +34,17 @@ P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T", bound=str)
 OneOrMore = str | Sequence[str]  # one, or several of them
+Id = str | int  # a whole number is taken as its text
 
 _OPENED = 'open it first: nd.connect("http://host:8983/solr", "NAME")'
+
+
+@runtime_checkable
+class Frame(Protocol):
+    """A DataFrame of pandas or polars."""
+
+    def to_numpy(self) -> Any:
+        """Its rows as an array."""
 
 
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
@@ -184,7 +195,7 @@ def _is(value: object, kind: Any) -> bool:
 def _are(values: Sequence[object], kinds: Sequence[Any]) -> bool:
     if len(values) != len(kinds):
         return False
-    return all(_is(value, kind) for value, kind in zip(values, kinds, strict=True))
+    return all(_fits(value, _kinds(kind)) for value, kind in zip(values, kinds, strict=True))
 
 
 def _is_usual(number: Any) -> bool:
@@ -214,7 +225,7 @@ _NAMES = {
 }  # fmt: skip
 _OF_OTHERS = {
     "Connection": "a pysolr.Solr", "Path": "a path", "Duplicates": "what nd.duplicates gives",
-    "Settings": "nd.Settings",
+    "Settings": "nd.Settings", "Frame": "a DataFrame",
 }  # fmt: skip
 
 
@@ -231,7 +242,7 @@ def _named(kind: Any) -> str:
 
 
 def _several(kind: Any) -> str:
-    if kind is str:
+    if kind in (str, Id):
         return "texts"
     origin = get_origin(kind) or kind
     return {Literal: "them", tuple: "pairs of ids"}.get(origin) or f"{origin.__name__}s"
@@ -263,7 +274,7 @@ def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
     if int in kinds or float in kinds:
         return _number(name, value, int if int in kinds else float)
     several = [kind for kind in kinds if get_origin(kind) is Sequence]
-    if several and get_args(several[0])[0] is str:
+    if several and get_args(several[0])[0] in (str, Id):
         return _texts(name, value)
     return next(
         filter(None, (_example(name, value, kind) for kind in kinds)), f"leave `{name}` out"

@@ -4,32 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from neardup_solr.arguments import checked, require
+from neardup_solr.arguments import Id, checked, require
 from neardup_solr.solr.collection import Collection
 
 
 @checked
 def delete(
     collection: Collection,
-    ids: Sequence[str] = (),
+    ids: Sequence[Id] = (),
     *,
     query: str | None = None,
     dry_run: bool = False,
 ) -> int:
     """Delete documents by id and by a query in Solr's syntax ("*:*" is all of them).
 
-    Returns how many documents matched; an unknown id is not an error. A dry run only counts.
+    Ids that are numbers are taken as texts. Returns how many documents matched; an unknown id is
+    not an error. A dry run only counts.
 
     Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted), and
     ArgumentError if `ids` is a text instead of a list.
     """
-    require(bool(ids) or query is not None, "nothing says what to delete", "give `ids` or `query`")
+    named = [str(id) for id in ids]
+    require(
+        bool(named) or query is not None, "nothing says what to delete", "give `ids` or `query`"
+    )
     # Searches do not see what an interrupted run sent, so it would not be counted.
     collection.commit()
-    matching = _matching(collection, ids, query)
+    matching = _matching(collection, named, query)
     if dry_run:
         return matching
-    collection.delete_ids(ids)
+    collection.delete_ids(named)
     if query is not None:
         collection.delete_query(query)
     collection.commit()

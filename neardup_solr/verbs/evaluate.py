@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import checked, require, shown
+from neardup_solr.arguments import Frame, Id, checked, require, shown
 from neardup_solr.errors import SourceError
 from neardup_solr.records import Duplicate, Pair, natural, ordered
 from neardup_solr.reports.rows import write_rows
@@ -19,35 +20,36 @@ if TYPE_CHECKING:
 
 
 IdPair = tuple[str, str]
-Pairs = Iterable[Pair | Duplicate | IdPair]
+Pairs = Iterable[Pair | Duplicate | tuple[Id, Id]]
 
 
 def evaluate(
-    found: Report | Duplicates | Pairs | str | Path, known: Pairs | str | Path
+    found: Report | Duplicates | Pairs | Frame | str | Path, known: Pairs | Frame | str | Path
 ) -> Evaluation:
     """Compare found pairs with known pairs: precision, recall and F1.
 
-    `found` and `known` are pairs, tuples of two ids, or a file of them as `read_pairs` reads it;
-    `found` may also be the result of `report` or `duplicates`. The order within a pair does not
-    matter. A file of known pairs has to have some.
+    `found` and `known` are pairs, tuples of two ids, a DataFrame with two columns of ids, or a file
+    of them as `read_pairs` reads it; `found` may also be the result of `report` or `duplicates`.
+    The order within a pair does not matter. A file of known pairs has to have some.
 
     Raises SourceError if a file cannot be read, ArgumentError if something is not a pair.
     """
-    known_ids = known_pairs(known) if isinstance(known, str | Path) else _ids("known", known)
+    known_ids = known_pairs(known) if isinstance(known, str | Path) else id_pairs("known", known)
     if isinstance(found, str | Path):
         return evaluate_pairs(read_pairs(found), known_ids)
-    return evaluate_pairs(_ids("found", getattr(found, "pairs", found)), known_ids)
+    return evaluate_pairs(id_pairs("found", getattr(found, "pairs", found)), known_ids)
 
 
-def _ids(name: str, pairs: Any) -> Iterator[IdPair]:
-    """The ids of pairs; raises ArgumentError if something is not a pair."""
+def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
+    """The ids of pairs as texts; raises ArgumentError if something is not a pair."""
+    pairs = pairs.to_numpy().tolist() if isinstance(pairs, Frame) else pairs
     step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
     require(isinstance(pairs, Iterable), f"`{name}` cannot be {shown(pairs)}", step)
     for one in pairs:
         ids = one if isinstance(one, tuple | list) else _ids_of(one)
-        are_ids = len(ids) == 2 and all(isinstance(id, str) for id in ids)
+        are_ids = len(ids) == 2 and all(isinstance(id, str | Integral) for id in ids)
         require(are_ids, f"{str(one)[:60]!r} in `{name}` is not a pair of two ids", step)
-        yield ids[0], ids[1]
+        yield str(ids[0]), str(ids[1])
 
 
 def _ids_of(pair: Any) -> tuple[Any, ...]:

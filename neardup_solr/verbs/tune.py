@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore, checked, listed, require
+from neardup_solr.arguments import Frame, Id, OneOrMore, checked, listed, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import entries, plans, sign, signature, statistics
 from neardup_solr.minhash.bands import hash_bands
@@ -23,7 +23,7 @@ from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, Source
-from neardup_solr.verbs.evaluate import known_pairs
+from neardup_solr.verbs.evaluate import id_pairs, known_pairs
 
 T = TypeVar("T")
 
@@ -114,7 +114,7 @@ def _reservoir(items: Iterable[T], sampling: Sampling) -> tuple[list[T], int]:
     return sample, count
 
 
-Pairs = Sequence[tuple[str, str]]
+Pairs = Sequence[tuple[Id, Id]]
 
 NEIGHBOURS = 2  # numbers of rows shown above and below the recommended one
 
@@ -141,7 +141,7 @@ def tune(
     hashes: int | None = None,
     sample: int = 5_000,
     seed: int = 1,
-    known: Pairs | str | Path | None = None,
+    known: Pairs | str | Path | Frame | None = None,
     id: str = "id",
     text: OneOrMore = "text",
     source_format: str | None = None,
@@ -158,9 +158,10 @@ def tune(
     `hashes` (default: those of the settings). The cost is estimated from a random `sample` of
     documents, each compared with each; the same `seed` gives the same sample. For a collection in
     Solr the stored signatures are read; a source is signed with `settings` (a mapping, or
-    Settings). `known` are pairs of ids, or a file of them: their documents are always read. `id`,
-    `text`, `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for
-    `index`; `on_error` is told of each record that cannot be used (default: a warning is logged).
+    Settings). `known` are pairs of ids, a DataFrame or a file of them: their documents are always
+    read. `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say how a source is
+    read, as for `index`; `on_error` is told of each record that cannot be used (default: a warning
+    is logged).
 
     Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand, if
     the collection has no signatures or too few documents, or if none of the known pairs is in it;
@@ -194,7 +195,12 @@ def tune(
     )
     most = hashes or used.hashes
     plan = plans.solve(demand, most)
-    pairs = _distinct(known_pairs(known) if isinstance(known, str | Path) else known or ())
+    given = (
+        known_pairs(known)
+        if isinstance(known, str | Path)
+        else id_pairs("known", () if known is None else known)
+    )
+    pairs = sorted({ordered(*pair) for pair in given})
     wanted = {id for pair in pairs for id in pair}
     if isinstance(source, Collection):
         drawn = from_solr(source, sampling, wanted)
@@ -268,10 +274,6 @@ def _asked(settings: Settings, hashes: int | None) -> Settings:
     if hashes is None:
         return settings
     return replace(settings, hashes=hashes, bands=1, rows=1, signatures=0)
-
-
-def _distinct(pairs: Pairs) -> list[tuple[str, str]]:
-    return sorted({ordered(*pair) for pair in pairs})
 
 
 def _others(plan: Plan, demand: Demand, hashes: int) -> list[Plan]:

@@ -58,11 +58,11 @@ VALUES: list[tuple[object, set[str]]] = [
     (-(2**63), set()), ("many", {"str", "Path"}), ("5", {"str", "Path"}), ("", {"str", "Path"}),
     ("\ud800", {"Path"}), ("a\0", {"str"}), (b"x", set()), (object(), set()),
     (object, {"function"}), ([], {"str...", "choice...", "tuple...", "Cluster..."}),
-    (["one"], {"str..."}), (("one", "two"), {"str..."}), ([5], set()), (["one", None], set()),
+    (["one"], {"str..."}), (("one", "two"), {"str..."}), ([5], {"int..."}), (["one", None], set()),
     (["\ud800"], set()), ([("1", "2")], {"tuple..."}), ([("1",)], set()), ([["1", "2"]], set()),
     ({5: "five"}, set()), ({"a": 5}, {"any mapping"}), ({"a": "b"}, {"mapping", "any mapping"}),
     (print, {"function"}), (Path("x"), {"Path"}), (NOWHERE, {"Collection"}),
-    ((each for each in "ab"), set()), (np.array([1, 2]), set()), (nd.Settings(), {"Settings"}),
+    ((each for each in "ab"), set()), (np.array([1, 2]), {"int..."}), (nd.Settings(), {"Settings"}),
 ]  # fmt: skip
 # Values of the right type that hardly anybody means.
 STRANGE = [
@@ -248,8 +248,8 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.duplicates([], on_error=5),
          "`on_error` has to be a function, not 5; give a function, such as on_error=print"),
         (lambda nd: nd.tune([], known=[("1",)]),
-         "`known` has to be a list of pairs of ids or a text or a path, not a list with a tuple;"
-         ' give pairs, such as known=[("1", "2")]'),
+         "`known` has to be a list of pairs of ids or a text or a path or a DataFrame, not a list"
+         ' with a tuple; give pairs, such as known=[("1", "2")]'),
     ],
 )  # fmt: skip
 def test_messages(call: Callable[[Any], object], said: str) -> None:

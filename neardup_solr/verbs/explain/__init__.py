@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore, checked, listed, require
+from neardup_solr.arguments import Id, OneOrMore, checked, listed, require
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits
 from neardup_solr.minhash import entries
@@ -28,8 +28,8 @@ Subjects = tuple[Subject, Subject]
 @checked
 def explain(
     source: Collection | Source,
-    one: str,
-    other: str,
+    one: Id,
+    other: Id,
     *,
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -43,22 +43,22 @@ def explain(
 ) -> Explanation:
     """Why two documents are found as near-duplicates or not, and what would find them.
 
-    `one` and `other` are their ids. They are in a collection in Solr, whose own settings and
-    stored signatures apply, or in a source, which is signed with `settings` (a mapping, or
-    Settings); a source is read to its end, because the last record of an id counts. Two documents
-    are near if they are at most `max_distance` words apart and at least `min_similarity` (0..1)
-    similar. `id`, `text`, `source_format`, `delimiter`, `encoding` and `lossy` say how a source is
-    read, as for `index`. To align the words of short texts, the first documents tell how rare
-    each word is.
+    `one` and `other` are their ids (numbers are taken as texts). They are in a collection in Solr,
+    whose own settings and stored signatures apply, or in a source, which is signed with `settings`
+    (a mapping, or Settings); a source is read to its end, because the last record of an id counts.
+    Two documents are near if they are at most `max_distance` words apart and at least
+    `min_similarity` (0..1) similar. `id`, `text`, `source_format`, `delimiter`, `encoding` and
+    `lossy` say how a source is read, as for `index`. To align the words of short texts, the first
+    documents tell how rare each word is.
 
     Raises DocumentNotFound if the collection lacks an id, SourceError if the source lacks it,
     RecordError if its record cannot be used, ArgumentError if both ids are the same, SettingsError
     if the collection has no texts, SolrError if Solr does not answer.
     """
-    check_ids(one, other)
+    ids = (str(one), str(other))
+    check_ids(*ids)
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     used = settings_of(settings)
-    ids = (one, other)
     if isinstance(source, Collection):
         require(
             not settings,

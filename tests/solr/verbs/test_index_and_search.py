@@ -213,7 +213,7 @@ def test_search_and_report_of_an_empty_collection(solr: Collection) -> None:
 def test_delete_by_id_and_by_query(solr: Collection) -> None:
     """Deleting says how many documents went; unknown ids are no error."""
     nd.index(DOCUMENTS, solr)
-    assert nd.delete(solr, ids=["1", "nope"]) == 1
+    assert nd.delete(solr, ids=[1, "nope"]) == 1
     assert nd.delete(solr, query="content_ng:pizza") == 2
     assert nd.delete(solr, query="*:*") == 5
     nd.index(DOCUMENTS, solr)

@@ -28,6 +28,19 @@ def test_nothing_found_and_nothing_known() -> None:
     assert evaluate_pairs([], [("1", "2")]).recall == 0.0
 
 
+def test_ids_may_be_numbers_and_pairs_a_dataframe() -> None:
+    """Whole numbers are taken as texts, wherever ids are given."""
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"Nr": [1, 2, 7], "text": ["a b c d", "a b c d", "x y z"]})
+    known = pd.DataFrame([(2, 1)])
+    found = nd.duplicates(frame, id="Nr")
+    assert nd.evaluate(found, known).recall == nd.evaluate(found, [(1, 2)]).recall == 1.0
+    assert nd.explain(frame, 1, 2, id="Nr").verdict == "found"
+    for given in (known, [(1, 2)], [("1", "2")]):
+        tuned = nd.tune(frame, id="Nr", known=given)
+        assert (sum(tuned.known), tuned.absent) == (1, 0)
+
+
 def test_repeated_pairs_count_once() -> None:
     """Lists that repeat a pair are sets of pairs."""
     assert evaluate_pairs([("1", "2"), ("2", "1")], [("1", "2")]).found == 1
