@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -189,6 +190,8 @@ def duplicates(
     check_sides(against, within=within, mutual_best=mutual_best)
     Grouping(linkage=linkage, canonical=canonical)
     Working(memory=None if memory is None else in_bytes(memory, "memory"), limit=limit)
+    if not (source or solr or collection):
+        _check_named()
     unfinished = None if output is None else output.with_name(f"{output.name}.unfinished")
     with _kept(unfinished), progress.watching(comparing="pairs") as watching:
         place = source or options.connect(solr, collection)
@@ -338,6 +341,15 @@ def _check(
         raise typer.BadParameter("--dry-run goes with --mark or --undo")
     if (mark or undo) and (source is not None or against is not None):
         raise typer.BadParameter("marks are for one collection: leave SOURCE and --against out")
+
+
+def _check_named() -> None:
+    """Refuse to fetch the embedded Solr where it was never used: nothing can be in it."""
+    from neardup_solr.embedded.layout import layout
+    from neardup_solr.verbs.connect import ADDRESS
+
+    if not os.environ.get(ADDRESS) and not layout().solr_home.exists():
+        raise typer.BadParameter("name a file, or a collection with -c")
 
 
 def _confirm(found: Duplicates, *, yes: bool) -> None:

@@ -1,6 +1,9 @@
 """--unique and --removed on the command line: what is said, and what is refused."""
 
 import io
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -101,3 +104,13 @@ def test_files_that_cannot_be_written(
     assert said in capsys.readouterr().err
     assert Path("a.csv").read_text() == CONTENT
     assert sorted(path.name for path in Path().iterdir()) == ["a.csv"]
+
+
+def test_nothing_is_fetched_where_nothing_is_named(tmp_path: Path) -> None:
+    """Without a file or a collection, an embedded Solr that was never used is not fetched."""
+    home = {"NEARDUP_HOME": str(tmp_path / "home"), "NEARDUP_SOLR_URL": ""}
+    command = [sys.executable, "-m", "neardup_solr", "duplicates"]
+    said = subprocess.run(command, capture_output=True, text=True, env=os.environ | home)
+    assert said.returncode == 2
+    assert "name a file, or a collection with -c" in said.stderr
+    assert not (tmp_path / "home").exists()
