@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import (
+    Id,
     OneOrMore,
     checked,
     listed,
@@ -80,7 +81,7 @@ class Criteria:
 def search(
     collection: Collection,
     *,
-    id: str | None = None,
+    id: Id | None = None,
     text: str | None = None,
     by: By | None = None,
     rows: int = 100,
@@ -113,6 +114,7 @@ def search(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
+    id = None if id is None else str(id)
     if id is not None:
         text = _text_of(collection, id)
     document = Document(id=id or "(text)", text=text or "")

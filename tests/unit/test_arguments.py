@@ -216,8 +216,8 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          " give the number, min_similarity=0.8"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity=80),
          "`min_similarity` cannot be 80; for 80 % give 0.8"),
-        (lambda nd: nd.search(NOWHERE, id=5),
-         "`id` has to be a text, not 5; give a text, id=\"5\""),
+        (lambda nd: nd.search(NOWHERE, id=5.5),
+         "`id` has to be a text or a whole number, not 5.5; give a whole number, such as id=6"),
         (lambda nd: nd.search(NOWHERE, text="\ud800"),
          "`text` has to be a text, not the text '\\ud800', which is not valid Unicode;"
          " take the surrogates out"),

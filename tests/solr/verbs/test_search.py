@@ -93,3 +93,10 @@ def test_the_usual_way_of_a_collection_is_taken(solr: Collection) -> None:
     first, second = nd.search(solr, text=FOX), nd.search(solr, text=FOX)
     assert first == second
     assert (first[0].id, first[0].shared, first[0].content) == ("1", 42, FOX)
+
+
+def test_an_id_may_be_a_whole_number(solr: Collection) -> None:
+    """It stands for its text, as in a source."""
+    nd.index([(1, "one two three four"), (2, "one two three five")], solr)
+    assert nd.search(solr, id=1, by="bands") == nd.search(solr, id="1", by="bands")
+    assert [match.id for match in nd.search(solr, id=1)] == ["2"]
