@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -169,3 +172,27 @@ def test_wrong_arguments_are_refused_before_a_solr_is_asked(
     with pytest.raises((nd.ArgumentError, typer.BadParameter)):
         GROUP.main(words, standalone_mode=False)
     assert asked == []
+
+
+@pytest.mark.parametrize(
+    ("typed", "number", "offered"),
+    [
+        ("neardup dup", 1, ["duplicates"]),
+        ("neardup duplicates --max-d", 2, ["--max-distance"]),
+        ("neardup duplicates --linkage ", 3, ["single", "complete"]),
+    ],
+)
+def test_a_shell_completes_commands_options_and_choices(
+    typed: str, number: int, offered: list[str]
+) -> None:
+    """What the shell asks the command for when somebody presses the tab key."""
+    asked = {
+        "_NEARDUP_COMPLETE": "complete_bash",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(number),
+    }
+    command = Path(sys.executable).parent / "neardup"
+    done = subprocess.run(
+        [command], env=os.environ | asked, capture_output=True, text=True, check=False
+    )
+    assert done.stdout.split() == offered
