@@ -5,7 +5,7 @@ Dicts live only at the file and Solr borders.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -154,6 +154,11 @@ class Removed:
     id: str
     duplicate_of: str
     similarity: float | None
+
+
+def largest(clusters: Iterable[Cluster], most: int | None = None) -> list[Cluster]:
+    """Clusters by their number of documents, the largest first; at most so many of them."""
+    return sorted(clusters, key=lambda cluster: -len(cluster.members))[:most]
 
 
 MAX_ID_BYTES = 512  # longer ids are refused rather than cut; UTF-8 bytes

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded import lifecycle
-from neardup_solr.solr.collection import Collection
+from neardup_solr.embedded import cores, lifecycle
+from neardup_solr.solr import admin
+from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.session import AUTHORITIES, HEADERS
 from neardup_solr.testing import fresh_core, private_home
 
@@ -50,6 +51,18 @@ def solr_url(request: pytest.FixtureRequest) -> Iterator[str]:
     else:
         request.getfixturevalue("home")
         yield lifecycle.start().url
+
+
+@pytest.fixture
+def address(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """The embedded Solr, which is asked if no other is named; its collections go afterwards."""
+    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
+    monkeypatch.setenv("NEARDUP_HOME", str(home))
+    server = lifecycle.start()
+    there = set(cores(server) or ())
+    yield server.url
+    for name in set(cores(server) or ()) - there:
+        admin.drop(open_collection(server.url, name))
 
 
 @pytest.fixture

@@ -17,7 +17,6 @@ import shutil
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
 from contextlib import ExitStack, redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,9 +25,6 @@ from typing import Any
 import pytest
 
 from neardup_solr import demo
-from neardup_solr.embedded import cores, lifecycle
-from neardup_solr.solr import admin
-from neardup_solr.solr.collection import open_collection
 from tests import ROOT
 from tests.solr import foreign
 
@@ -123,18 +119,6 @@ def test_blocks_that_run_elsewhere_are_named_there() -> None:
     """The tests that are said to try the other languages read the pages of docs/."""
     for language, test in OTHER_TESTS.items():
         assert f"```{language}" in (ROOT / test).read_text("utf-8")
-
-
-@pytest.fixture
-def address(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The embedded Solr, which is asked where no other is named; its collections go afterwards."""
-    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
-    monkeypatch.setenv("NEARDUP_HOME", str(home))
-    server = lifecycle.start()
-    there = set(cores(server) or ())
-    yield server.url
-    for name in set(cores(server) or ()) - there:
-        admin.drop(open_collection(server.url, name))
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Annotated
 
 import typer
@@ -29,23 +28,23 @@ def delete(
     if not ids and query is None:
         raise typer.BadParameter("give ids, or --query QUERY ('*:*' is everything)")
     target = options.connect(solr, collection)
-    count = nd.delete(target, ids or (), query=query, dry_run=True)
-    documents = show.counted(count, "document")
+    if dry_run or (query is not None and not yes):
+        count = nd.delete(target, ids or (), query=query, dry_run=True)
+        documents = show.counted(count, "document")
+        if dry_run:
+            if not count:
+                show.say_if_full_text([query])
+            said = f"{documents} of {target.url} would be deleted"
+            show.say(f"{said} (dry run: nothing was changed).")
+            return
+        if count and count == target.count():
+            what = f"{documents}, everything in {target.url}"
+            options.confirm(
+                f"Delete {what}?",
+                unasked=f"this would delete {what}: add --yes if that is meant",
+                declined="Nothing was deleted.",
+            )
+    count = nd.delete(target, ids or (), query=query)
     if not count:
         show.say_if_full_text([query])
-    if dry_run:
-        show.say(f"{documents} of {target.url} would be deleted (dry run: nothing was changed).")
-        return
-    if query is not None and count and count == target.count() and not yes:
-        _confirm(f"{documents}, everything in {target.url}")
-    nd.delete(target, ids or (), query=query)
-    show.say(f"{documents} deleted.")
-
-
-def _confirm(what: str) -> None:
-    """Ask at a terminal; elsewhere --yes is needed."""
-    if not sys.stdin.isatty():
-        raise typer.BadParameter(f"this would delete {what}: add --yes if that is meant")
-    if not typer.confirm(f"Delete {what}?", err=True):
-        show.say("Nothing was deleted.")
-        raise typer.Exit(1)
+    show.say(f"{show.counted(count, 'document')} deleted.")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -277,11 +276,13 @@ MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 
 def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
     """The largest clusters as a table, text under text, the document to keep first."""
-    largest = sorted(found.clusters, key=lambda cluster: -len(cluster.members))[:most]
-    if not largest:
+    from neardup_solr.records import largest
+
+    shown = largest(found.clusters, most)
+    if not shown:
         return
-    show.print_clusters(largest, found.texts)
-    more = len(found.clusters) - len(largest)
+    show.print_clusters(shown, found.texts)
+    more = len(found.clusters) - len(shown)
     if more:
         show.say(
             f"... and {show.counted(more, 'smaller cluster')};"
@@ -366,13 +367,12 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
         f" {max(len(cluster.members) for cluster in chained):,} in the largest. With --linkage"
         " complete, or a larger --min-similarity, all documents of a cluster are near-duplicates."
     )
-    if yes:
-        return
-    if not sys.stdin.isatty():
-        raise typer.BadParameter("nothing was marked: add --yes to mark them all the same")
-    if not typer.confirm("Mark them all the same?", err=True):
-        show.say("Nothing was marked.")
-        raise typer.Exit(1)
+    if not yes:
+        options.confirm(
+            "Mark them all the same?",
+            unasked="nothing was marked: add --yes to mark them all the same",
+            declined="Nothing was marked.",
+        )
 
 
 def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:

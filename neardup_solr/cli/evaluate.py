@@ -61,7 +61,7 @@ def evaluate(
     if report is not None:
         _put_out(nd.evaluate(report, pairs), output)
         return
-    options.check_limits(measure, max_distance, min_similarity)
+    criteria = options.criteria(by, rows, fq, same, measure, max_distance, min_similarity)
     target = options.connect(solr, collection)
     with progress.watching() as watching:
         found = nd.report(
@@ -70,14 +70,8 @@ def evaluate(
             to_id=to_id,
             query=query,
             later_only=later_only,
-            by=by,
-            rows=rows,
-            fq=fq or (),
-            same=options.same_fields(same),
-            measure=measure,
-            max_distance=max_distance,
-            min_similarity=min_similarity,
             on_progress=watching.on_progress,
+            **criteria,
         )
     show.say_report(found)
     _put_out(nd.evaluate(found, pairs), output)

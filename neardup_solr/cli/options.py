@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_args
 
@@ -349,6 +350,44 @@ def rows_format(format: RowFormat | None) -> str | None:
     return None if format == "table" else format
 
 
-def same_fields(given: list[str] | None) -> tuple[Same, ...]:
-    """The fields that have to be equal, which the parser has checked."""
-    return tuple(cast(Same, name) for name in given or ())
+def confirm(question: str, *, unasked: str, declined: str) -> None:
+    """Ask at a terminal, and exit with what was `declined`; elsewhere refuse, as `unasked`."""
+    if not sys.stdin.isatty():
+        raise typer.BadParameter(unasked)
+    if not typer.confirm(question, err=True):
+        show.say(declined)
+        raise typer.Exit(1)
+
+
+class Criteria(TypedDict):
+    """What counts as a near-duplicate in a search or report, as the library's arguments."""
+
+    by: By | None
+    rows: int
+    fq: Sequence[str]
+    same: Sequence[Same]
+    measure: MeasureName
+    max_distance: int | None
+    min_similarity: float | None
+
+
+def criteria(
+    by: By | None,
+    rows: int,
+    fq: list[str] | None,
+    same: list[str] | None,
+    measure: MeasureName,
+    max_distance: int | None,
+    min_similarity: float | None,
+) -> Criteria:
+    """The options that say what counts, as the library's arguments; limits as `check_limits`."""
+    check_limits(measure, max_distance, min_similarity)
+    return Criteria(
+        by=by,
+        rows=rows,
+        fq=fq or (),
+        same=tuple(cast(Same, name) for name in same or ()),  # checked by the parser
+        measure=measure,
+        max_distance=max_distance,
+        min_similarity=min_similarity,
+    )

@@ -35,7 +35,7 @@ def report(
             raise typer.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
         faces.check_output(output)
     check_ids(from_id, to_id)
-    options.check_limits(measure, max_distance, min_similarity)
+    criteria = options.criteria(by, rows, fq, same, measure, max_distance, min_similarity)
     target = options.connect(solr, collection)
     with progress.watching() as watching:
         found = nd.report(
@@ -44,14 +44,8 @@ def report(
             to_id=to_id,
             query=query,
             later_only=later_only,
-            by=by,
-            rows=rows,
-            fq=fq or (),
-            same=options.same_fields(same),
-            measure=measure,
-            max_distance=max_distance,
-            min_similarity=min_similarity,
             on_progress=watching.on_progress,
+            **criteria,
         )
     if output is not None:
         found.write(output)

@@ -36,25 +36,14 @@ def search(
     if sum(given is not None for given in (id, text, file)) != 1:
         raise typer.BadParameter("give one of --id, --text and --file")
     as_rows = options.rows_format(format)
-    options.check_limits(measure, max_distance, min_similarity)
+    criteria = options.criteria(by, rows, fq, same, measure, max_distance, min_similarity)
     if file is not None:
         show.say_if_typed(str(file), "the text")
         from neardup_solr import sources
 
         text = sources.read_text(file)
     target = options.connect(solr, collection)
-    matches = nd.search(
-        target,
-        id=id,
-        text=text,
-        by=by,
-        rows=rows,
-        fq=fq or (),
-        same=options.same_fields(same),
-        measure=measure,
-        max_distance=max_distance,
-        min_similarity=min_similarity,
-    )
+    matches = nd.search(target, id=id, text=text, **criteria)
     if as_rows is None:
         show.print_matches(matches)
     else:

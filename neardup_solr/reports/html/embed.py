@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from neardup_solr.records import Cluster, Duplicate, natural
+from neardup_solr.records import Cluster, Duplicate, largest, natural
 from neardup_solr.text import diff
 from neardup_solr.text.diff import Words
 
@@ -42,7 +42,7 @@ def listing(
     The pairs of a cluster are listed in the given order; pairs of no cluster are not listed.
     """
     room, wanted = most, set()
-    for cluster in sorted(clusters, key=lambda cluster: -len(cluster.members)):
+    for cluster in largest(clusters):
         if room <= 0:
             break
         wanted.add(cluster.id)

@@ -16,7 +16,7 @@ from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import mutual_best as best_of_each
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
-from neardup_solr.records import Cluster, Duplicate, Removed
+from neardup_solr.records import Cluster, Duplicate, Removed, largest
 from neardup_solr.reports import rows, tables
 from neardup_solr.reports.html import listing
 from neardup_solr.settings import Settings, settings_of
@@ -454,8 +454,8 @@ def _texts(gathered: Gathered, clustered: Grouped, wanted: bool | int) -> Mappin
     """The texts of all pairs by id, or of the first members of so many of the largest clusters."""
     if wanted is True:
         return _texts_of(gathered, sorted(clustered.rows))
-    largest = sorted(clustered.clusters, key=lambda one: -len(one.members))[: int(wanted)]
-    ids = {member.id for one in largest for member in one.members[:FIRST]}
+    shown = largest(clustered.clusters, int(wanted)) if wanted else []
+    ids = {member.id for one in shown for member in one.members[:FIRST]}
     return _texts_of(gathered, _rows_of(gathered, clustered, ids))
 
 

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
+from neardup_solr.records import largest
+
 if TYPE_CHECKING:
     from neardup_solr.records import Cluster
     from neardup_solr.verbs.duplicates import Duplicates
@@ -16,11 +18,11 @@ LONGEST = 80  # characters of a text
 
 def page(found: Duplicates) -> str:
     """The HTML that a notebook shows for a result."""
-    largest = sorted(found.clusters, key=lambda one: -len(one.members))[:MOST]
-    rows = "".join(f"<tr>{''.join(_cells(found, one))}</tr>" for one in largest)
+    shown = largest(found.clusters, MOST)
+    rows = "".join(f"<tr>{''.join(_cells(found, one))}</tr>" for one in shown)
     heads = "".join(f"<th>{name}</th>" for name in ("documents", "similarity", "keep", "near it"))
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
-    more = len(found.clusters) - len(largest)
+    more = len(found.clusters) - len(shown)
     note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>"
     return f"<p>{escape(repr(found)[1:-1])}</p>{table}{note if more else ''}"
 
