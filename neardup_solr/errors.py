@@ -19,7 +19,8 @@ Every error carries its facts as attributes and survives pickling: the facts are
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 
 class NeardupError(Exception):
@@ -38,11 +39,24 @@ class SourceError(NeardupError):
 
 
 class RecordError(NeardupError):
-    """One record that cannot be used: where it is, its id if known, and why."""
+    """One record that cannot be used: where it is, its id if known, and why.
 
-    def __init__(self, position: str, reason: str, id: str | None = None) -> None:
+    `record` is the record as its source has it: its columns by name, or the text of its line; None
+    if it cannot be told. `stage` says who refused it: "read" and "check" are ours, "solr" is Solr.
+    """
+
+    def __init__(
+        self,
+        position: str,
+        reason: str,
+        id: str | None = None,
+        *,
+        record: Mapping[str, Any] | str | None = None,
+        stage: str = "read",
+    ) -> None:
         super().__init__(position, reason, id)
         self.position, self.reason, self.id = position, reason, id
+        self.record, self.stage = record, stage
 
     def __str__(self) -> str:
         named = f" (id {self.id!r})" if self.id is not None else ""
