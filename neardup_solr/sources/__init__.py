@@ -38,7 +38,7 @@ from neardup_solr.sources.memory import is_there, named, read_memory
 from neardup_solr.sources.objects import read_json
 from neardup_solr.sources.record import Opened, Reading, Record, Unusable, step_for
 from neardup_solr.sources.sheets import read_xlsx
-from neardup_solr.sources.whole_files import contents, read_folder, size, walk
+from neardup_solr.sources.whole_files import contents, is_folder, read_folder, size, walk
 from neardup_solr.sources.written import WRITTEN, Written
 
 __all__ = [
@@ -252,12 +252,12 @@ def _format(source: Opened, reading: Reading) -> str | None:
         raise ArgumentError(f"{source.given}: there is no format {reading.source_format!r}", known)
     if source.path is None:
         return reading.source_format
-    is_folder = _is_folder(source, source.path)
+    found_folder = is_folder(source, source.path)
     wants_folder = reading.source_format == "folder"
-    if is_folder != wants_folder and (is_folder or wants_folder):
+    if found_folder != wants_folder and (found_folder or wants_folder):
         if reading.source_format is None:
             return "folder"
-        what = "a folder, not a file" if is_folder else "a file, not a folder"
+        what = "a folder, not a file" if found_folder else "a file, not a folder"
         raise source.error(f"is {what}", "leave `source_format` out, or name the other")
     if reading.source_format:
         return reading.source_format
@@ -303,21 +303,6 @@ def _told_if_none(source: Opened, records: Iterator[Record]) -> Iterator[Record]
         yield found
     if is_empty:
         source.on_notice(f"{source.name} holds no records")
-
-
-def _is_folder(source: Opened, path: Path) -> bool:
-    try:
-        return stat.S_ISDIR(path.stat().st_mode)
-    except FileNotFoundError as error:
-        raise source.error("there is no such file or folder", _check_path(source)) from error
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else error
-        raise source.error(f"cannot be read ({reason})", _check_path(source)) from error
-
-
-def _check_path(source: Opened) -> str:
-    is_text = any(blank in source.given for blank in " \n")
-    return "check the path" + ("; give a text itself as [(id, text)]" if is_text else "")
 
 
 def _to_the_end(records: Iterator[Record]) -> Iterator[Record]:

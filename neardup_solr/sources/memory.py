@@ -67,7 +67,7 @@ def named(given: object) -> str:
 
 def _frame(given: Any, source: Opened) -> Iterator[Record] | None:
     """The records of a DataFrame or a table of another library; None if it is neither."""
-    library, kind = _origin(given)
+    library, kind = origin(given)
     if kind == "Series":
         step = 'make a DataFrame of it: series.rename_axis("id").rename("text").reset_index()'
         raise ArgumentError(
@@ -86,7 +86,7 @@ def _frame(given: Any, source: Opened) -> Iterator[Record] | None:
     return None
 
 
-def _origin(given: object) -> tuple[str, str]:
+def origin(given: object) -> tuple[str, str]:
     """The library and the class of a DataFrame or the like; a subclass counts as its base."""
     for kind in type(given).__mro__:
         library = kind.__module__.partition(".")[0]

@@ -20,6 +20,22 @@ from neardup_solr.sources.record import (
 )
 
 
+def is_folder(source: Opened, path: Path) -> bool:
+    """Whether a path is that of a folder; raises SourceError if there is nothing to be read."""
+    try:
+        return stat.S_ISDIR(path.stat().st_mode)
+    except FileNotFoundError as error:
+        raise source.error("there is no such file or folder", _check_path(source)) from error
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise source.error(f"cannot be read ({reason})", _check_path(source)) from error
+
+
+def _check_path(source: Opened) -> str:
+    is_text = any(blank in source.given for blank in " \n")
+    return "check the path" + ("; give a text itself as [(id, text)]" if is_text else "")
+
+
 def walk(root: Path) -> Iterator[Path]:
     """Everything below a folder except folders, sorted; hidden names are left out.
 

@@ -1,0 +1,135 @@
+"""What tells whether a source is still what it was: a run goes on with the same one only."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterable, Sequence
+from dataclasses import fields
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
+
+from neardup_solr.records import Document
+from neardup_solr.sources.memory import is_there, named, origin, read_memory
+from neardup_solr.sources.record import Opened, Reading
+from neardup_solr.sources.whole_files import is_folder, walk
+
+if TYPE_CHECKING:
+    from neardup_solr.sources import Source
+
+END: Final = 2**16  # bytes that are read of a file, at each of its ends
+ROWS: Final = 100  # that are read of what is in memory, at each of its ends
+DIGEST: Final = 16  # bytes
+
+
+def identity(source: Source, reading: Reading) -> str | None:
+    """A line that is another one if the source has changed, or is read in another way.
+
+    Of a file, its size, its time of change and both its ends count; of a folder, the names, sizes
+    and times of its files; of a DataFrame, an Arrow table or a list, the number of records and
+    those at both ends. Where it lies does not count. It is None for what cannot be read a second
+    time, such as standard input, a pipe or an iterator, and for what would have to be read as a
+    whole.
+
+    Raises SourceError if the source cannot be read.
+    """
+    if not isinstance(source, str | os.PathLike):
+        told = _of_memory(source, reading)
+    elif str(source) == "-":
+        told = None
+    else:
+        path = Path(source)
+        told = _of_path(Opened(given=str(source), name=path.name, path=path, reading=reading), path)
+    return told and f"{told}, read as {_digest(_asked(reading))}"
+
+
+def _asked(reading: Reading) -> Iterable[object]:
+    """What is asked for beyond the defaults, so that a new field of `Reading` changes nothing."""
+    usual = Reading()
+    for field in fields(reading):
+        value = getattr(reading, field.name)
+        if value != getattr(usual, field.name):
+            yield field.name, value
+
+
+def _of_path(source: Opened, path: Path) -> str | None:
+    if is_folder(source, path):
+        return _of_folder(path)
+    try:
+        return _of_file(path) if path.is_file() else None
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror})"
+        raise source.error(reason, "check the path and its permissions") from error
+
+
+def _of_file(path: Path) -> str:
+    with path.open("rb") as file:
+        found = os.fstat(file.fileno())
+        ends = _read(file, 0), _read(file, max(0, found.st_size - END))
+    return f"file of {found.st_size} bytes, {found.st_mtime_ns} ns, {_digest(ends)}"
+
+
+def _read(file: BinaryIO, at: int) -> bytes:
+    file.seek(at)
+    return file.read(END)
+
+
+def _of_folder(root: Path) -> str:
+    count = 0
+    digest = blake2b(digest_size=DIGEST)
+    for path in walk(root):
+        count += 1
+        digest.update(repr((os.fsencode(path.relative_to(root)), *_state(path))).encode())
+    return f"folder of {count} files, {digest.hexdigest()}"
+
+
+def _state(path: Path) -> tuple[int, ...]:
+    """The kind, size and time of what a path leads to; of the link itself if it leads nowhere."""
+    try:
+        found = path.stat()
+    except OSError:
+        try:
+            found = path.lstat()
+        except OSError:  # gone since the folder was listed
+            return ()
+    return stat.S_IFMT(found.st_mode), found.st_size, found.st_mtime_ns
+
+
+def _of_memory(given: Any, reading: Reading) -> str | None:
+    parts = _ends(given)
+    if parts is None:
+        return None
+    name = named(given)
+    opened = Opened(given=f"the {name}", name=name, path=None, reading=reading)
+    found = (_told(record) for part in parts for record in read_memory(part, opened))
+    return f"{name} of {len(given)} records, {_digest(found)}"
+
+
+def _told(record: object) -> object:
+    if isinstance(record, Document):
+        return record.id, record.text, sorted(record.kept.items())
+    return str(record)
+
+
+def _ends(given: Any) -> tuple[Any, Any] | None:
+    """The first and the last rows of what has them at hand; None for anything else."""
+    if not is_there(given):
+        return None
+    rows = len(given)
+    last = max(0, rows - ROWS)
+    library, kind = origin(given)
+    if (library, kind) == ("pandas", "DataFrame"):
+        return given.iloc[:ROWS], given.iloc[last:]
+    if kind == "DataFrame" or hasattr(given, "__arrow_c_stream__"):
+        return (given.slice(0, ROWS), given.slice(last)) if hasattr(given, "slice") else None
+    if isinstance(given, Sequence) and not isinstance(given, str | bytes | bytearray):
+        return given[:ROWS], given[last:]
+    return None
+
+
+def _digest(values: Iterable[object]) -> str:
+    digest = blake2b(digest_size=DIGEST)
+    for value in values:
+        digest.update(f"{value!r}\n".encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
