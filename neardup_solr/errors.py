@@ -9,6 +9,7 @@
     │   ├── SolrUnreachable    no answer at all
     │   ├── SolrUnauthorized   401 or 403
     │   ├── SolrAnswerError    an error, or an answer that is not understood (HTML, empty, redirect)
+    │   ├── SolrHalted         Solr takes no more documents until it is restarted (its disk is full)
     │   ├── CoreMissing        there is no core or collection of that name
     │   ├── SchemaError        the collection lacks a field that is needed
     │   └── DocumentNotFound   there is no document with that id
@@ -129,6 +130,18 @@ class SolrAnswerError(SolrError):
         self.args = (url, status, reason, next_step)
         self.status = status
         self.retry_after = 0.0
+
+
+class SolrHalted(SolrError):
+    """Solr can take no more documents until it is restarted: its disk is full, or a writer failed.
+
+    Nothing may be committed before that restart: it could lose what Solr had accepted.
+    """
+
+    def __init__(self, url: str, reason: str) -> None:
+        step = "make room on its disk, restart Solr, then run this again"
+        super().__init__(url, f"Solr takes no more documents ({reason})", step)
+        self.args = (url, reason)
 
 
 class CoreMissing(SolrError):

@@ -12,7 +12,13 @@ from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 
-from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnauthorized
+from neardup_solr.errors import (
+    CoreMissing,
+    SolrAnswerError,
+    SolrError,
+    SolrHalted,
+    SolrUnauthorized,
+)
 
 if TYPE_CHECKING:
     import requests
@@ -23,6 +29,14 @@ _DECODED = "decoded"
 _READ_ONLY = "read-only"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
+# Faults of the server, which it reports as if they were those of a request or a document.
+_HALTED = (
+    "No space left on device",
+    "not enough space on the disk",
+    "IndexWriter is closed",
+    "IndexWriter has been closed",
+    "Server error writing document",
+)
 # What to do next, by the last part of the path and the HTTP status.
 _NEXT = {("select", 400): "check the query"}
 TOO_LARGE = "too large for this server (HTTP 413)"
@@ -87,12 +101,19 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     error = decoded.get("error")
     header = decoded.get("responseHeader")
     if status != 200 or error is not None:
+        if is_halted(said := _message(error, status)):
+            raise SolrHalted(url, said)
         next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
         raise SolrAnswerError(url, status, f"Solr says: {_message(error, status)}", next_step)
     if not isinstance(header, dict) or header.get("status") != 0:
         reason = "the answer has no responseHeader with status 0"
         raise SolrAnswerError(url, status, reason, NOT_SOLR)
     vars(response)[_DECODED] = decoded
+
+
+def is_halted(message: str) -> bool:
+    """Whether Solr says that it can write nothing more until it is restarted."""
+    return any(sign in message for sign in _HALTED)
 
 
 def _refused(response: requests.Response, url: str) -> SolrError:
@@ -184,12 +205,16 @@ class Refusal:
 def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     """The documents, or the deletes, that were refused according to an answer of /update.
 
-    Raises SolrAnswerError if the answer is not understood.
+    Raises SolrAnswerError if the answer is not understood, SolrHalted if the fault is not theirs: a
+    tolerant chain blames each document of a full disk.
     """
     errors = decoded["responseHeader"].get("errors", [])
     if not isinstance(errors, list) or not all(isinstance(each, dict) for each in errors):
         reason = "the answer has a list of errors that is not understood"
         raise SolrAnswerError(url, 200, reason, NOT_SOLR)
+    halted = (_first_line(each.get("message")) for each in errors)
+    if said := next(filter(is_halted, halted), None):
+        raise SolrHalted(url, said)
     return tuple(
         Refusal(id=str(each.get("id")), reason=_first_line(each.get("message"))) for each in errors
     )

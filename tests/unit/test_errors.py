@@ -16,6 +16,7 @@ EXAMPLES = [
     e.SolrUnreachable("http://h/solr", "connection refused", "see that it runs"),
     e.SolrUnauthorized("http://h/solr", 401),
     e.SolrAnswerError("http://h/solr", 500, "Solr says: no", "look into its log"),
+    e.SolrHalted("http://h/solr/x", "No space left on device"),
     e.CoreMissing("http://h/solr", "listings"),
     e.CoreMissing("http://127.0.0.1:18983/solr", "listings", True),
     e.SchemaError("http://h/solr/x", ["content_ng", "signature"]),
