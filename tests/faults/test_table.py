@@ -1,0 +1,107 @@
+"""The table of faults: which results it shows, and where they come from."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.faults import table, tiers
+
+ROOT = Path(__file__).parents[2]
+
+
+def reached(name: str, tests: list[dict[str, Any]]) -> str:
+    """The last cell of a row, of a run with these tests."""
+    lines = table.table({"version": "1.2", "date": "2026-01-02", "size": "full", "tests": tests})
+    (line,) = (line for line in lines if line.startswith(f"| {name} |"))
+    return line.removesuffix(" |").rpartition(" | ")[2]
+
+
+def result(id: str, outcome: str = "passed", **figures: str) -> dict[str, Any]:
+    """What a run keeps of a test."""
+    return {"id": id, "outcome": outcome, "figures": list(figures.items())}
+
+
+@pytest.mark.parametrize(
+    ("tests", "shown"),
+    [
+        ([], "not measured in this run"),
+        ([result("tests/faults/test_network.py::a")], "1 of 1 tests pass"),
+        ([result("tests/faults/test_other.py::a", R4="x")], "not measured in this run"),
+        (
+            [
+                result("tests/faults/test_network.py::a", R5="20 of 20"),
+                result("tests/faults/test_network.py::b", R5="0 hangs"),
+            ],
+            "20 of 20; 0 hangs",
+        ),
+        (
+            [
+                result("tests/faults/test_network.py::a", "failed", R5="19 of 20"),
+                result("tests/faults/test_network.py::b"),
+            ],
+            "**failed: tests/faults/test_network.py::a**; 19 of 20",
+        ),
+    ],
+)
+def test_what_a_row_shows(tests: list[dict[str, Any]], shown: str) -> None:
+    """A failure first, then the figures; without those, how many tests pass."""
+    assert reached("R5", tests) == shown
+
+
+def test_the_rows_are_those_of_the_contract() -> None:
+    """R1 to R13, S1 to S5 and Q1, each with what it has to reach."""
+    rows = [f"R{n}" for n in range(1, 14)] + [f"S{n}" for n in range(1, 6)] + ["Q1"]
+    assert list(table.ROWS) == rows
+    assert all(row.fault and row.goal for row in table.ROWS.values())
+
+
+def test_tests_that_are_elsewhere_exist() -> None:
+    """Each file that the full tier runs besides tests/faults is there."""
+    assert len(table.elsewhere()) >= 3
+    assert [name for name in table.elsewhere() if not (ROOT / name).is_file()] == []
+
+
+def test_a_run_keeps_its_figures(tmp_path: Path) -> None:
+    """What a test records reaches the table that the command prints."""
+    kept = tmp_path / "results.json"
+    environment = {**os.environ, table.VARIABLE: str(kept)}
+    recorded = "tests/faults/test_table.py::records_a_figure"
+    options = ["-q", "-p", "no:cacheprovider", "-o", "python_functions=records_*"]
+    subprocess.run(
+        [sys.executable, "-m", "pytest", *options, recorded],
+        cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    (test,) = json.loads(kept.read_bytes())["tests"]
+    assert test == {"id": recorded, "outcome": "passed", "figures": [["Q1", "7 (to reach: 8)"]]}
+    printed = subprocess.run(
+        [sys.executable, "-m", "tests.faults.table", str(kept)],
+        cwd=ROOT, check=True, capture_output=True, text=True,
+    ).stdout  # fmt: skip
+    assert "| ≥ 85 % killed | 7 (to reach: 8) |" in printed
+
+
+def records_a_figure(row: Any) -> None:
+    """A test for the one above alone, which is no usual test by its name."""
+    row("Q1", "7", "8")
+
+
+@pytest.mark.parametrize(("named", "size"), [("", 20), ("full", 200), ("soak", 200)])
+def test_a_tier_has_its_sizes(monkeypatch: pytest.MonkeyPatch, named: str, size: int) -> None:
+    """Tests are small unless a tier is named."""
+    monkeypatch.setenv(tiers.VARIABLE, named)
+    assert tiers.sized(usual=20, full=200) == size
+    assert (tiers.is_full(), tiers.is_soak()) == (named == "full", named == "soak")
+
+
+def test_an_unknown_tier_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tier that is misspelt does not silently mean the usual one."""
+    monkeypatch.setenv(tiers.VARIABLE, "ful")
+    with pytest.raises(ValueError, match="is 'full' or 'soak'"):
+        tiers.is_full()
