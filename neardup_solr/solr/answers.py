@@ -5,7 +5,7 @@ An answer has to be JSON with a `responseHeader` whose status is 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 NOT_SOLR = "check that this is the address of a Solr"
 LOG = "look into Solr's log for the cause"
+LOG_AGAIN = "look into Solr's log, then run it again"
 _DECODED = "decoded"
 _READ_ONLY = "read-only"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
@@ -37,6 +38,9 @@ _HALTED = (
     "IndexWriter has been closed",
     "Server error writing document",
 )
+# What a header says if a limit of time, memory or hits ended a search early.
+_PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly")
+_ALL = "take limits such as timeAllowed and minExactCount out of the defaults of its /select"
 # What to do next, by the last part of the path and the HTTP status.
 _NEXT = {("select", 400): "check the query"}
 TOO_LARGE = "too large for this server (HTTP 413)"
@@ -105,10 +109,38 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
             raise SolrHalted(url, said)
         next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
         raise SolrAnswerError(url, status, f"Solr says: {_message(error, status)}", next_step)
-    if not isinstance(header, dict) or header.get("status") != 0:
+    if not is_success(header):
         reason = "the answer has no responseHeader with status 0"
         raise SolrAnswerError(url, status, reason, NOT_SOLR)
+    _require_whole(decoded, url)
     vars(response)[_DECODED] = decoded
+
+
+def is_success(header: Any) -> bool:
+    """Whether a `responseHeader` says that all went well: its status is the number 0."""
+    status = header.get("status") if isinstance(header, dict) else None
+    return type(status) is int and status == 0
+
+
+def is_partial(header: Mapping[str, Any]) -> bool:
+    """Whether a `responseHeader` says that Solr stopped before it had found everything."""
+    return any(header.get(sign) for sign in _PARTIAL)
+
+
+def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
+    """Refuse an answer which Solr itself calls a part of what there is."""
+    if is_partial(decoded["responseHeader"]):
+        raise SolrAnswerError(url, 200, "Solr gave only a part of the results", _ALL)
+    shards = decoded.get("shards.info", {})
+    if not isinstance(shards, dict) or not all(isinstance(one, dict) for one in shards.values()):
+        raise SolrAnswerError(url, 200, "what it says of its shards is not understood", NOT_SOLR)
+    for one in shards.values():
+        if "error" in one:
+            said = f"a shard of it failed: {_message(one['error'], 200)}"
+            raise SolrAnswerError(url, 200, said, "see that all shards run, then run it again")
+    response = decoded.get("response")
+    if isinstance(response, dict) and response.get("numFoundExact") is False:
+        raise SolrAnswerError(url, 200, "Solr counted the results only roughly", _ALL)
 
 
 def is_halted(message: str) -> bool:
@@ -168,10 +200,34 @@ def answer(response: requests.Response, needed: Mapping[str, type] | None = None
         part: Any = decoded
         for name in path.split("."):
             part = part.get(name) if isinstance(part, dict) else None
-        if not isinstance(part, kind):
+        if type(part) is not kind:  # as True is a number to Python, but not here
             url = redacted(str(response.url))
             raise SolrAnswerError(url, response.status_code, f"the answer has no {path}", NOT_SOLR)
     return decoded
+
+
+def require_page(decoded: Mapping[str, Any], request: Mapping[str, Any], url: str) -> None:
+    """Refuse a page of documents with more or fewer of them than it counts and was asked for.
+
+    `decoded` has `response.docs` and `response.numFound`; `request` has a `limit`, and an `offset`
+    unless that is 0.
+    """
+    docs, total = decoded["response"]["docs"], decoded["response"]["numFound"]
+    due = max(0, min(request["limit"], total - request.get("offset", 0)))
+    if len(docs) != due:
+        reason = f"the answer has {len(docs):,} documents instead of {due:,}"
+        raise SolrAnswerError(url, 200, reason, LOG_AGAIN)
+    require_rows(docs, {}, url)
+
+
+def require_rows(rows: Iterable[Any], needed: Mapping[str, type], url: str) -> None:
+    """Refuse rows of an answer that are not all objects with these parts of these types."""
+    for row in rows:
+        if not isinstance(row, dict):
+            raise SolrAnswerError(url, 200, "the answer has a row that is no object", NOT_SOLR)
+        for name, kind in needed.items():
+            if row.get(name) is None or not isinstance(row[name], kind):
+                raise SolrAnswerError(url, 200, f"the answer has a row without {name}", NOT_SOLR)
 
 
 def cause(error: Exception) -> str:
@@ -220,10 +276,22 @@ def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     )
 
 
-def too_large(document: bytes | Mapping[str, Any]) -> Refusal:
-    """The refusal of a document that is too large for the server on its own."""
+def refused_alone(document: bytes | Mapping[str, Any], error: SolrAnswerError) -> Refusal:
+    """The refusal of a document that was sent on its own: too large (413), or with an error."""
     named = orjson.loads(document) if isinstance(document, bytes) else document
-    return Refusal(id=str(named.get("id")), reason=TOO_LARGE)
+    reason = TOO_LARGE if error.status == 413 else error.reason.removeprefix("Solr says: ")
+    return Refusal(id=str(named.get("id")), reason=reason)
+
+
+def versions_in(decoded: Mapping[str, Any]) -> dict[str, int]:
+    """The versions of the documents that an answer of /update says were added.
+
+    Solr lists them as [id, version, id, version, …], with version 0 for what another node of its
+    cluster decides on; those are left out.
+    """
+    adds = decoded.get("adds", [])
+    pairs = zip(map(str, adds[::2]), adds[1::2], strict=False) if isinstance(adds, list) else ()
+    return {id: version for id, version in pairs if isinstance(version, int) and version > 0}
 
 
 def _first_line(message: Any) -> str:

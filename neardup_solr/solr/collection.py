@@ -25,15 +25,27 @@ from neardup_solr.errors import (
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings, require_possible, settings_of
 from neardup_solr.solr import export, query
-from neardup_solr.solr.answers import Refusal, answer, refused_by, too_large
-from neardup_solr.solr.names import NOTE, PLAIN, SETTINGS, TEXT, Names
+from neardup_solr.solr.answers import (
+    LOG_AGAIN,
+    Refusal,
+    answer,
+    refused_alone,
+    refused_by,
+    require_page,
+    require_rows,
+    versions_in,
+)
+from neardup_solr.solr.names import ID, NOTE, PLAIN, SETTINGS, TEXT, VERSION, Names
 
 if TYPE_CHECKING:
+    import requests
+
     from neardup_solr.solr.session import Access, CheckedSession, Connection
 
 PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
+_WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 # The parser that our queries are written for; someone else's collection may have another.
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
@@ -60,6 +72,22 @@ class Selection:
     documents: list[dict[str, Any]]
     total: int
     counts: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Taken:
+    """What became of documents that were sent: which Solr refused, the versions of the others.
+
+    A Solr that keeps no versions, or another node of its cluster, tells none.
+    """
+
+    refused: tuple[Refusal, ...] = ()
+    versions: Mapping[str, int] = field(default_factory=dict)
+
+    def __or__(self, other: Taken) -> Taken:
+        return Taken(
+            refused=self.refused + other.refused, versions={**self.versions, **other.versions}
+        )
 
 
 @dataclass(slots=True)
@@ -95,20 +123,27 @@ class Collection:
 
         A document is a mapping, or bytes that are already its JSON.
         Returns the documents that Solr refused; the others are taken, and durable once committed.
-        A request that is too large (413) is sent again in halves; a single document that is too
-        large is refused.
+        """
+        return self.take(documents).refused
+
+    def take(self, documents: Sequence[bytes | Mapping[str, Any]]) -> Taken:
+        """Send documents, as `add` does, and tell which versions they got.
+
+        A request that is too large (413), or that Solr refuses because of one of its documents
+        (400, if no tolerant chain names that one), is sent again in halves; a single document is
+        refused.
         """
         body = b"[" + b",".join(map(self._json_of, documents)) + b"]"
         try:
-            decoded = self.post("update", body)
+            decoded = self.post("update", body, params=_WITH_VERSIONS)
         except SolrAnswerError as error:
-            if error.status != 413:
+            if error.status not in (400, 413):
                 raise
             if len(documents) < 2:
-                return tuple(map(too_large, documents))
+                return Taken(refused=tuple(refused_alone(one, error) for one in documents))
             middle = len(documents) // 2
-            return self.add(documents[:middle]) + self.add(documents[middle:])
-        return refused_by(self.url, decoded)
+            return self.take(documents[:middle]) | self.take(documents[middle:])
+        return Taken(refused=refused_by(self.url, decoded), versions=versions_in(decoded))
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
@@ -147,12 +182,13 @@ class Collection:
                 name: {"type": "query", "q": one, "domain": everywhere}
                 for name, one in counting.items()
             }
-        decoded = self.ask(request | wanted, _DOCS)
-        counted = decoded.get("facets", {})
+        decoded = self.ask(request | wanted, _DOCS | {"facets": dict} if counting else _DOCS)
+        counted = decoded["facets"] if counting else {}
+        require_rows((counted.get(name) for name in counting), {"count": int}, self.url)
         return Selection(
             documents=self.names.logical_all(decoded["response"]["docs"], fields),
             total=decoded["response"]["numFound"],
-            counts={name: int(counted[name]["count"]) for name in counting},
+            counts={name: counted[name]["count"] for name in counting},
         )
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
@@ -160,6 +196,14 @@ class Collection:
         wanted = {"query": "*:*"} if ids is None else query.by_ids(ids)
         request = wanted | {"filter": list(filters), "limit": 0}
         return int(self.ask(request, _DOCS)["response"]["numFound"])
+
+    def seen(self, ids: Sequence[str], since: int) -> int:
+        """How many of these documents a search finds in this version or a later one."""
+        return self.count([f"{{!cache=false}}{VERSION}:[{since} TO *]"] if since else (), ids=ids)
+
+    def versions(self, ids: Sequence[str]) -> dict[str, int]:
+        """The versions of documents as a search finds them; those not there are left out."""
+        return {one["id"]: one.get(VERSION, 0) for one in self.stored(ids, [VERSION])}
 
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
@@ -203,7 +247,21 @@ class Collection:
             **_SELECT,
         }
         found = pysolr.Solr(self.url, session=self.session).search("*:*", **params)
-        return (str(document[self.names.id]) for document in found)
+        return self._all_of(found, filters)
+
+    def _all_of(self, found: Any, filters: Sequence[str]) -> Iterator[str]:
+        """The ids that a cursor finds; there may be fewer than it announced if some were deleted.
+
+        Raises SolrAnswerError if fewer came than there still are.
+        """
+        given = 0
+        for document in found:
+            require_rows([document], {self.names.id: object}, self.url)
+            yield str(document[self.names.id])
+            given += 1
+        if given < found.hits and given < self.count(filters):
+            reason = f"only {given:,} of {found.hits:,} ids came"
+            raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
 
     def exported(self, fields: Sequence[str]) -> Iterator[export.Block]:
         """These docValues fields of all documents, in blocks of some thousands, whole or refused.
@@ -227,13 +285,15 @@ class Collection:
         """The number of documents and the newest version: one changes whenever a document does."""
         request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
         found = self.ask(request, _DOCS)["response"]
-        newest = found["docs"][0]["_version_"] if found["docs"] else 0
+        require_rows(found["docs"], {VERSION: int}, self.url)
+        newest = found["docs"][0][VERSION] if found["docs"] else 0
         return State(documents=found["numFound"], version=newest)
 
     def shards(self) -> list[str]:
         """The addresses of the shards; a standalone core is its own."""
         request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
         shards = self.ask(request, _DOCS).get("shards.info", {})
+        require_rows(shards.values(), {"shardAddress": str}, self.url)
         return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
 
     def values(self, name: str) -> dict[str, int]:
@@ -241,8 +301,11 @@ class Collection:
         facet = {"type": "terms", "field": self.names.of(name), "limit": -1}
         request = {"query": "*:*", "limit": 0, "facet": {"values": facet}}
         facets = self.ask(request, {"facets.count": int})["facets"]
-        buckets = facets.get("values", {}).get("buckets", ())
-        return {str(bucket["val"]): int(bucket["count"]) for bucket in buckets}
+        # Without any document there is no facet at all.
+        listed = facets.get("values", {"buckets": []})
+        require_rows([listed], {"buckets": list}, self.url)
+        require_rows(listed["buckets"], {"val": object, "count": int}, self.url)
+        return {str(bucket["val"]): bucket["count"] for bucket in listed["buckets"]}
 
     @property
     def known_settings(self) -> Settings | None:
@@ -318,7 +381,7 @@ class Collection:
             response = self.session.get(f"{self.url}/schema/fields", params={"fl": NOTE})
         except CoreMissing:
             return PLAIN
-        found = answer(response, {"fields": list})["fields"]
+        found = self._rows(response, "fields", "name")
         notes = [one for one in found if one["name"] == NOTE]
         return Names.read(str(notes[0].get("default", ""))) if notes else PLAIN
 
@@ -328,7 +391,7 @@ class Collection:
         Raises CoreMissing if there is no such collection, SolrError if Solr does not answer.
         """
         response = self.session.get(f"{self.url}/schema/copyfields", params={"dest.fl": NATIVE})
-        copies = answer(response, {"copyFields": list})["copyFields"]
+        copies = self._rows(response, "copyFields", "source")
         return set(self.names.text) <= {copy["source"] for copy in copies}
 
     def require_fields(self, names: Iterable[str]) -> None:
@@ -337,7 +400,7 @@ class Collection:
         Raises SchemaError that names those missing, CoreMissing if there is no such collection.
         """
         response = self.session.get(f"{self.url}/schema/fields")
-        present = {described["name"] for described in answer(response, {"fields": list})["fields"]}
+        present = {described["name"] for described in self._rows(response, "fields", "name")}
         missing = [name for name in self.names.fields(names) if name not in present]
         if missing and not self.names.is_plain:
             missing = self._not_dynamic(missing)
@@ -347,13 +410,18 @@ class Collection:
     def _not_dynamic(self, missing: Sequence[str]) -> list[str]:
         """The fields among these that are ours, or that no dynamic field of the schema covers."""
         response = self.session.get(f"{self.url}/schema/dynamicfields")
-        described = answer(response, {"dynamicFields": list})["dynamicFields"]
-        patterns = [one["name"] for one in described]
+        patterns = [one["name"] for one in self._rows(response, "dynamicFields", "name")]
         return [
             name
             for name in missing
             if name not in self.names.text or not any(fnmatchcase(name, one) for one in patterns)
         ]
+
+    def _rows(self, response: requests.Response, part: str, named: str) -> list[dict[str, Any]]:
+        """The rows in a part of an answer of the schema, each with that text in it."""
+        rows: list[dict[str, Any]] = answer(response, {part: list})[part]
+        require_rows(rows, {named: str}, self.url)
+        return rows
 
     def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
         """What /select answers to a request with logical names; `needed` are parts it must have.
@@ -361,7 +429,12 @@ class Collection:
         Raises SolrAnswerError if one is missing, or Solr does not understand the request.
         """
         body = orjson.dumps(self.names.request(request))
-        return self.post("select", body, needed, params=_SELECT)
+        decoded = self.post("select", body, needed, params=_SELECT)
+        if "response.numFound" in needed:
+            require_page(decoded, request, self.url)
+            if ID in request.get("fields", ()):
+                require_rows(decoded["response"]["docs"], {self.names.id: object}, self.url)
+        return decoded
 
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
         # The tolerant chain answers status 0 to a delete that it refuses.
@@ -411,6 +484,7 @@ def open_collection(
     session, url = open_session(address, embedded=embedded, access=access)
     base, name = located(url, name, is_core=not isinstance(address, str))
     require_name(name)
+    session.home = f"{base}/{name}"
     return Collection(base=base, name=name, session=session, names=names)
 
 

@@ -11,9 +11,11 @@ from __future__ import annotations
 import os
 import random
 import re
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from ipaddress import ip_address
 from pathlib import Path
@@ -26,14 +28,21 @@ from urllib3.exceptions import LocationParseError
 
 from neardup_solr.errors import (
     ArgumentError,
+    CoreMissing,
+    ServerError,
     SettingsError,
     SolrAnswerError,
     SolrError,
+    SolrHalted,
     SolrUnreachable,
 )
-from neardup_solr.solr.answers import LOG, NOT_SOLR, cause, check, next_step, redacted
+from neardup_solr.progress import LOG as LOGGED
+from neardup_solr.solr.answers import LOG, NOT_SOLR, answer, cause, check, next_step, redacted
 
 CONNECT_SECONDS = 5.0
+PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
+PROBE_PAUSE = 0.5
+PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is given up
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 PIECE = 1 << 20  # bytes of a large answer
 _AGAIN = "see that it runs, then run the same command again"
@@ -42,7 +51,11 @@ _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs sho
 AUTHORITIES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE")
 HEADERS = "NEARDUP_SOLR_HEADERS"
 PROXIES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
+# What the answers of a Solr say that is about to end, or has just begun.
+_ENDING = ("SolrCore", "CoreContainer", "shutting down", "shut down")
+_REPLAY, _REPLAYED = "TLOG.state", 3  # of what was not committed when it was killed
 T = TypeVar("T")
+LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so, and stays full
 
 
@@ -174,7 +187,8 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
             return call()
         except SolrError as error:
             asked = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
-            wait = max(asked, random.uniform(0, retry.first_wait * 2**attempt))
+            bound = min(LONGEST_WAIT, retry.first_wait * 2**attempt)
+            wait = max(asked, random.uniform(0, bound))
             if not passes(error) or attempt == retry.attempts or time.monotonic() + wait > deadline:
                 raise
             time.sleep(wait)
@@ -230,6 +244,9 @@ class CheckedSession(requests.Session):
     `retry` bounds how often a request is repeated after a fault that passes; `embedded` says that
     the Solr is the embedded one, for the next steps that errors name. `carrier` is the user's own
     session, which sends the requests with all that it adds to them; answers are checked here.
+    `home` is the address of the collection that is waited for if Solr is away (see `patient`),
+    `revive` starts a Solr of ours again if it has ended, and gives its address. `outages` counts
+    how often Solr did not answer.
     """
 
     def __init__(
@@ -242,6 +259,12 @@ class CheckedSession(requests.Session):
         super().__init__()
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
         self.reached = False  # whether anything has answered yet
+        self.home, self.revive = "", _nothing
+        self.outages = 0
+        self._patience = 0.0
+        self._has_served = False  # whether the collection has answered yet
+        self._halted: SolrHalted | None = None
+        self._outage = threading.Lock()  # held by the thread that looks whether Solr is back
         self._prepared = Prepared()
         self._process = os.getpid()
 
@@ -249,11 +272,13 @@ class CheckedSession(requests.Session):
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
         """Send a request; the response is JSON with status 0, or an error of ours is raised."""
         sent = kwargs | self._ruled(str(url))
+        shown = redacted(str(url))
 
         def send() -> requests.Response:
-            return self._answered(redacted(str(url)), method, url, *args, **sent)
+            self._require_open(shown)
+            return self._answered(shown, method, url, *args, **sent)
 
-        return retrying(send, retry=self.retry, passes=self._passes)
+        return self._lasting(send)
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""
@@ -274,12 +299,119 @@ class CheckedSession(requests.Session):
                 self._checked(response, shown)
             return response
 
-        with retrying(send, retry=self.retry, passes=self._passes) as response:
+        with self._lasting(send) as response:
             try:
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
                 reason = f"the answer broke off: {_cause(error)}"
                 raise SolrAnswerError(redacted(url), 200, reason, LOG) from None
+
+    @contextmanager
+    def patient(self, seconds: float) -> Iterator[None]:
+        """Within the block, wait for a Solr that is away for at most so many seconds each time.
+
+        A request that gets no answer is sent again once the collection can be searched and has
+        replayed its log. Nothing is waited for before the collection has answered once: its
+        address may be wrong.
+        """
+        before, self._patience, self._halted = self._patience, seconds, None
+        try:
+            yield
+        finally:
+            self._patience = before
+
+    def hurry(self) -> None:
+        """Wait for no outage any more: the user wants to stop."""
+        self._patience = 0.0
+
+    def until_ready(self) -> None:
+        """Return once the collection answers and has replayed its log, or patience is at its end.
+
+        Until then a commit is accepted and does nothing.
+        """
+        deadline = time.monotonic() + self._patience
+        while not self._is_back() and time.monotonic() < deadline:
+            time.sleep(PROBE_PAUSE)
+
+    def _lasting(self, send: Callable[[], requests.Response]) -> requests.Response:
+        """The response to a request, sent again after faults that pass, and after outages."""
+
+        def waiting() -> requests.Response:
+            try:
+                return send()
+            except SolrError as error:
+                if self._patience and self._is_outage(error):
+                    self._wait_for_it(error)
+                raise
+
+        retry = self.retry
+        if self._patience:
+            seconds = max(retry.seconds, 2 * self._patience)
+            retry = replace(retry, attempts=PATIENT_ATTEMPTS, seconds=seconds)
+        return retrying(waiting, retry=retry, passes=self._passes)
+
+    def _is_outage(self, error: SolrError) -> bool:
+        """Whether Solr is away, or back but not ready yet."""
+        if isinstance(error, CoreMissing):
+            return self._has_served
+        if isinstance(error, SolrAnswerError):
+            is_ending = error.status == 500 and any(sign in error.reason for sign in _ENDING)
+            return self._has_served and (is_ending or error.status in (502, 503, 504))
+        return isinstance(error, SolrUnreachable) and self.reached
+
+    def _wait_for_it(self, error: SolrError) -> None:
+        """Wait until Solr is back; raises the error, or why it cannot be started, at the end."""
+        self.outages += 1
+        with self._outage:
+            if self._is_back():
+                return
+            began = time.monotonic()
+            bound = spoken(self._patience)
+            LOGGED.warning("%s: %s; waiting up to %s for it", error.url, error.reason, bound)
+            fault: Exception = error
+            while time.monotonic() - began < self._patience:
+                try:
+                    self.revive()
+                except ServerError as ended:
+                    fault = ended
+                else:
+                    fault = error
+                    if self._is_back():
+                        away = spoken(time.monotonic() - began)
+                        LOGGED.warning("%s: it answers again, after %s", error.url, away)
+                        return
+                time.sleep(PROBE_PAUSE)
+            raise fault from None
+
+    def _is_back(self) -> bool:
+        """Whether the collection answers, and has replayed what was not committed."""
+        if not self.home:
+            return True
+        base, _, name = self.home.rpartition("/")
+        try:
+            self._probed(f"{self.home}/select", q="*:*", rows="0")
+        except SolrError:
+            return False
+        try:
+            states = self._probed(f"{base}/admin/metrics", group="core", prefix=_REPLAY)
+        except SolrError:
+            return True  # it does not tell; what it has replayed is counted anyway
+        cores = states.get("metrics")
+        own = {f"solr.core.{name}"}
+        return not isinstance(cores, dict) or all(
+            state.get(_REPLAY, _REPLAYED) == _REPLAYED
+            for core, state in cores.items()
+            if core in own or core.startswith(f"solr.core.{name}.")
+        )
+
+    def _probed(self, url: str, **params: str) -> dict[str, Any]:
+        sent = self._ruled(url) | {"timeout": (CONNECT_SECONDS, PROBE_SECONDS)}
+        return answer(self._answered(url, "GET", url, params={**params, "wt": "json"}, **sent))
+
+    def _require_open(self, url: str) -> None:
+        """Send no update to a Solr that is halted: a commit could lose what it had accepted."""
+        if self._halted is not None and url.endswith("/update"):
+            raise self._halted
 
     def _ruled(self, url: str) -> dict[str, Any]:
         """What every request is sent with."""
@@ -326,9 +458,15 @@ class CheckedSession(requests.Session):
         except SolrAnswerError as error:
             error.retry_after = _seconds(response.headers.get("Retry-After", ""))
             raise
+        except SolrHalted as error:
+            self._halted = error
+            raise
+        self._has_served = self._has_served or shown.startswith(f"{self.home}/")
         return response
 
     def _passes(self, error: SolrError) -> bool:
+        if self._patience and self._is_outage(error):
+            return True
         # If nothing has ever answered, the address is wrong rather than the Solr busy.
         return passes(error) and (self.reached or not isinstance(error, SolrUnreachable))
 
@@ -338,6 +476,18 @@ class CheckedSession(requests.Session):
         if remedy := next_step(cause) or (_AGAIN if self.reached else None):
             return SolrUnreachable(shown, cause, remedy)
         return SolrUnreachable(shown, cause)
+
+
+def _nothing() -> object:
+    """A Solr that is not ours is started by others."""
+    return None
+
+
+def spoken(seconds: float) -> str:
+    """A time in words, such as "5 minutes" or "12 seconds"."""
+    minutes, rest = divmod(round(seconds), 60)
+    number, unit = (minutes, "minute") if minutes and not rest else (round(seconds), "second")
+    return f"{number} {unit}{'' if number == 1 else 's'}"
 
 
 def _seconds(retry_after: str) -> float:

@@ -56,7 +56,6 @@ LIES = [
     (Answer(status=403), e.SolrUnauthorized, "HTTP 403"),
     (Answer(status=404, kind="text/html", body=b"<html>"), e.CoreMissing, "neardup init -c x"),
     (Answer(status=404), e.CoreMissing, "neardup init -c x"),
-    (error("unknown field", 400), e.SolrAnswerError, "Solr says: unknown field"),
     (error("disk full", 500), e.SolrAnswerError, "Solr says: disk full"),
     (Answer(status=500, kind="text/html", body=b"<html>"), e.SolrAnswerError, "HTTP 500"),
     (Answer(kind="application/json", body=b"\xff\xfe"), e.SolrAnswerError, "damaged JSON, or"),
@@ -128,6 +127,16 @@ def test_one_document_that_is_too_large_is_refused(large: Answer) -> None:
     # All three, then the first alone, then the other two, then one by one.
     assert [refusal.id for refusal in refused] == ["1"]
     assert refused[0].reason == "too large for this server (HTTP 413)"
+    assert len(asked) == 5
+
+
+def test_a_batch_is_halved_to_find_the_document_that_solr_refuses() -> None:
+    """Without a tolerant chain Solr refuses the whole request: that document is named alone."""
+    bad = error("unknown field", 400)
+    with answering(bad, FINE, bad, bad, FINE) as (address, asked):
+        refused = solr(address).add([{"id": str(n)} for n in range(4)])
+    # All four, then the first two, then the last two, then each of those.
+    assert [(refusal.id, refusal.reason) for refusal in refused] == [("2", "unknown field")]
     assert len(asked) == 5
 
 
