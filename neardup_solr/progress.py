@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, field
 
 from neardup_solr.errors import RecordError
+from neardup_solr.records import characters
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Watching:
 SILENT = Watching()
 LOG = logging.getLogger("neardup_solr")
 MOST_ERRORS = 1_000  # that a result holds; more are only counted
+MOST_CHARACTERS = 2**24  # of the records that these carry along
 
 
 @dataclass(slots=True)
@@ -60,14 +63,24 @@ class Failures:
     on_error: OnError | None
     count: int = 0
     first: list[RecordError] = field(default_factory=list)
+    characters: int = 0
 
     def add(self, error: RecordError) -> None:
         """Count a record and report it."""
         self.count += 1
         if len(self.first) < MOST_ERRORS:
-            self.first.append(error)
+            self.first.append(self._held(error))
         if self.on_error is not None:
             self.on_error(error)
+
+    def _held(self, error: RecordError) -> RecordError:
+        """An error as a result holds it: with its record, unless the records take too much."""
+        self.characters += characters(error.record)
+        if self.characters <= MOST_CHARACTERS:
+            return error
+        held = copy(error)
+        held.record = None
+        return held
 
     def warn(self) -> None:
         """Log how many records could not be used, and why the first could not."""

@@ -13,6 +13,21 @@ from typing import Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
+def characters(value: object) -> int:
+    """How much a value takes, roughly: the characters of its texts, and its parts."""
+    taken, waiting = 0, [value]
+    while waiting:
+        found = waiting.pop()
+        taken += 1
+        if isinstance(found, str | bytes):
+            taken += len(found)
+        elif isinstance(found, Mapping):
+            waiting += [*found.keys(), *found.values()]
+        elif isinstance(found, list | tuple):
+            waiting += found
+    return taken
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Document:
     """A text with its id, as a source gives it.

@@ -86,7 +86,9 @@ def usable(
 
 
 def _refused(document: Document, reason: str) -> RecordError:
-    return RecordError(document.position, reason, document.id[:40])
+    columns = {**document.kept, "id": document.id, "text": document.text}
+    shown = document.id[:40]
+    return RecordError(document.position, reason, shown, record=columns, stage="check")
 
 
 def problem(document: Document) -> str | None:

@@ -20,15 +20,15 @@ from __future__ import annotations
 import logging
 import os
 import stat
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.progress import unheard
-from neardup_solr.records import Document
+from neardup_solr.records import Document, characters
 from neardup_solr.sources import first_lines
 from neardup_solr.sources.arrow import read_parquet
 from neardup_solr.sources.columns import check_keep
@@ -315,12 +315,12 @@ def _to_the_end(records: Iterator[Record]) -> Iterator[Record]:
 
 def _judged(source: Opened, records: Iterator[Record], step: str) -> Iterator[Record]:
     """The records; raises SourceError if most of the first are bad: the format is wrong then."""
-    first: list[Record] = []
-    characters = 0
+    first: deque[Record] = deque()
+    taken = 0
     for found in records:
         first.append(found)
-        characters += len(found.text) if isinstance(found, Document) else 0
-        if len(first) == FIRST_RECORDS or characters > FIRST_CHARACTERS:
+        taken += characters(found.text if isinstance(found, Document) else found.record)
+        if len(first) == FIRST_RECORDS or taken > FIRST_CHARACTERS:
             break
     bad = [found for found in first if isinstance(found, RecordError)]
     if 2 * len(bad) > len(first):
@@ -329,7 +329,9 @@ def _judged(source: Opened, records: Iterator[Record], step: str) -> Iterator[Re
             f"{bad[0]}",
             step_for((found.reason for found in bad), step),
         )
-    yield from chain(first, records)
+    while first:  # which are let go one by one, for they may be large
+        yield first.popleft()
+    yield from records
 
 
 def _any(source: Opened, records: Iterator[Record]) -> Iterator[Record]:

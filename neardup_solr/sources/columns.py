@@ -12,7 +12,15 @@ import orjson
 from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
-from neardup_solr.sources.record import Opened, Reading, Record, Unusable, decoded, record
+from neardup_solr.sources.record import (
+    Opened,
+    Reading,
+    Record,
+    Unusable,
+    as_columns,
+    decoded,
+    record,
+)
 from neardup_solr.sources.values import plain, unboxed
 
 SHOWN = 10  # names in a message
@@ -22,8 +30,12 @@ _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Where each row has the id, the text and what is kept, the latter by the names asked for."""
+    """Where each row has the id, the text and what is kept, the latter by the names asked for.
 
+    `names` are those of all columns of a row.
+    """
+
+    names: tuple[object, ...]
     id: int
     text: tuple[int, ...]
     keep: tuple[tuple[str, int], ...]
@@ -34,7 +46,8 @@ class Columns:
         at = {place: number for number, place in enumerate(places)}
         text = tuple(at[place] for place in self.text)
         keep = tuple((name, at[place]) for name, place in self.keep)
-        return places, Columns(id=at[self.id], text=text, keep=keep)
+        names = tuple(self.names[place] for place in places)
+        return places, Columns(names=names, id=at[self.id], text=text, keep=keep)
 
 
 def columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
@@ -53,6 +66,7 @@ def columns(source: Opened, names: Sequence[object], reading: Reading) -> Column
         )
 
     return Columns(
+        names=tuple(names),
         id=at(reading.id),
         text=tuple(map(at, reading.text)),
         keep=tuple((name, at(name)) for name in reading.keep),
@@ -70,9 +84,12 @@ def from_row(position: str, row: Sequence[Any], asked: Columns, reading: Reading
         elif type(text) is not str or not text.isascii():
             text = value(text, reading)
         kept = _kept(row, asked, reading) if asked.keep else NOTHING
+        made = record(position, id, text, reading=reading, kept=kept)
     except Unusable as problem:
-        return RecordError(position, str(problem))
-    return record(position, id, text, reading=reading, kept=kept)
+        made = RecordError(position, str(problem))
+    if type(made) is RecordError:
+        made.record = as_columns(asked.names, row)
+    return made
 
 
 def _kept(row: Sequence[Any], asked: Columns, reading: Reading) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -18,10 +19,13 @@ from neardup_solr.sources.record import (
     Reading,
     Record,
     Unusable,
+    as_columns,
+    as_text,
     decoded,
     record,
     step_for,
     too_large,
+    unusable,
 )
 
 # The csv module holds a quoted field at four bytes a character, and a quote that is never closed
@@ -41,11 +45,14 @@ def read_lines(source: Opened, reading: Reading) -> Iterator[Record]:
         try:
             parts = decoded(raw, reading).rstrip("\r").split(None, 1)
         except Unusable as problem:
-            yield RecordError(f"{where}{number}", str(problem))
+            yield unusable(f"{where}{number}", problem)
             continue
         if parts:
             text = parts[1] if len(parts) == 2 else ""
-            yield record(f"{where}{number}", parts[0], text, reading=reading)
+            made = record(f"{where}{number}", parts[0], text, reading=reading)
+            if type(made) is RecordError:
+                made.record = as_text(raw)
+            yield made
 
 
 def written_lines(source: Opened, reading: Reading) -> Iterator[bytes]:
@@ -84,14 +91,25 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
     id_at, text_at, several = asked.id, asked.text[0], len(asked.text) > 1
     for number, row in rows:
         if not isinstance(row, list):
-            yield RecordError(f"{where}{number}", str(row))
+            yield unusable(f"{where}{number}", row)
         elif len(row) != width:
             count = "1 field" if len(row) == 1 else f"{len(row)} fields"
-            yield RecordError(f"{where}{number}", f"{count}, but the header has {width}")
+            reason = f"{count}, but the header has {width}"
+            yield RecordError(f"{where}{number}", reason, record=_spelled(row, delimiter))
         else:
             text = tuple(row[at] for at in asked.text) if several else row[text_at]
             kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
-            yield record(f"{where}{number}", row[id_at], text, reading=reading, kept=kept)
+            made = record(f"{where}{number}", row[id_at], text, reading=reading, kept=kept)
+            if type(made) is RecordError:
+                made.record = as_columns(header, row)
+            yield made
+
+
+def _spelled(row: list[str], delimiter: str) -> str | None:
+    """A row as a line, with quotes if it needs them."""
+    line = io.StringIO()
+    csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
+    return as_text(line.getvalue().removesuffix("\n"))
 
 
 def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Iterator[bytes]]:
@@ -213,7 +231,8 @@ def _row(
             feed.give_back(taken)
             return decoded(first, reading).rstrip("\r").split(delimiter)
         too_long = isinstance(error, Unusable)
-        raise Unusable(str(error) if too_long else f"malformed quoting ({error})") from error
+        reason = str(error) if too_long else f"malformed quoting ({error})"
+        raise Unusable(reason, first) from error
     too_large_inside = any(raw is None for _, raw in taken)
     whole = None if too_large_inside else b"\n".join([first, *(raw or b"" for _, raw in taken)])
     taken.clear()

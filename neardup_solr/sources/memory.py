@@ -27,7 +27,7 @@ from neardup_solr.sources.columns import (
 )
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.objects import Found, from_objects
-from neardup_solr.sources.record import Opened, Reading, Record, Unusable, record
+from neardup_solr.sources.record import Opened, Reading, Record, Unusable, as_columns, record
 
 ROWS_AT_ONCE: Final = 1_024
 
@@ -276,6 +276,9 @@ def _with_plain_values(found: Document, position: str, reading: Reading) -> Reco
         made = record(position, id, text, reading=reading, kept=kept)
     except Unusable as reason:
         made = RecordError(position, str(reason))
+    if type(made) is RecordError:
+        columns = {"id": found.id, "text": found.text, **found.kept}
+        made.record = as_columns(columns.keys(), columns.values())
     is_plain = type(found.id) is type(found.text) is str
     return replace(found, position=position) if isinstance(made, RecordError) and is_plain else made
 
@@ -286,7 +289,7 @@ def _read_pairs(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[
             f"{source.given}: pairs of id and text have no columns to keep",
             "give dicts instead, or leave `keep` out",
         )
-    pair = Columns(id=0, text=(1,), keep=())
+    pair = Columns(names=("id", "text"), id=0, text=(1,), keep=())
     for position, found in records:
         if isinstance(found, RecordError):
             yield found
@@ -313,17 +316,18 @@ def _of_mapping(position: str, found: Any, reading: Reading) -> Found:
     if hasattr(found, "_fields"):
         found = dict(zip(found._fields, found, strict=True))
     made: dict[str, Any] = {}
-    names = found.keys()  # a sqlite3.Row would give its values if it were gone through
-    keys = tuple(each for each in names if isinstance(each, str))
+    columns = found.keys()  # a sqlite3.Row would give its values if it were gone through
+    names = tuple(each for each in columns if isinstance(each, str))
     try:
         for name in reading.keep:
-            if (at := key(name, keys)) in keys:
+            if (at := key(name, names)) in names:
                 made[name] = kept_value(name, found[at], reading)
         for name in (reading.id, *reading.text):
-            if (at := key(name, keys)) in keys:
+            if (at := key(name, names)) in names:
                 made[name] = value(found[at], reading)
     except Unusable as problem:
-        return position, RecordError(position, str(problem)), b""
+        record = as_columns(names, (found[name] for name in names))
+        return position, RecordError(position, str(problem), record=record), b""
     return position, made, b""
 
 

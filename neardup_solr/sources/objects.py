@@ -19,9 +19,12 @@ from neardup_solr.sources.record import (
     Reading,
     Record,
     Unusable,
+    as_columns,
+    as_text,
     decoded,
     record,
     too_large,
+    unusable,
 )
 
 # Its position, the object or what is wrong with it, and how it is written if that is known.
@@ -64,8 +67,9 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
     unseen = {*reading.text, *reading.keep} if several or reading.keep else set()
     for position, found, raw in objects:
         if type(found) is not dict:
-            bad = isinstance(found, RecordError)
-            yield found if bad else RecordError(position, "not a JSON object")  # type: ignore[misc]
+            if not isinstance(found, RecordError):
+                found = RecordError(position, "not a JSON object", record=as_text(raw))
+            yield found
             continue
         if unseen:
             unseen = {name for name in unseen if _key(name, found) not in found}
@@ -78,7 +82,10 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
         else:
             text = found[text_name] if text_name in found else found.get(_key(text_name, found))
         kept = _present(found, reading.keep) if reading.keep else NOTHING
-        yield record(position, id, text, reading=reading, kept=kept)
+        made = record(position, id, text, reading=reading, kept=kept)
+        if type(made) is RecordError:
+            made.record = _original(found, raw)
+        yield made
     if unseen:
         names = " or ".join(map(repr, sorted(unseen)))
         source.on_notice(f"{source.name}: no record has a column {names}")
@@ -100,6 +107,17 @@ def _whole_number(raw: bytes | str, name: str) -> object:
         return json.loads(raw, parse_int=str)[name]
     except RecursionError:
         return float("nan")
+
+
+def _original(found: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:
+    """An object as its source has it; whole numbers over 64 bits are floats in `found`."""
+    if not raw:
+        return as_columns(found.keys(), found.values())
+    written = as_text(raw)
+    try:
+        return written and dict(json.loads(written))
+    except (RecursionError, ValueError):  # deeper, or with a longer number, than Python reads
+        return written
 
 
 def _of_lines(source: Opened, reading: Reading) -> Iterator[Found]:
@@ -124,9 +142,10 @@ def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading)
         text = decoded(raw, reading)
         return position, orjson.loads(text), text
     except Unusable as problem:
-        return position, RecordError(position, str(problem)), b""
+        return position, unusable(position, problem), b""
     except ValueError:
-        return position, RecordError(position, f"malformed JSON ({error})"), b""
+        reason = f"malformed JSON ({error})"
+        return position, RecordError(position, reason, record=as_text(raw)), b""
 
 
 def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:

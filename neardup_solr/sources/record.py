@@ -14,6 +14,7 @@ from neardup_solr import records
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING, Document
+from neardup_solr.sources.values import plain
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
@@ -92,6 +93,9 @@ def _encoding(given: str) -> str | None:
     return None if name in ("utf-8", "utf-8-sig") else name
 
 
+# Characters of a record that its error carries along: many errors may be held at once.
+MOST_CARRIED: Final = 2**20
+
 NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
 HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
 
@@ -107,7 +111,41 @@ def step_for(reasons: Iterable[str], otherwise: str) -> str:
 
 
 class Unusable(ValueError):
-    """Why a value cannot be used; the caller adds where it is."""
+    """Why a value cannot be used, and how its record is written; the caller adds where it is."""
+
+    def __init__(self, reason: str, raw: bytes | None = None) -> None:
+        super().__init__(reason)
+        self.raw = raw
+
+
+def unusable(position: str, problem: Unusable) -> RecordError:
+    """The error for a record that could not even be taken apart."""
+    return RecordError(position, str(problem), record=as_text(problem.raw))
+
+
+def as_text(raw: bytes | str | None) -> str | None:
+    """A record as it is written; None if it is too long to be carried along.
+
+    Bytes that are not UTF-8 stay what they are, as lone surrogates.
+    """
+    if raw is None or len(raw) > MOST_CARRIED:
+        return None
+    return raw if isinstance(raw, str) else raw.decode("utf-8", "surrogateescape")
+
+
+def as_columns(names: Iterable[object], row: Iterable[Any]) -> dict[str, Any] | None:
+    """A row by the names of its columns; None if it is too long to be carried along."""
+    columns = {str(name): each for name, each in zip(names, row, strict=False) if name is not None}
+    if records.characters(columns) > MOST_CARRIED:
+        return None
+    try:
+        return {name: _as_json(each) for name, each in columns.items()}
+    except RecursionError:  # a list in a list, and so on a thousand times
+        return None
+
+
+def _as_json(value: Any) -> Any:
+    return as_text(value) if type(value) is bytes else plain(value)
 
 
 def record(
@@ -227,12 +265,12 @@ def decoded(raw: bytes | None, reading: Reading) -> str:
     if raw is None:
         raise Unusable(too_large(reading.max_doc_bytes))
     if b"\0" in raw:
-        raise Unusable(HOLDS_NUL)
+        raise Unusable(HOLDS_NUL, raw)
     try:
         return raw.decode("utf-8", reading.on_invalid)
     except UnicodeDecodeError as error:
         if reading.encoding:  # it is decoded already; `lines` marks what could not be
-            raise Unusable(f"invalid {reading.encoding}: bytes that are no character") from error
-        raise Unusable(
-            f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
-        ) from error
+            reason = f"invalid {reading.encoding}: bytes that are no character"
+            raise Unusable(reason, raw) from error
+        reason = f"{NOT_UTF8}byte 0x{raw[error.start]:02x} at offset {error.start} of the record"
+        raise Unusable(reason, raw) from error

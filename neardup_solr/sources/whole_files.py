@@ -14,10 +14,13 @@ from neardup_solr.sources.record import (
     Reading,
     Record,
     Unusable,
+    as_columns,
     decoded,
     record,
     too_large,
 )
+
+ID, TEXT = "id", "text"  # what the columns are called in a format without names
 
 
 def is_folder(source: Opened, path: Path) -> bool:
@@ -94,12 +97,16 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
             return RecordError(position, "not a regular file", id)
         text = contents(Opened(given=str(path), name=position, path=path, reading=reading), reading)
     except Unusable as problem:
-        return RecordError(position, str(problem), id)
+        as_it_is = None if problem.raw is None else as_columns((ID, TEXT), (id, problem.raw))
+        return RecordError(position, str(problem), id, record=as_it_is)
     except OSError as error:
         return RecordError(position, f"cannot be read ({error.strerror})", id)
     except (SourceError, RecordError) as error:
         return RecordError(position, error.reason, id)
-    return record(position, id, text, reading=reading)
+    made = record(position, id, text, reading=reading)
+    if type(made) is RecordError:
+        made.record = as_columns((ID, TEXT), (id, text))
+    return made
 
 
 def _is_within(path: Path, root: Path) -> bool:

@@ -18,9 +18,7 @@ from neardup_solr.sources import arrow, sheets
 from neardup_solr.sources.formats import fields_of, written_lines, written_rows
 from neardup_solr.sources.objects import written_objects
 from neardup_solr.sources.record import Opened, Reading
-from neardup_solr.sources.whole_files import read_folder
-
-ID, TEXT = "id", "text"  # of formats whose columns have no names
+from neardup_solr.sources.whole_files import ID, TEXT, read_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
