@@ -12,6 +12,7 @@ import orjson
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import Duplicate, Match, Pair
+from neardup_solr.text.formulas import to_csv, to_tsv
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
 DUPLICATE_COLUMNS = ("id", "other_id", "similarity", "distance", "measure", "cluster")
@@ -20,17 +21,14 @@ MATCH_COLUMNS = ("id", "distance", "similarity", "shared", "text")
 Row = Mapping[str, str | int | float | None]
 Face = Callable[[Iterable[Row], Sequence[str]], Iterator[str]]
 
-_ESCAPES = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
-
 
 def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     """Write pairs to a .tsv, .csv or .jsonl file, completely or not at all.
 
     The columns are id, other_id, distance (in words; empty, in JSONL null, if the measure has none)
     and similarity (0..1). In TSV, backslash, tab and line breaks inside ids are escaped with a
-    backslash; in CSV, an id that a spreadsheet would take for a formula gets a leading apostrophe.
-    `read_pairs` undoes both.
+    backslash. What a spreadsheet would run as a formula gets a backslash in TSV, an apostrophe in
+    CSV, before its first sign (see `text.formulas`). `read_pairs` undoes both.
 
     Raises SourceError if the suffix is not known or the file cannot be written; an older file of
     that name then stays as it is.
@@ -120,7 +118,9 @@ def _match_row(match: Match) -> Row:
     }
 
 
-def _cell(value: str | int | float | None) -> str:
+def _cell(value: str | int | float | None, written: Callable[[str], str]) -> str:
+    if isinstance(value, str):
+        return written(value)
     if value is None:
         return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
@@ -129,27 +129,19 @@ def _cell(value: str | int | float | None) -> str:
 def _tsv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
     yield "\t".join(columns) + "\n"
     for row in rows:
-        yield "\t".join(_escape(_cell(row[name])) for name in columns) + "\n"
-
-
-def _escape(cell: str) -> str:
-    return "".join(_ESCAPES.get(character, character) for character in cell)
+        yield "\t".join(_cell(row[name], to_tsv) for name in columns) + "\n"
 
 
 def _csv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
     yield _csv_line(columns)
     for row in rows:
-        yield _csv_line([_neutral(_cell(row[name])) for name in columns])
+        yield _csv_line([_cell(row[name], to_csv) for name in columns])
 
 
 def _csv_line(cells: Sequence[str]) -> str:
     line = io.StringIO()
     csv.writer(line).writerow(cells)
     return line.getvalue()
-
-
-def _neutral(cell: str) -> str:
-    return f"'{cell}" if cell.startswith(_FORMULA) else cell
 
 
 def _jsonl(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:

@@ -13,6 +13,7 @@ import orjson
 from neardup_solr import records
 from neardup_solr.arguments import shown
 from neardup_solr.errors import ArgumentError, SourceError
+from neardup_solr.text.formulas import from_csv, from_tsv
 
 Line = tuple[int, list[str]]  # its number in the file, and its cells
 
@@ -95,23 +96,14 @@ def _tsv_lines(text: str) -> Iterator[Line]:
     for number, line in enumerate(text.split("\n"), start=1):
         cells = line.rstrip("\r").split("\t")
         if cells != [""]:
-            yield number, [_unescape(cell) for cell in cells]
-
-
-def _unescape(cell: str) -> str:
-    if "\\" not in cell:
-        return cell
-    parts = cell.split("\\\\")
-    for escaped, plain in (("\\t", "\t"), ("\\n", "\n"), ("\\r", "\r")):
-        parts = [part.replace(escaped, plain) for part in parts]
-    return "\\".join(parts)
+            yield number, [from_tsv(cell) for cell in cells]
 
 
 def _csv_lines(text: str) -> Iterator[Line]:
     rows = csv.reader(io.StringIO(text, newline=""))
     for row in rows:
         if row:
-            yield rows.line_num, [cell[1:] if cell.startswith("'") else cell for cell in row]
+            yield rows.line_num, [from_csv(cell) for cell in row]
 
 
 def _jsonl_lines(text: str) -> Iterator[Line]:

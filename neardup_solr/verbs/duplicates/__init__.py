@@ -183,8 +183,8 @@ class Duplicates:
 
         .tsv, .csv, .jsonl and .parquet have the columns id, other_id, similarity, distance (empty
         if it was not measured), measure, cluster. In TSV, backslash, tab and line breaks inside ids
-        are escaped with a backslash; in CSV, an id that a spreadsheet would take for a formula gets
-        a leading apostrophe; `read_pairs` undoes both. .html is a page that needs no other file,
+        are escaped with a backslash; what a spreadsheet would run as a formula gets a backslash in
+        TSV, an apostrophe in CSV; `read_pairs` undoes both. .html is a page that needs no other file,
         with the texts of the pairs it lists; for a collection, and for the measure "estimate", only
         with `texts=True`. The file is written completely or not at all.
 

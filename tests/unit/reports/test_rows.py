@@ -30,7 +30,7 @@ def test_tsv_is_four_columns_a_line(tmp_path: Path) -> None:
     assert path.read_text().splitlines() == [
         "id\tother_id\tdistance\tsimilarity",
         "3\t536\t1\t0.8750",
-        "a\\tb\\n\\\\\t=1+1\t2\t0.6667",
+        "a\\tb\\n\\\\\t\\=1+1\t2\t0.6667",
     ]
 
 

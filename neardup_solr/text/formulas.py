@@ -1,0 +1,76 @@
+"""Cells of CSV and TSV that no spreadsheet runs as formulas, and what was written in them.
+
+A formula begins with = + - or @, also in full width, at the start of a cell: after blanks and
+quotes, too, which some programs drop. Programs that split lines at other separators than ours
+begin a cell in the middle of ours. In CSV an apostrophe goes before such a sign, in TSV a backslash,
+which is how TSV escapes anything; `from_csv` and `from_tsv` take them away again.
+"""
+
+from __future__ import annotations
+
+import re
+
+# Those that NFKC makes one of the first four, too.
+_SIGNS = "=+\\-@\u207a\u207c\u208a\u208c\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"
+_SEPARATORS = ",;|\t\n\r"
+# Blanks, controls, characters that nobody sees, quotes.
+_PASSED_OVER = (
+    "\\s\x00-\x20\x7f-\xa0\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2000-\u200f"
+    "\u2028-\u202f\u205f-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\"'`\u00b4\u2018-\u201f\u00ab\u00bb\u2039\u203a\u301d-\u301f\uff02\uff07"
+)
+_RUN = f"{_PASSED_OVER}{_SEPARATORS}"
+# All that stands before a sign and may be dropped; each run is looked at once, however long.
+_BEFORE = re.compile(f"(?<![{_RUN}])[{_RUN}]++(?=[{_SIGNS}])")
+_FIRST_IN_CSV = re.compile(f"[{_SIGNS}'\t\n\r]")
+_FIRST_IN_TSV = re.compile(f'[{_SIGNS}"]')  # a quote could swallow the cells that follow
+_ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
+_CONTROLS = {"\\t": "\t", "\\n": "\n", "\\r": "\r"}
+_ESCAPED = re.compile(f'\\\\[\\\\tnr"{_SIGNS}]')
+
+
+def to_csv(text: str) -> str:
+    """A text as a cell of CSV, before quotes are put around it."""
+    if text.isalnum():
+        return text
+    marked = _marked(text, "'")
+    return f"'{marked}" if _FIRST_IN_CSV.match(marked) else marked
+
+
+def from_csv(cell: str) -> str:
+    """The text that `to_csv` wrote."""
+
+    def unmarked(found: re.Match[str]) -> str:
+        run = found[0]
+        return run[:-1] if run[-1] == "'" and _is_start(run[:-1], found.start()) else run
+
+    return _BEFORE.sub(unmarked, cell.removeprefix("'"))
+
+
+def to_tsv(text: str) -> str:
+    """A text as a cell of TSV: backslash, tab and line breaks are escaped, too."""
+    if text.isalnum():
+        return text
+    marked = _marked(text.translate(_ESCAPES), "\\")
+    return f"\\{marked}" if _FIRST_IN_TSV.match(marked) else marked
+
+
+def from_tsv(cell: str) -> str:
+    """The text that `to_tsv` wrote; a backslash before any other character is one."""
+    if "\\" not in cell:
+        return cell
+    return _ESCAPED.sub(lambda found: _CONTROLS.get(found[0], found[0][1]), cell)
+
+
+def _marked(text: str, mark: str) -> str:
+    """A text with a mark before each sign that could begin a cell, but for the very first."""
+
+    def marked(found: re.Match[str]) -> str:
+        return found[0] + mark if _is_start(found[0], found.start()) else found[0]
+
+    return _BEFORE.sub(marked, text)
+
+
+def _is_start(run: str, place: int) -> bool:
+    """Whether what follows a run at this place of a text may be the start of a cell."""
+    return (place == 0 and bool(run)) or any(one in _SEPARATORS for one in run)
