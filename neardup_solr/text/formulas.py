@@ -2,8 +2,8 @@
 
 A formula begins with = + - or @, also in full width, at the start of a cell: after blanks and
 quotes, too, which some programs drop. Programs that split lines at other separators than ours
-begin a cell in the middle of ours. In CSV an apostrophe goes before such a sign, in TSV a backslash,
-which is how TSV escapes anything; `from_csv` and `from_tsv` take them away again.
+begin a cell in the middle of ours. In CSV an apostrophe goes before such a sign, in TSV a
+backslash, which is how TSV escapes; `from_csv` and `from_tsv` take them away again.
 """
 
 from __future__ import annotations
