@@ -18,3 +18,4 @@ Way = Literal["bands", "words", "all"]
 Linkage = Literal["single", "complete"]
 Action = Literal["allow", "tag", "hold", "reject"]  # of the gate, the mildest first
 Which = Literal["needed", "missing", "all"]  # of the documents to annotate
+OnRepeat = Literal["last", "first", "fail"]  # which record counts if an id comes again

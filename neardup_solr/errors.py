@@ -5,6 +5,7 @@
     ├── RecordError            one record of a source cannot be used; the rest can
     ├── SettingsError          settings that are impossible, or differ from the collection's
     │   └── ArgumentError      an argument of the wrong type, out of range, or against another
+    ├── JobError               a job that another run has open, or that cannot go on
     ├── SolrError              Solr did not answer, or not with what was asked for
     │   ├── SolrUnreachable    no answer at all
     │   ├── SolrUnauthorized   401 or 403
@@ -81,6 +82,17 @@ class ArgumentError(SettingsError, ValueError):
     The message has the names of arguments in backticks. The command `neardup` shows its own
     options instead, and ends with exit code 2.
     """
+
+
+class JobError(NeardupError):
+    """A job of `index` that another run has open, or that cannot go on where it stopped."""
+
+    def __init__(self, reason: str, next_step: str) -> None:
+        super().__init__(reason, next_step)
+        self.reason, self.next_step = reason, next_step
+
+    def __str__(self) -> str:
+        return f"{self.reason}; {self.next_step}"
 
 
 class SolrError(NeardupError):

@@ -29,6 +29,16 @@ def solr_config() -> Path:
     )
 
 
+def home() -> Path:
+    """The folder of what is kept between commands: $NEARDUP_HOME, else the user's data folder."""
+    named = os.environ.get("NEARDUP_HOME")
+    if named:
+        return Path(named).expanduser().resolve()
+    from platformdirs import user_data_path
+
+    return user_data_path("neardup-solr", appauthor=False).resolve()
+
+
 def page(name: str) -> str:
     """Where to read a page of the documentation, such as "tuning": an address, or a file.
 

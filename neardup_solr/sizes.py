@@ -1,10 +1,11 @@
-"""Sizes as people write them."""
+"""Sizes and times as people write them."""
 
 from __future__ import annotations
 
 from neardup_solr.errors import ArgumentError
 
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
+SECONDS = {"s": 1, "m": 60, "h": 3600}
 
 
 def in_bytes(size: str, name: str | None = None) -> int:
@@ -19,3 +20,19 @@ def in_bytes(size: str, name: str | None = None) -> int:
     except (ValueError, OverflowError):
         about = f"{size} is not a size" if name is None else f"`{name}` {size} is not a size"
         raise ArgumentError(about, "give one such as 512M or 4G") from None
+
+
+def in_seconds(time: str, name: str) -> float:
+    """The seconds of a time such as 90s, 5m or 1h; without a unit, seconds.
+
+    Raises ArgumentError, about the argument of that name, if it is not a time.
+    """
+    number = time.strip().lower()
+    unit = SECONDS.get(number[-1:])
+    try:
+        seconds = float(number if unit is None else number[:-1]) * (unit or 1)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < float("inf"):
+        raise ArgumentError(f"`{name}` {time} is not a time", "give one such as 90s or 5m")
+    return seconds

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from neardup_solr import files
 from neardup_solr.errors import ServerError
 from neardup_solr.files import replaced
 
@@ -81,8 +82,7 @@ class State:
 
 def layout() -> Layout:
     """The folders in use: $NEARDUP_HOME, else the user's data folder."""
-    named = os.environ.get("NEARDUP_HOME")
-    home = (Path(named).expanduser() if named else _user_data()).resolve()
+    home = files.home()
     if os.pathsep in str(home):
         # Java splits its class path at that sign and has no way to quote it.
         raise ServerError(
@@ -90,13 +90,6 @@ def layout() -> Layout:
             "set NEARDUP_HOME to a folder without one",
         )
     return Layout(home=home)
-
-
-def _user_data() -> Path:
-    with server_extra():
-        from platformdirs import user_data_path
-
-        return user_data_path("neardup-solr", appauthor=False)
 
 
 def recall(place: Layout) -> State | None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from neardup_solr.arguments import checked
-from neardup_solr.errors import ArgumentError
+from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.solr.collection import Collection, open_collection, require_name
 from neardup_solr.solr.session import Access, Connection, from_environment
 
@@ -65,6 +65,7 @@ def connect(
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
     target = open_collection(running.url, name, embedded=True)
+    target.session.revive = lambda: _revive(running.url, heap)
     if create:
         from neardup_solr.files import solr_config
         from neardup_solr.solr import admin
@@ -72,6 +73,15 @@ def connect(
         if not admin.exists(target):
             admin.create(target, configset=solr_config() / "conf")
     return _named(target)
+
+
+def _revive(url: str, heap: str | None) -> None:
+    """Start the embedded Solr again if it has ended; raises ServerError if it cannot be."""
+    from neardup_solr import embedded
+
+    if embedded.start(heap=heap).url != url:
+        reason = f"the embedded Solr is no longer at {url}, whose port is taken"
+        raise ServerError(reason, "run this again: it takes the new address")
 
 
 def _named(collection: Collection) -> Collection:

@@ -2,53 +2,45 @@
 
 from __future__ import annotations
 
-import sys
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore, checked, listed, require_positive
-from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import encode, entries
+from neardup_solr.arguments import OneOrMore, checked, listed, require
+from neardup_solr.choices import OnRepeat
+from neardup_solr.errors import JobError, RecordError, SettingsError
+from neardup_solr.jobs import Job, Kept, Reached, Work, kept_in
+from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import update
-from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
 from neardup_solr.sources import Reading, Source
+from neardup_solr.sources.identity import identity
+from neardup_solr.sources.memory import named
+from neardup_solr.verbs.delivery import Batch, Delivery, Sending, Stretch
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sending:
-    """How documents are sent: by `threads` threads, in batches of limited size.
-
-    Raises ArgumentError if a number is not 1 or more.
-    """
-
-    threads: int = 2
-    batch_documents: int = 1_000
-    batch_characters: int = 4 * 2**20
-
-    def __post_init__(self) -> None:
-        require_positive(threads=self.threads, batch=self.batch_documents)
+LOOKED_AT = 100  # documents whose columns stand for those of the collection
+AGAIN = "its id came before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSummary:
     """What an indexing run did: `read` = `indexed` + `repeated` + `failed`.
 
-    `repeated` counts records whose id came again later in the source: the last one wins. `errors`
-    says why the first 1,000 of the failed ones failed. `collection` is the name of the collection,
-    and `documents` counts what is in it now. `words` counts the words of all records; `settings`
-    are those that were used.
+    `repeated` counts records whose id came again in the source, and that were left out for it.
+    `errors` says why the first 1,000 of the failed ones failed. `collection` is the name of the
+    collection, and `documents` counts what is in it now. `words` counts the words of all records;
+    `settings` are those that were used. If the run went on where an earlier one stopped, all counts
+    are those of both, and `resumed` is the number of records that the earlier one had done.
+    `resent` counts documents that Solr had lost, and that were sent again.
     """
 
     collection: str
@@ -61,12 +53,8 @@ class IndexSummary:
     words: int
     settings: Settings
     seconds: float
-
-
-# How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
-# Python's own 5 ms, Solr would wait for us several times a batch.
-HANDOVER_SECONDS = 0.0005
-LOOKED_AT = 100  # documents whose columns stand for those of the collection
+    resumed: int = 0
+    resent: int = 0
 
 
 @checked
@@ -81,9 +69,14 @@ def index(
     delimiter: str | None = None,
     encoding: str | None = None,
     lossy: bool = False,
+    on_repeat: OnRepeat = "last",
     settings: Settings | Mapping[str, Any] | None = None,
     threads: int = 2,
     batch: int = 1_000,
+    checkpoint_every: int = 20_000,
+    patience: float = 300,
+    job: str | Path | None = None,
+    resume: bool = False,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> IndexSummary:
@@ -92,7 +85,8 @@ def index(
     A source is a file, a folder, "-" for standard input, a DataFrame or Arrow table, or an
     iterable of dicts, tuples or documents. `id` and `text` name its columns (several text columns
     are joined by line breaks), `keep` further columns to keep in Solr; `source_format`,
-    `delimiter`, `encoding` and `lossy` say how a file is read, as for `read`.
+    `delimiter`, `encoding` and `lossy` say how a file is read, as for `read`. If an id comes again,
+    the "last" of its records counts, or the "first" by `on_repeat`; by "fail" the later ones fail.
 
     Without `settings` those of the collection apply, or the defaults if it is empty; a mapping
     gives some of them by name. Documents with the same id are replaced, so running it again
@@ -103,9 +97,16 @@ def index(
     `on_error` and into the summary, and the rest is indexed; if there is no `on_error`, a warning
     is logged. `on_progress` is told how far the work is.
 
+    When this returns, every record is committed and found by a search, or has failed. After every
+    `checkpoint_every` records or fewer that is made sure of. If Solr is away, restarts or replays
+    its log, it is waited for, at most `patience` seconds each time, and what it has lost is sent
+    again; the embedded one is started again. With a folder `job`, each checkpoint is kept there,
+    with the records that failed (dead-letters.jsonl); `resume` then goes on from the last one.
+
     Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
-    was indexed with other settings, SchemaError if it lacks fields, SolrError if Solr stops
-    answering: then documents sent before are not yet durable, and the same call again is safe.
+    was indexed with other settings, SchemaError if it lacks fields, SolrHalted if its disk is full,
+    SolrError if Solr does not come back: the same call again is safe. JobError if another run has
+    the job, or it cannot be resumed, because the source or the collection has changed.
     """
     return run(
         source,
@@ -120,9 +121,17 @@ def index(
             encoding=encoding,
             lossy=lossy,
         ),
-        sending=Sending(threads=threads, batch_documents=batch),
+        sending=Sending(
+            threads=threads,
+            batch_documents=batch,
+            checkpoint_every=checkpoint_every,
+            patience=patience,
+        ),
         watching=Watching.of(on_error, on_progress),
         may_lose=keep is not None,
+        on_repeat=on_repeat,
+        job=None if job is None else Path(job),
+        resume=resume,
     )
 
 
@@ -135,86 +144,171 @@ def run(
     sending: Sending,
     watching: Watching,
     may_lose: bool = True,
+    on_repeat: OnRepeat = "last",
+    job: Path | None = None,
+    resume: bool = False,
 ) -> IndexSummary:
     """Index a source, as `index` does, with its arguments as records."""
+    require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
     going = _Run(
         reading=reading,
         sending=sending,
         on_progress=watching.on_progress,
         failures=Failures(watching.on_error),
+        on_repeat=on_repeat,
+        work=_work(source, collection, reading),
     )
-    batches = going.batches(source)
-    settled = collection.settled(settings)
-    collection.require_fields(["id", *settled.fields])
-    if not (may_lose and collection.names.is_plain):
-        batches = _losing_nothing(batches, collection)
-    for delivered in _deliver(batches, collection, settled, sending.threads):
-        going.acknowledge(delivered)
-    collection.commit()
-    going.failures.warn()
-    return going.summary(settled, collection)
+    with ExitStack() as held:
+        held.enter_context(collection.session.patient(sending.patience))
+        if job is not None:
+            going.job = held.enter_context(Job(job))
+            going.go_on(_resumable(job, going.work, collection) if resume else None)
+        batches = going.batches(source)
+        settled = collection.settled(settings)
+        collection.require_fields(["id", *settled.fields])
+        if not (may_lose and collection.names.is_plain):
+            batches = _losing_nothing(batches, collection)
+        delivery = Delivery(
+            collection=collection,
+            settings=settled,
+            sending=sending,
+            on_sent=going.acknowledge,
+            on_verified=going.verified,
+            as_record=going.as_record,
+            begun=going.reached.read,
+        )
+        delivery.run(batches)
+        going.end()
+        going.failures.warn()
+        return going.summary(settled, collection, delivery.resent)
 
 
-@dataclass(slots=True, kw_only=True)
-class _Batch:
-    """Documents to send at once; `alone` if an earlier batch may have one of their ids."""
+def _work(source: Source, collection: Collection, reading: Reading) -> Work:
+    is_path = isinstance(source, str | Path)
+    return Work(
+        source=str(source) if is_path else f"a {named(source)}",
+        identity=identity(source, reading),
+        reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
+        server=collection.base,
+        collection=collection.name,
+    )
 
-    documents: dict[str, Document] = field(default_factory=dict)
-    characters: int = 0
-    alone: bool = False
 
+def _resumable(folder: Path, work: Work, collection: Collection) -> Kept | None:
+    """The checkpoint to go on from; None if the job has none, or has ended.
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Delivered:
-    """A batch that was sent: how many documents and words, and what Solr refused."""
-
-    documents: int
-    words: int
-    refused: tuple[Refusal, ...]
+    Raises JobError if what it was made for is no longer there.
+    """
+    kept = kept_in(folder)
+    if kept is None or kept.has_ended:
+        return None
+    anew = "begin anew: give `restart`, or leave `resume` out"
+    if work.identity is None:
+        raise JobError(f"{work.source} cannot be read a second time", anew)
+    if kept.work.identity != work.identity:
+        reason = (
+            f"{work.source} has changed since it was indexed in part, or is read in another way"
+        )
+        raise JobError(reason, anew)
+    last = kept.reached.last
+    if (kept.work.server, kept.work.collection) != (work.server, work.collection) or (
+        last and collection.count(ids=last) < len(last)
+    ):
+        reason = f"the collection {work.collection!r} lacks what an earlier run has indexed"
+        raise JobError(reason, anew)
+    return kept
 
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """The counts of one indexing run, and the batches that it makes of its source."""
+    """The counts of one indexing run, the batches that it makes of its source, its checkpoints."""
 
     reading: Reading
     sending: Sending
     on_progress: OnProgress
     failures: Failures
+    on_repeat: OnRepeat
+    work: Work
+    job: Job | None = None
+    reached: Reached = field(default_factory=Reached)
+    resumed: int = 0
     started: float = field(default_factory=time.monotonic)
     read: int = 0
     sent: int = 0
     repeated: int = 0
-    words: int = 0
     bytes: int = 0
     size: int | None = None
     seen: set[str] = field(default_factory=set)
+    dead: list[RecordError] = field(default_factory=list)
 
-    def batches(self, source: Source) -> Iterator[_Batch]:
+    def go_on(self, kept: Kept | None) -> None:
+        """Go on from a checkpoint of an earlier run, or begin anew."""
+        assert self.job is not None
+        self.job.begin(kept)
+        if kept is not None:
+            self.reached = kept.reached
+            self.resumed, self.repeated = kept.reached.read, kept.reached.repeated
+            self.sent = self.resumed - self.repeated - kept.reached.failed
+            self.failures.count = kept.reached.failed
+
+    def batches(self, source: Source) -> Iterator[Batch]:
         """The usable documents in batches; raises SourceError at once if it cannot be read."""
         return self._batches(self._documents(source))
 
-    def _batches(self, documents: Iterable[Document]) -> Iterator[_Batch]:
-        batch = _Batch()
+    def _batches(self, documents: Iterable[Document]) -> Iterator[Batch]:
+        batch = Batch()
         for document in entries.usable(documents, self._unusable):
             self.read += 1
+            if self.read <= self.resumed:
+                self.seen.add(document.id)
+                continue
             self._put(batch, document)
-            if self._full(batch):
-                yield batch
-                batch = _Batch()
-        if batch.documents:
-            yield batch
+            if self._is_full(batch):
+                yield self._ended(batch)
+                batch = Batch()
+        if batch.documents or self.read > self.reached.read:
+            yield self._ended(batch)
 
-    def acknowledge(self, delivered: _Delivered) -> None:
-        """Count a batch that was sent, and tell how far the run is."""
-        self.sent += delivered.documents - len(delivered.refused)
-        self.words += delivered.words
-        for refusal in delivered.refused:
-            self.failures.add(RecordError("Solr refused", refusal.reason, refusal.id))
+    def _ended(self, batch: Batch) -> Batch:
+        """A batch with what was counted up to its end."""
+        batch.read, batch.repeated = self.read, self.repeated
+        batch.dead, self.dead = self.dead, []
+        return batch
+
+    def acknowledge(self, documents: int) -> None:
+        """Count documents that Solr took, and tell how far the run is."""
+        self.sent += documents
         share = self.bytes / self.size if self.size else None
         self.on_progress(Progress("indexing", self.sent, share=share))
 
-    def summary(self, settings: Settings, collection: Collection) -> IndexSummary:
+    def verified(self, stretch: Stretch) -> None:
+        """Count what is done, and keep a checkpoint."""
+        for error in stretch.dead:
+            if error.stage == "solr":  # the others were told when they were read
+                self.failures.add(error)
+        done = self.reached
+        self.reached = Reached(
+            read=stretch.read,
+            repeated=stretch.repeated,
+            failed=done.failed + len(stretch.dead),
+            words=done.words + stretch.words,
+            last=stretch.last_ids() or done.last,
+        )
+        if self.job is not None:
+            self.job.keep(self.work, self.reached, stretch.dead)
+
+    def end(self) -> None:
+        """Forget the job, unless it has dead letters."""
+        if self.job is not None and self.reached.failed:
+            self.job.keep(self.work, self.reached, (), has_ended=True)
+        elif self.job is not None:
+            self.job.end()
+
+    def as_record(self, document: Document) -> Mapping[str, object]:
+        """A document by the columns of its source; its joined texts are in the first of theirs."""
+        return {self.reading.id: document.id, self.reading.text[0]: document.text, **document.kept}
+
+    def summary(self, settings: Settings, collection: Collection, resent: int) -> IndexSummary:
         """The counts of the whole run."""
         failed = self.failures.count
         return IndexSummary(
@@ -225,9 +319,11 @@ class _Run:
             repeated=self.repeated,
             failed=failed,
             errors=tuple(self.failures.first),
-            words=self.words,
+            words=self.reached.words,
             settings=settings,
-            seconds=self._seconds(),
+            seconds=time.monotonic() - self.started,
+            resumed=self.resumed,
+            resent=resent,
         )
 
     def _documents(self, source: Source) -> Iterable[Document]:
@@ -239,30 +335,40 @@ class _Run:
 
     def _unusable(self, error: RecordError) -> None:
         self.read += 1
+        if self.read > self.resumed:
+            self._fail(error)
+
+    def _fail(self, error: RecordError) -> None:
+        self.dead.append(error)
         self.failures.add(error)
 
     def _consumed(self, count: int) -> None:
         self.bytes = count
 
-    def _put(self, batch: _Batch, document: Document) -> None:
+    def _put(self, batch: Batch, document: Document) -> None:
         if document.id in self.seen:
+            if self.on_repeat == "fail":
+                record = self.as_record(document)
+                where = document.position
+                self._fail(RecordError(where, AGAIN, document.id, record=record, stage="check"))
+                return
             self.repeated += 1
+            if self.on_repeat == "first":
+                return
             batch.alone = batch.alone or document.id not in batch.documents
         self.seen.add(document.id)
         batch.documents[document.id] = document
         batch.characters += len(document.text)
 
-    def _full(self, batch: _Batch) -> bool:
+    def _is_full(self, batch: Batch) -> bool:
         return (
             len(batch.documents) >= self.sending.batch_documents
             or batch.characters >= self.sending.batch_characters
+            or len(self.dead) >= self.sending.batch_documents
         )
 
-    def _seconds(self) -> float:
-        return time.monotonic() - self.started
 
-
-def _losing_nothing(batches: Iterable[_Batch], collection: Collection) -> Iterator[_Batch]:
+def _losing_nothing(batches: Iterable[Batch], collection: Collection) -> Iterator[Batch]:
     """The batches, as long as no document that they replace would lose a column.
 
     Raises SettingsError, which names the columns.
@@ -270,6 +376,9 @@ def _losing_nothing(batches: Iterable[_Batch], collection: Collection) -> Iterat
     columns: set[str] = set()
     is_empty, is_first = not collection.count(), True
     for batch in batches:
+        if not batch.documents:
+            yield batch
+            continue
         ids = list(batch.documents)
         if is_first and not is_empty:
             some = islice(collection.ids(), LOOKED_AT)
@@ -300,37 +409,3 @@ def _loss(collection: Collection, count: int, columns: Sequence[str]) -> Setting
         return SettingsError(reason, f"{step}: neardup annotate -c {collection.name}")
     kept = ",".join(columns)
     return SettingsError(reason, f"keep them by `keep` {kept}, or drop them by an empty `keep`")
-
-
-def _deliver(
-    batches: Iterable[_Batch], collection: Collection, settings: Settings, threads: int
-) -> Iterator[_Delivered]:
-    """Encode batches here and send them by several threads; answers come in order.
-
-    The next batch is encoded while all threads wait for Solr, so that Solr need not wait; few
-    batches are held at a time. A batch that repeats an id waits for those before it, because the
-    last record of an id has to win.
-    """
-    waiting: deque[Future[_Delivered]] = deque()
-    pool = ThreadPoolExecutor(threads)
-    interval = sys.getswitchinterval()
-    try:
-        sys.setswitchinterval(HANDOVER_SECONDS)
-        for batch in batches:
-            made = encode.encoded(list(batch.documents.values()), settings)
-            while waiting and (batch.alone or len(waiting) > threads):
-                yield waiting.popleft().result()
-            waiting.append(pool.submit(_sent, collection, made))
-            if batch.alone:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
-    finally:
-        sys.setswitchinterval(interval)
-        # After an error, do not wait for requests that may hang.
-        pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _sent(collection: Collection, made: Sequence[tuple[bytes, int]]) -> _Delivered:
-    refused = collection.add([json for json, _ in made])
-    return _Delivered(documents=len(made), words=sum(w for _, w in made), refused=refused)

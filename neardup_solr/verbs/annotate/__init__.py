@@ -23,7 +23,7 @@ from neardup_solr.text import normalize
 from neardup_solr.verbs import index, init
 from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewrite, Task
-from neardup_solr.verbs.index import Sending
+from neardup_solr.verbs.delivery import Sending
 from neardup_solr.verbs.lint import chosen
 
 MD5 = "md5_hash"

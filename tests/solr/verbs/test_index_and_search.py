@@ -13,7 +13,8 @@ from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
-from neardup_solr.verbs.index import Sending, run
+from neardup_solr.verbs.delivery import Sending
+from neardup_solr.verbs.index import run
 
 TEXTS = {
     "1": "the quick brown fox jumps over the lazy dog",
@@ -53,12 +54,12 @@ def test_batches_are_as_large_as_asked(solr: Collection, monkeypatch: pytest.Mon
     """They are closed by documents, and by characters where texts are long."""
     sizes: list[int] = []
 
-    def add(self: Collection, documents: Sequence[bytes]) -> object:
+    def take(self: Collection, documents: Sequence[bytes]) -> object:
         sizes.append(len(documents))
         return original(self, documents)
 
-    original = Collection.add
-    monkeypatch.setattr(Collection, "add", add)
+    original = Collection.take
+    monkeypatch.setattr(Collection, "take", take)
     documents = [Document(id=str(n), text=f"text number {n:04}") for n in range(10)]
     for sending, expected in (
         (Sending(batch_documents=4), [4, 4, 2]),

@@ -12,6 +12,7 @@ import pytest
 
 from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
 from neardup_solr.embedded.lifecycle import turn
+from neardup_solr.embedded.process import lives
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
 
@@ -49,14 +50,11 @@ def test_a_home_that_java_cannot_have_on_its_class_path_is_refused(
         layout()
 
 
-def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without platformdirs the message is the pip command, or an own Solr; no import error."""
-    monkeypatch.delenv("NEARDUP_HOME", raising=False)
-    monkeypatch.setitem(sys.modules, "platformdirs", None)
-    with pytest.raises(
-        ServerError, match=r'platformdirs.*pip install "neardup-solr\[server\]"'
-    ) as e:
-        layout()
+def test_a_missing_extra_is_named(place: Layout, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without psutil the message is the pip command, or an own Solr; no import error."""
+    monkeypatch.setitem(sys.modules, "psutil", None)
+    with pytest.raises(ServerError, match=r'psutil.*pip install "neardup-solr\[server\]"') as e:
+        lives(place, 7)
     assert str(e.value).endswith(", or give the `address` of a Solr of yours")
 
 

@@ -1,0 +1,308 @@
+"""Documents on their way into a collection: sent by threads, and verified from time to time.
+
+What Solr has acknowledged is not durable yet, and a Solr that is killed may lose some of it even
+after it has answered again. So the documents of a stretch are held until a hard commit after which
+a search finds each of them, in the version that Solr gave it or in a later one; those that it does
+not find are sent again. Only then is the stretch done: its end is a checkpoint.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotInTime
+from dataclasses import dataclass, field
+
+from neardup_solr.arguments import require, require_positive
+from neardup_solr.errors import NeardupError, RecordError, SolrAnswerError, SourceError
+from neardup_solr.failpoints import reach
+from neardup_solr.minhash import encode
+from neardup_solr.records import Document
+from neardup_solr.settings import Settings
+from neardup_solr.solr.answers import Refusal
+from neardup_solr.solr.collection import Collection, Taken
+
+# How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
+# Python's own 5 ms, Solr would wait for us several times a batch.
+HANDOVER_SECONDS = 0.0005
+STRETCH_CHARACTERS = 2**25  # of text that is held until it is verified
+ROUNDS = 5  # then documents that Solr takes, and does not find, are given up
+LAST_IDS = 20  # of a stretch, to see later that the collection still has them
+LOST = "Solr took it, but does not find it after a commit; does another program delete it?"
+HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sending:
+    """How documents are sent: by `threads` threads, in batches of limited size.
+
+    At most `checkpoint_every` records lie between two checkpoints. A Solr that is away is waited
+    for, `patience` seconds at most each time.
+
+    Raises ArgumentError if a number is out of range.
+    """
+
+    threads: int = 2
+    batch_documents: int = 1_000
+    batch_characters: int = 4 * 2**20
+    checkpoint_every: int = 20_000
+    patience: float = 300.0
+
+    def __post_init__(self) -> None:
+        require_positive(
+            threads=self.threads, batch=self.batch_documents, checkpoint_every=self.checkpoint_every
+        )
+        require(self.patience >= 0, f"`patience` cannot be {self.patience:g}", "give 0 or more")
+
+
+@dataclass(slots=True, kw_only=True)
+class Batch:
+    """Documents to send at once, by their ids; `alone` if an earlier batch may have one of them.
+
+    `read` and `repeated` count the records of the source up to its end, `dead` are records before
+    its end that could not be used.
+    """
+
+    documents: dict[str, Document] = field(default_factory=dict)
+    characters: int = 0
+    alone: bool = False
+    read: int = 0
+    repeated: int = 0
+    dead: list[RecordError] = field(default_factory=list)
+
+
+@dataclass(slots=True, kw_only=True)
+class Stretch:
+    """What is sent between two checkpoints.
+
+    `documents` are those that Solr should have at its end, as they were sent last, and `versions`
+    what Solr gave them; `again` is set if an id came more than once. `waiting` counts batches
+    without an answer.
+    """
+
+    documents: dict[str, Document] = field(default_factory=dict)
+    versions: dict[str, int] = field(default_factory=dict)
+    again: bool = False
+    characters: int = 0
+    waiting: int = 0
+    begun: int = 0
+    read: int = 0
+    repeated: int = 0
+    words: int = 0
+    dead: list[RecordError] = field(default_factory=list)
+
+    def add(self, batch: Batch) -> None:
+        """Add a batch that is being sent."""
+        self.again = self.again or not self.documents.keys().isdisjoint(batch.documents)
+        self.documents |= batch.documents
+        self.characters += batch.characters
+        self.read, self.repeated = batch.read, batch.repeated
+        self.dead += batch.dead
+
+    def last_ids(self) -> tuple[str, ...]:
+        """Some of the ids that were sent last."""
+        return tuple(self.documents)[-LAST_IDS:]
+
+
+@dataclass(slots=True, kw_only=True)
+class Delivery:
+    """Sends batches to a collection, and verifies them stretch by stretch.
+
+    `on_sent` is told how many documents of each batch Solr took, `on_verified` is given each
+    stretch in order, once all of its documents are committed and found: its `dead` then include
+    what Solr refused. `begun` counts the records that an earlier run has done; `as_record` makes a
+    record of the source of a document. `resent` counts documents that had to be sent again.
+    """
+
+    collection: Collection
+    settings: Settings
+    sending: Sending
+    on_sent: Callable[[int], None]
+    on_verified: Callable[[Stretch], None]
+    as_record: Callable[[Document], Mapping[str, object]]
+    begun: int = 0
+    resent: int = 0
+    _open: Stretch = field(default_factory=Stretch)
+    _closed: Stretch | None = None
+    _answers: deque[tuple[Stretch, Batch, Future[Taken]]] = field(default_factory=deque)
+    _check: Future[list[str]] | None = None
+    _deadline: float | None = None
+    _senders: ThreadPoolExecutor = field(init=False)
+    _checker: ThreadPoolExecutor = field(init=False)
+
+    def run(self, batches: Iterable[Batch]) -> None:
+        """Send all batches; when this returns, all they hold is in Solr or a dead letter.
+
+        The next batch is encoded while all threads wait for Solr, so that Solr need not wait, and
+        the next stretch is sent while one is verified. A batch that repeats an id waits for those
+        before it, because the last record of an id has to win.
+
+        On KeyboardInterrupt, and if the source cannot be read any further, what was sent is
+        verified before the error is raised; a second KeyboardInterrupt ends at once.
+        Raises SolrError if Solr stays away for too long: then earlier stretches are done.
+        """
+        self._open.begun = self.begun
+        self._senders = ThreadPoolExecutor(self.sending.threads)
+        self._checker = ThreadPoolExecutor(1)
+        interval = sys.getswitchinterval()
+        try:
+            sys.setswitchinterval(HANDOVER_SECONDS)
+            try:
+                for batch in batches:
+                    self._send(batch)
+            except SourceError:
+                self._finish()
+                raise
+            self._finish()
+        except KeyboardInterrupt:
+            self._finish_soon()
+            raise
+        finally:
+            sys.setswitchinterval(interval)
+            # After an error, do not wait for requests that may hang.
+            for pool in (self._senders, self._checker):
+                pool.shutdown(wait=False, cancel_futures=True)
+
+    def _send(self, batch: Batch) -> None:
+        made = encode.encoded(list(batch.documents.values()), self.settings)
+        while self._answers and (batch.alone or len(self._answers) > self.sending.threads):
+            self._acknowledge()
+        is_verified = self._check is not None and self._check.done()
+        if batch.alone or is_verified:
+            # What is sent again must not replace a later document of the same id.
+            self._settle()
+        reach("before-send")
+        if made:
+            taken = self._senders.submit(self.collection.take, [json for json, _ in made])
+            self._answers.append((self._open, batch, taken))
+            self._open.waiting += 1
+        self._open.words += sum(words for _, words in made)
+        self._open.add(batch)
+        if batch.alone:
+            self._acknowledge()
+        if self._is_full():
+            self._close()
+
+    def _is_full(self) -> bool:
+        # Two stretches may be on their way: one that is verified, and the next one.
+        most = max(1, self.sending.checkpoint_every // 2)
+        one = self._open
+        return one.read - one.begun >= most or one.characters >= STRETCH_CHARACTERS
+
+    def _acknowledge(self) -> None:
+        """Wait for the answer to the first batch that has none."""
+        stretch, batch, taken = self._answers[0]
+        answer = taken.result(self._time_left())
+        self._answers.popleft()
+        reach("after-send")
+        stretch.waiting -= 1
+        stretch.versions.update(answer.versions)
+        self._refuse(stretch, answer.refused)
+        self.on_sent(len(batch.documents) - len(answer.refused))
+        self._verify()
+
+    def _refuse(self, stretch: Stretch, refused: Sequence[Refusal]) -> None:
+        for refusal in refused:
+            document = stretch.documents.pop(refusal.id, None)
+            if document is not None:
+                stretch.dead.append(self._error(document, f"Solr refused it: {refusal.reason}"))
+
+    def _error(self, document: Document, reason: str) -> RecordError:
+        record = self.as_record(document)
+        where = document.position or "a document"
+        return RecordError(where, reason, document.id, record=record, stage="solr")
+
+    def _close(self) -> None:
+        """End the stretch and begin the next one; the one before has to be verified by now."""
+        self._settle()
+        self._closed, self._open = self._open, Stretch(begun=self._open.read)
+        self._verify()
+
+    def _verify(self) -> None:
+        """Verify the closed stretch, in a thread of its own, once all its batches are answered."""
+        if self._closed is not None and not self._closed.waiting and self._check is None:
+            self._check = self._checker.submit(_unseen, self.collection, self._closed)
+
+    def _settle(self) -> None:
+        """Wait until the closed stretch is verified."""
+        if self._closed is None:
+            return
+        while self._closed.waiting:
+            self._acknowledge()
+        assert self._check is not None
+        if missing := self._check.result(self._time_left()):
+            self._recover(self._closed, missing)
+        done, self._closed, self._check = self._closed, None, None
+        self.on_verified(done)
+
+    def _recover(self, stretch: Stretch, missing: list[str]) -> None:
+        """Send again what Solr has lost; what it loses again and again is a dead letter.
+
+        Raises SolrAnswerError if it loses all of it.
+        """
+        session, rounds = self.collection.session, 0
+        while missing and rounds < ROUNDS:
+            outages = session.outages
+            if rounds:
+                self._send_again(stretch, missing)
+            else:
+                session.until_ready()  # while Solr replays its log, a commit does nothing
+            missing = _unseen(self.collection, stretch)
+            rounds = 1 if session.outages > outages else rounds + 1
+        if missing and len(missing) == len(stretch.documents):
+            reason = f"a search finds none of the {len(missing):,} documents that Solr took last"
+            step = "see what its update chain does with them (neardup lint), then run it again"
+            raise SolrAnswerError(self.collection.url, 200, reason, step)
+        for id in missing:
+            stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
+
+    def _send_again(self, stretch: Stretch, ids: Sequence[str]) -> None:
+        for at in range(0, len(ids), self.sending.batch_documents):
+            part = [stretch.documents[id] for id in ids[at : at + self.sending.batch_documents]]
+            made = encode.encoded(part, self.settings)
+            answer = self.collection.take([json for json, _ in made])
+            self.resent += len(part)
+            stretch.versions.update(answer.versions)
+            self._refuse(stretch, answer.refused)
+
+    def _finish(self) -> None:
+        """Wait for all answers, and verify what is left."""
+        self._close()
+        self._settle()
+
+    def _finish_soon(self) -> None:
+        """As `_finish`, as far as it is quick: the user wants to stop."""
+        self.collection.session.hurry()
+        self._deadline = time.monotonic() + HURRY_SECONDS
+        try:
+            self._finish()
+        except (NotInTime, NeardupError):
+            return  # the last checkpoint holds
+
+    def _time_left(self) -> float | None:
+        """How long an answer may take from now; None if it takes what it takes."""
+        return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
+
+
+def _unseen(collection: Collection, stretch: Stretch) -> list[str]:
+    """Commit; then the ids of a stretch that a search does not find in the version they got."""
+    reach("before-commit")
+    collection.commit()
+    reach("after-commit")
+    ids = list(stretch.documents)
+    if not ids:
+        return []
+    if not stretch.again and collection.seen(ids, _oldest(stretch)) == len(ids):
+        return []
+    found = collection.versions(ids)
+    return [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]
+
+
+def _oldest(stretch: Stretch) -> int:
+    """The lowest version that Solr gave; 0 if it did not tell those of all."""
+    if len(stretch.versions) < len(stretch.documents):
+        return 0
+    return min(stretch.versions[id] for id in stretch.documents)
