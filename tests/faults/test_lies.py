@@ -1,0 +1,132 @@
+"""Every request, answered by lies: not one of them passes for a success.
+
+Each request is first answered rightly, which shows that the answer is what it waits for; then by
+what no Solr says, and by the right answer after something has happened to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import orjson
+
+from neardup_solr.errors import NeardupError
+from neardup_solr.settings import Settings
+from neardup_solr.solr import admin, session
+from neardup_solr.solr.answers import Refusal
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.session import Retry
+from tests.faults.scripted import Answer, answering
+from tests.faults.test_answers import LIES
+
+HEADER = {"status": 0, "QTime": 1}
+DOCUMENT = {"id": "1", "content": "a text", "_version_": 7}
+RESPONSE = {"numFound": 1, "start": 0, "numFoundExact": True, "docs": [DOCUMENT]}
+NONE_OF_THEM = {**RESPONSE, "docs": []}
+BUCKETS = {"buckets": [{"val": Settings().fingerprint, "count": 1}]}
+FIELDS = [{"name": name} for name in ("id", "signature_settings")]
+
+# A request, and the parts of the answer that it needs beside the header.
+Call = Callable[[Collection], object]
+REQUESTS: dict[str, tuple[Call, dict[str, Any]]] = {
+    "add": (lambda solr: taken(solr.add([{"id": "1"}])), {}),
+    "commit": (lambda solr: solr.commit(), {}),
+    "delete by id": (lambda solr: solr.delete_ids(["1"]), {}),
+    "delete by query": (lambda solr: solr.delete_query("a:b"), {}),
+    "select": (
+        lambda solr: solr.select({"query": "*:*"}, fields=["id"], limit=1),
+        {"response": RESPONSE},
+    ),
+    "count": (lambda solr: solr.count(), {"response": NONE_OF_THEM}),
+    "count by ids": (lambda solr: solr.count(ids=["1"]), {"response": NONE_OF_THEM}),
+    "document": (lambda solr: solr.document("1", ["id"]), {"response": RESPONSE}),
+    "texts": (lambda solr: solr.texts(["1"]), {"response": RESPONSE}),
+    "state": (lambda solr: solr.state(), {"response": RESPONSE}),
+    "shards": (lambda solr: solr.shards(), {"response": NONE_OF_THEM}),
+    "values": (
+        lambda solr: solr.values("signature_settings"),
+        {"facets": {"count": 1, "values": BUCKETS}},
+    ),
+    "schema": (lambda solr: solr.require_fields(["id"]), {"fields": FIELDS}),
+    "copy fields": (lambda solr: solr.has_native(), {"copyFields": []}),
+    "names": (lambda solr: solr.kept_names(), {"fields": FIELDS}),
+    "create": (lambda solr: admin.create(solr, configset=_NOWHERE), {}),
+    "drop": (lambda solr: admin.drop(solr), {}),
+    "mode": (lambda solr: admin.is_cloud(solr), {}),
+}
+UPDATES = {"add", "commit", "delete by id", "delete by query"}
+_NOWHERE: Any = "/nowhere"
+OTHERS: tuple[object, ...] = (None, 0, "x", [], {})
+LENGTHS = 25  # of a right answer that is cut off
+
+
+def taken(refused: tuple[Refusal, ...]) -> None:
+    """An update succeeds if no document is refused."""
+    if refused:
+        raise NeardupError(refused[0].reason)
+
+
+def is_no_lie(request: str, lie: Answer) -> bool:
+    """A collection that does not exist has the usual names; only updates have a list of errors."""
+    if request == "names":
+        return lie.status == 404
+    return request not in UPDATES and b'"errors":' in lie.body
+
+
+def answer_to(parts: dict[str, Any], header: object = None) -> Answer:
+    """An answer of Solr with these parts."""
+    said = HEADER if header is None else header
+    return Answer(body=orjson.dumps({"responseHeader": said, **parts}))
+
+
+def lies(parts: dict[str, Any]) -> Iterator[tuple[str, Answer]]:
+    """What no Solr says, then what may happen to the right answer on its way."""
+    for number, (lie, *_) in enumerate(LIES):
+        yield f"lie {number}", lie
+    right = answer_to(parts)
+    for status in (202, 203, 206, 304, 400, 404, 408, 500, 501):
+        yield f"right, but HTTP {status}", replace(right, status=status)
+    for header in ({}, {"status": 1}, {"status": "0"}, {"status": None}, {"status": 0.5}, [0], "0"):
+        yield f"right, with the header {header}", answer_to(parts, header)
+    yield "right, and an error", answer_to({**parts, "error": {"msg": "lost", "code": 500}})
+    yield "right, and an error in words", answer_to({**parts, "error": "lost"})
+    yield "right, then more", replace(right, body=right.body + b"<html>")
+    yield "right, twice", replace(right, body=right.body * 2)
+    yield "right, said to be packed", replace(right, encoding="gzip")
+    for at in range(LENGTHS):
+        cut = right.body[: len(right.body) * at // LENGTHS]
+        yield f"right, cut after {len(cut)} bytes", replace(right, body=cut)
+    for part in parts:
+        yield f"without {part}", answer_to({k: v for k, v in parts.items() if k != part})
+        for other in OTHERS:
+            if type(other) is not type(parts[part]):
+                yield f"with {other!r} as {part}", answer_to({**parts, part: other})
+
+
+def ask(call: Call, lie: Answer) -> bool:
+    """Whether a call takes an answer for a success; any error must be one of ours."""
+    with answering(lie) as (address, _):
+        opened, base = session.open_session(address)
+        opened.retry = Retry(attempts=1)
+        try:
+            with opened:
+                call(Collection(base=base, name="x", session=opened))
+        except NeardupError:
+            return False
+        return True
+
+
+def test_no_request_believes_a_lie(row: Any) -> None:
+    """Each kind of request, with each lie: 0 false successes."""
+    told, believed = 0, []
+    for name, (call, parts) in REQUESTS.items():
+        assert ask(call, answer_to(parts)), name
+        for lie, answer in lies(parts):
+            if not is_no_lie(name, answer):
+                told += 1
+                if ask(call, answer):
+                    believed.append((name, lie))
+    assert believed == []
+    row("R6", f"0 false successes of {told} ({len(REQUESTS)} kinds of requests)")
