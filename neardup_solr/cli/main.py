@@ -1,7 +1,7 @@
 """The command `neardup`: it parses, makes one library call, and prints.
 
 Exit codes: 0 all done; 1 something failed, and a line says what; 2 wrong usage; 3 the answer is
-no (lint, gate --strict); 130 interrupted.
+no (lint, gate --strict); 4 stopped before the end, and --resume goes on; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 INTERRUPTED = 130
 WRONG_USAGE = 2
+STOPPED = 4  # before the end, and --resume goes on
 CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
+PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"  # the variable that `solr.credentials` looks at
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 # Each is a function in the module of its name; `solr` has commands of its own.
@@ -104,8 +106,11 @@ def _run(words: Sequence[str]) -> int:
     except NeardupError as error:
         command = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
         show.say(f"neardup: {show.printable(_told(error, command))}")
-        return WRONG_USAGE if isinstance(error, ArgumentError) else 1
-    except KeyboardInterrupt:
+        if isinstance(error, ArgumentError):
+            return WRONG_USAGE
+        return STOPPED if _say_notes(error, command) else 1
+    except KeyboardInterrupt as interrupt:
+        _say_notes(interrupt, next((word for word in words if word in COMMANDS), ""))
         return INTERRUPTED
     except BrokenPipeError:
         pass  # The reader of a pipe is gone: nobody is there to tell.
@@ -113,6 +118,14 @@ def _run(words: Sequence[str]) -> int:
         place = show.printable(str(error.filename or "standard output"))
         show.say(f"neardup: {place}: {error.strerror or error}; check free space and permissions")
     return 1
+
+
+def _say_notes(error: BaseException, command: str) -> bool:
+    """Say how to go on after an error, if it tells; whether it does."""
+    notes = getattr(error, "__notes__", ())
+    for note in notes:
+        show.say(show.printable(in_options(note, command)))
+    return bool(notes)
 
 
 def _told(error: NeardupError, command: str) -> str:
@@ -158,7 +171,11 @@ def _options_of(command: str) -> set[str]:
     inner = getattr(found, "commands", {}).get(command, found)
     inners = [inner, *getattr(inner, "commands", {}).values()]  # the latter of `solr`
     named = {option for one in inners for each in one.params for option in each.opts}
-    return {"--ca", *(each if each.startswith("-") else each.upper() for each in named)}
+    return {
+        "--ca",
+        "--plain-http",
+        *(each if each.startswith("-") else each.upper() for each in named),
+    }
 
 
 def _arguments_of(command: str) -> set[str]:
@@ -213,10 +230,19 @@ def version(
             metavar="FILE", help="PEM file of the CA of your Solr; goes before the command."
         ),
     ] = None,
+    plain_http: Annotated[
+        bool,
+        typer.Option(
+            "--plain-http",
+            help="Send a password over http:// to another machine; goes before the command.",
+        ),
+    ] = False,
 ) -> None:
     """Near-duplicate text detection for Apache Solr."""
     if ca is not None:
         os.environ[CA] = ca
+    if plain_http:
+        os.environ[PLAIN_HTTP] = "1"
     if show_version:
         from neardup_solr import __version__
 

@@ -12,8 +12,8 @@ import orjson
 from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.solr.query import CLAUSES
-from neardup_solr.solr.session import is_loopback
 
 REBUILDS = "DistributedUpdateProcessorFactory"
 RUNS = "RunUpdateProcessorFactory"

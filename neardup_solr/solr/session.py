@@ -16,8 +16,6 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, runtime_checkable
 from urllib.parse import SplitResult, unquote, urlsplit
@@ -38,6 +36,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.progress import LOG as LOGGED
 from neardup_solr.solr.answers import LOG, NOT_SOLR, answer, cause, check, next_step, redacted
+from neardup_solr.solr.credentials import Credentials, credentials, is_loopback, require_private
 
 CONNECT_SECONDS = 5.0
 PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
@@ -66,12 +65,15 @@ class Access:
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (None: that of
     $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, else the usual ones); `headers` go with
     every request; `proxy` is the address of a proxy for all of them (None: those of the
-    environment, which are never used for this machine itself).
+    environment, which are never used for this machine itself). `plain_http` lets a password go
+    unencrypted to another machine. `embedded` is what the embedded Solr asks for, if it does.
     """
 
     ca: str | Path | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     proxy: str | None = field(default=None, repr=False)
+    plain_http: bool = False
+    embedded: Credentials | None = None
 
     def __post_init__(self) -> None:
         odd = next(
@@ -154,15 +156,6 @@ def past_proxies(url: str) -> dict[str, str]:
     """This machine itself is never reached through a proxy of the environment."""
     host = urlsplit(url).hostname or ""
     return {"no_proxy": host} if is_loopback(host) else {}
-
-
-@lru_cache(maxsize=64)  # asked before every request
-def is_loopback(host: str) -> bool:
-    """Whether a host, by name or address, is this machine itself."""
-    try:
-        return host == "localhost" or ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -514,20 +507,25 @@ def open_session(
     Instead of an address, a connection that the user has: its own session sends the requests, with
     its headers, certificates, proxies and adapters, and `access` is not used.
 
-    Raises ArgumentError if the address is not an http or https URL, or the CA file of `access`
-    cannot be read.
+    Raises ArgumentError if the address is not an http or https URL, the CA file of `access` cannot
+    be read, or a password would go unencrypted to another machine; SettingsError if there is a
+    user without a password, or the other way round.
     """
     url = address if isinstance(address, str) else address.url
     parts = _split(url)
     if isinstance(address, str):
+        access = access or Access()
         session = CheckedSession(embedded=embedded)
-        _furnish(session, access or Access(), is_tls=parts.scheme == "https")
+        _furnish(session, access, is_tls=parts.scheme == "https")
+        found = access.embedded if embedded else credentials(parts)
+        require_private(parts, found, access.headers, plain_http=access.plain_http)
+        session.auth = found.sent() if found else None
     else:
         carrier = address.get_session()
         session = CheckedSession(carrier=carrier)
         session.auth = address.auth or carrier.auth
-    if session.auth is None and parts.username is not None:
-        session.auth = (unquote(parts.username), unquote(parts.password or ""))
+        if session.auth is None and parts.username is not None:
+            session.auth = (unquote(parts.username), unquote(parts.password or ""))
     return session, redacted(url).rstrip("/")
 
 

@@ -113,7 +113,7 @@ def test_addresses(address: str, base: str, core: str) -> None:
 
 def test_credentials_are_sent_as_basic_auth() -> None:
     """User and password of the address become the session's, percent-decoded."""
-    assert collection.open_collection("http://us%40er:p%2Fw@h/solr", "x").session.auth == (
+    assert collection.open_collection("https://us%40er:p%2Fw@h/solr", "x").session.auth == (
         "us@er",
         "p/w",
     )

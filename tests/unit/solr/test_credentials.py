@@ -1,0 +1,267 @@
+"""Where user and password come from, which counts, and to whom they may not go."""
+
+from __future__ import annotations
+
+import base64
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import ModuleType
+from urllib.parse import urlsplit
+
+import pytest
+from requests import Request
+
+import neardup_solr as nd
+from neardup_solr.solr.collection import open_collection
+from neardup_solr.solr.credentials import credentials
+from neardup_solr.solr.session import Access
+
+HOST = "https://solr.example.org:8983/solr/x"
+NAMES = ("USER", "PASSWORD", "PASSWORD_FILE", "KEYRING", "PLAIN_HTTP")
+SetTo = Callable[..., None]
+SECRET = "pass wörd€:/@"
+
+
+@pytest.fixture(autouse=True)
+def nothing_set(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No credentials of whoever runs the tests."""
+    for name in NAMES:
+        monkeypatch.delenv(f"NEARDUP_SOLR_{name}", raising=False)
+    monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+
+
+@pytest.fixture
+def set_to(monkeypatch: pytest.MonkeyPatch) -> SetTo:
+    """Sets variables by the end of their names."""
+
+    def call(**values: str) -> None:
+        for name, value in values.items():
+            monkeypatch.setenv(f"NEARDUP_SOLR_{name}", value)
+
+    return call
+
+
+@pytest.fixture
+def secret_file(tmp_path: Path) -> Path:
+    """A file that holds the password, for its owner alone."""
+    path = tmp_path / "password"
+    path.write_text(f"{SECRET}\n", encoding="utf-8")
+    path.chmod(0o600)
+    return path
+
+
+@pytest.fixture
+def keyring(monkeypatch: pytest.MonkeyPatch) -> dict[tuple[str, str], str]:
+    """A package keyring, which is not one of ours, with a store of its own."""
+    kept: dict[tuple[str, str], str] = {}
+    package = ModuleType("keyring")
+    package.get_password = lambda service, name: kept.get((service, name))  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", package)
+    return kept
+
+
+def found(address: str = HOST) -> tuple[str, str] | None:
+    """The user and the password for an address."""
+    one = credentials(urlsplit(address))
+    return (one.user, one.password) if one else None
+
+
+def in_address(userinfo: str) -> str:
+    """The address with these in it."""
+    return HOST.replace("://", f"://{userinfo}@")
+
+
+def test_none() -> None:
+    """Nothing is set: nothing is sent."""
+    assert found() is None
+
+
+def test_address(set_to: SetTo) -> None:
+    """Both in the address count more than any variable."""
+    set_to(USER="other", PASSWORD="other")
+    assert found(in_address("us%40er:p%2Fw")) == ("us@er", "p/w")
+    assert found(in_address(":token")) == ("other", "token")
+
+
+def test_a_user_alone_in_the_address(set_to: SetTo) -> None:
+    """Its password is looked for; if there is none it is empty."""
+    assert found(in_address("me")) == ("me", "")
+    set_to(USER="other", PASSWORD=SECRET)
+    assert found(in_address("me")) == ("me", SECRET)
+
+
+def test_variables(set_to: SetTo) -> None:
+    """User and password as they are."""
+    set_to(USER="me", PASSWORD=SECRET)
+    assert found() == ("me", SECRET)
+
+
+def test_file(set_to: SetTo, secret_file: Path) -> None:
+    """The only line of the file; the variable with the password itself counts more."""
+    set_to(USER="me", PASSWORD_FILE=str(secret_file))
+    assert found() == ("me", SECRET)
+    set_to(PASSWORD="first")
+    assert found() == ("me", "first")
+
+
+def test_keyring(set_to: SetTo, keyring: dict[tuple[str, str], str]) -> None:
+    """By user and host; only if it is asked for."""
+    keyring["neardup_solr", "me@solr.example.org"] = SECRET
+    set_to(USER="me", KEYRING="1")
+    assert found() == ("me", SECRET)
+    set_to(KEYRING="0", PASSWORD="named")
+    assert found() == ("me", "named")
+
+
+def test_netrc(set_to: SetTo, tmp_path: Path) -> None:
+    """The entry of the host, if nothing else is set."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine solr.example.org login you password hidden\n")
+    netrc.chmod(0o600)
+    assert found() == ("you", "hidden")
+    set_to(USER="me", PASSWORD=SECRET)
+    assert found() == ("me", SECRET)
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o660, 0o644])
+def test_a_file_that_others_can_read(set_to: SetTo, secret_file: Path, mode: int) -> None:
+    """It is refused with what to type."""
+    secret_file.chmod(mode)
+    set_to(USER="me", PASSWORD_FILE=str(secret_file))
+    with pytest.raises(nd.SettingsError, match=f"by others; type: chmod 600 {secret_file}$"):
+        found()
+    secret_file.chmod(0o400)
+    assert found() == ("me", SECRET)
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"", "has no password alone on a line"),
+        (b"\n", "has no password alone on a line"),
+        (b"canary\nmore\n", "has no password alone on a line"),
+        (b"canary" * 1_000, "has no password alone on a line"),
+        (b"canary\xff", "is not text in UTF-8"),
+        (None, r"cannot be read \(No such file or directory\)"),
+    ],
+)
+def test_a_file_without_a_password(
+    set_to: SetTo, secret_file: Path, content: bytes | None, reason: str
+) -> None:
+    """The line names the file and shows nothing of it."""
+    set_to(USER="me", PASSWORD_FILE=str(secret_file))
+    if content is None:
+        secret_file.unlink()
+    else:
+        secret_file.write_bytes(content)
+    with pytest.raises(nd.SettingsError, match=f"file of .NEARDUP_SOLR_PASSWORD_FILE, {reason};"):
+        found()
+
+
+def test_half_of_it(set_to: SetTo, keyring: dict[tuple[str, str], str]) -> None:
+    """A user without a password and a password without a user are told at once."""
+    set_to(PASSWORD=SECRET)
+    with pytest.raises(nd.SettingsError, match=r"PASSWORD is set, but no user; set .*_USER"):
+        found()
+    set_to(PASSWORD="", USER="me")
+    with pytest.raises(nd.SettingsError, match=r"USER is set, but no password; set .*_PASSWORD"):
+        found()
+    set_to(KEYRING="1")
+    step = "keyring set neardup_solr me@solr.example.org"
+    with pytest.raises(nd.SettingsError, match=f"has no password of me@.*{step}$"):
+        found()
+
+
+def test_a_keyring_that_cannot_be_read(
+    set_to: SetTo, keyring: dict[tuple[str, str], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own words are not shown: they may say anything."""
+
+    def locked(service: str, name: str) -> str:
+        raise RuntimeError("canary")
+
+    monkeypatch.setattr(sys.modules["keyring"], "get_password", locked)
+    set_to(USER="me", KEYRING="1")
+    with pytest.raises(
+        nd.SettingsError, match=r"cannot be read \(RuntimeError\); unlock"
+    ) as caught:
+        found()
+    assert "canary" not in str(caught.value)
+
+
+def test_a_keyring_that_is_not_installed(set_to: SetTo, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The line says how to get it."""
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    set_to(USER="me", KEYRING="1")
+    with pytest.raises(nd.SettingsError, match="not installed; pip install keyring"):
+        found()
+
+
+PLAIN = "http://me:pw@solr.example.org:8983/solr"
+
+
+@pytest.mark.parametrize("host", ["solr.example.org", "10.0.0.7", "[2001:db8::1]", "0.0.0.0"])
+def test_no_password_over_plain_http(host: str) -> None:
+    """To another machine it is refused before anything is asked."""
+    bare = host.strip("[]")
+    line = f"password of `address` would be sent to {bare} unencrypted; give an https:// address"
+    with pytest.raises(nd.ArgumentError) as caught:
+        open_collection(f"http://me:pw@{host}:8983/solr", "x")
+    assert line in str(caught.value)
+
+
+@pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.8.9.1", "[::1]"])
+def test_a_password_stays_on_this_machine(host: str) -> None:
+    """Nobody listens between a machine and itself."""
+    assert open_collection(f"http://me:pw@{host}:8983/solr", "x").session.auth == ("me", "pw")
+
+
+def test_every_source_is_kept_from_plain_http(set_to: SetTo, tmp_path: Path) -> None:
+    """The line says where the password was found: it may be forgotten there."""
+    bare = PLAIN.replace("me:pw@", "")
+    open_collection(bare, "x")
+    headers = {"authorization": "Basic bWU6cHc="}
+    with pytest.raises(nd.ArgumentError, match="the password of a header would"):
+        open_collection(bare, "x", access=Access(headers=headers))
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login you password hidden\n")
+    netrc.chmod(0o600)
+    with pytest.raises(nd.ArgumentError, match=r"the password of ~/.netrc would"):
+        open_collection(bare, "x")
+    set_to(USER="me", PASSWORD="pw")
+    with pytest.raises(nd.ArgumentError, match=r"the password of .NEARDUP_SOLR_PASSWORD would"):
+        open_collection(bare, "x")
+
+
+def test_plain_http_if_asked_for(set_to: SetTo) -> None:
+    """By argument or by variable."""
+    asked = open_collection(PLAIN, "x", access=Access(plain_http=True))
+    assert asked.session.auth == ("me", "pw")
+    set_to(PLAIN_HTTP="1")
+    assert open_collection(PLAIN, "x").session.auth == ("me", "pw")
+    set_to(PLAIN_HTTP="0")
+    with pytest.raises(nd.ArgumentError, match=r"or allow it with `plain_http` or .*_HTTP=1$"):
+        open_collection(PLAIN, "x")
+
+
+def test_the_embedded_solr_gets_none_of_these(set_to: SetTo) -> None:
+    """They are for a Solr of yours."""
+    set_to(USER="me", PASSWORD="pw")
+    assert open_collection("http://127.0.0.1:1/solr", "x", embedded=True).session.auth is None
+
+
+def test_any_sign_can_be_sent(set_to: SetTo) -> None:
+    """A password of other signs than ASCII goes as UTF-8; requests alone has Latin only."""
+    set_to(USER="me", PASSWORD=SECRET)
+    session = open_collection(HOST, "x").session
+    sent = session.prepare_request(Request("GET", HOST)).headers["Authorization"]
+    assert base64.b64decode(sent.removeprefix("Basic ")).decode() == f"me:{SECRET}"
+
+
+def test_nothing_shows_a_password(set_to: SetTo) -> None:
+    """Neither the credentials nor what is made of them."""
+    set_to(USER="me", PASSWORD="canary")
+    one = credentials(urlsplit(HOST))
+    opened = open_collection(HOST, "x")
+    assert "canary" not in f"{one!r} {opened!r} {opened.session!r} {Access(embedded=one)!r}"
