@@ -125,7 +125,8 @@ class SolrUnauthorized(SolrError):
         super().__init__(
             url,
             f"Solr refuses these credentials (HTTP {status})",
-            "give them in the address as https://user:password@host/solr/name",
+            "set $NEARDUP_SOLR_USER and $NEARDUP_SOLR_PASSWORD, or give them in the address as"
+            " https://user:password@host/solr/name",
         )
         self.args = (url, status)
         self.status = status

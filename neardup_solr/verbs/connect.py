@@ -26,14 +26,20 @@ def connect(
     ca: str | Path | None = None,
     headers: Mapping[str, str] | None = None,
     proxy: str | None = None,
+    plain_http: bool = False,
     on_started: Callable[[str], None] | None = None,
 ) -> Collection:
     """A collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
 
-    `address` is that of a Solr ("http://host:8983/solr"; it may contain user and password), or of
-    a collection in it ("http://host:8983/solr/listings"). `collection` is the name in that Solr
-    (default: "neardup"). `address` may also be a `pysolr.Solr`: then the collection is its own,
-    and its session sends the requests, with all that was set there.
+    `address` is that of a Solr ("http://host:8983/solr"), or of a collection in it
+    ("http://host:8983/solr/listings"). `collection` is the name in that Solr (default: "neardup").
+    `address` may also be a `pysolr.Solr`: then the collection is its own, and its session sends
+    the requests, with all that was set there.
+
+    User and password may stand in the address; else they are those of $NEARDUP_SOLR_USER and
+    $NEARDUP_SOLR_PASSWORD, of the file $NEARDUP_SOLR_PASSWORD_FILE, of the keyring if
+    $NEARDUP_SOLR_KEYRING is 1, or of ~/.netrc. `plain_http` lets them go over http:// to another
+    machine, as $NEARDUP_SOLR_PLAIN_HTTP=1 does.
 
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (default: that
     of $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE), `headers` go with every request
@@ -45,15 +51,18 @@ def connect(
     own Solr only `init` creates one.
 
     Raises ArgumentError if no collection can have that name, the address is not an http or https
-    URL or names another collection, or the CA file cannot be read; SolrUnreachable if no Solr
-    answers; ServerError if the embedded Solr cannot be fetched or started.
+    URL or names another collection, the CA file cannot be read, or a password would go unencrypted
+    to another machine; SettingsError if a user or a password is missing, or cannot be read;
+    SolrUnreachable if no Solr answers; ServerError if the embedded Solr cannot be fetched or
+    started.
     """
     if collection is not None:
         require_name(collection)
     address = address or os.environ.get(ADDRESS)
     if address:
         usual = from_environment()
-        access = Access(ca=ca, headers=usual.headers if headers is None else headers, proxy=proxy)
+        access = Access(ca=ca, headers=usual.headers if headers is None else headers, proxy=proxy,
+                        plain_http=plain_http)  # fmt: skip
         found = open_collection(address, collection or NAME, access=access)
         if collection is not None:
             require_named(found, collection)

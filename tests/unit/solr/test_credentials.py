@@ -238,6 +238,10 @@ def test_plain_http_if_asked_for(set_to: SetTo) -> None:
     """By argument or by variable."""
     asked = open_collection(PLAIN, "x", access=Access(plain_http=True))
     assert asked.session.auth == ("me", "pw")
+    with pytest.raises(nd.ArgumentError, match=r"sent to solr\.invalid unencrypted"):
+        nd.connect("http://me:pw@solr.invalid/solr")
+    with pytest.raises(nd.SolrUnreachable):
+        nd.connect("http://me:pw@solr.invalid/solr", plain_http=True)
     set_to(PLAIN_HTTP="1")
     assert open_collection(PLAIN, "x").session.auth == ("me", "pw")
     set_to(PLAIN_HTTP="0")
