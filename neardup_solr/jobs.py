@@ -115,13 +115,12 @@ class Job:
         """The file of the dead letters."""
         return self.folder / LETTERS
 
-    def begin(self, kept: Kept | None = None) -> None:
-        """Begin anew, or go on from a checkpoint; what was written after it is forgotten."""
+    def begin(self, kept: Kept | None) -> None:
+        """Begin anew, or go on from a checkpoint.
+
+        What an earlier run has kept stays until this one keeps its first checkpoint.
+        """
         self._letters = kept.reached.letters if kept else 0
-        if kept is None:
-            for name in (CHECKPOINT, LETTERS):
-                with _writing(self.folder / name):
-                    (self.folder / name).unlink(missing_ok=True)
 
     def keep(
         self, work: Work, reached: Reached, dead: Sequence[RecordError], *, has_ended: bool = False
@@ -151,7 +150,9 @@ class Job:
 
     def end(self) -> None:
         """Forget the job, of which nothing is left to do."""
-        self.begin()
+        for name in (CHECKPOINT, LETTERS):
+            with _writing(self.folder / name):
+                (self.folder / name).unlink(missing_ok=True)
 
     def _added(self, dead: Sequence[RecordError]) -> int:
         """Append dead letters; returns the length of the file."""
@@ -184,7 +185,7 @@ def kept_in(folder: Path) -> Kept | None:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = f"the checkpoint {path} cannot be understood ({error})"
-        raise JobError(reason, "begin anew: give `restart`") from None
+        raise JobError(reason, "leave `resume` out to begin anew") from None
 
 
 def letters_in(folder: Path) -> Iterator[Letter]:
@@ -206,7 +207,7 @@ def letters_in(folder: Path) -> Iterator[Letter]:
                 yield Letter(**json.loads(line))
     except (OSError, ValueError, TypeError) as error:
         reason = f"the dead letters in {path} cannot be read ({error})"
-        raise JobError(reason, "repair the file, or run the job again with `restart`") from None
+        raise JobError(reason, "repair the file, or run the job again") from None
 
 
 def folder_for(source: str, server: str, collection: str, *, can_resume: bool) -> Path:

@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
+from neardup_solr.sizes import in_seconds
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection
 
 
 def index(
@@ -21,6 +27,7 @@ def index(
     delimiter: options.DelimiterOption = None,
     encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
+    on_repeat: options.OnRepeatOption = "last",
     fields: options.FieldsOption = None,
     kind: options.KindOption = None,
     shingle_size: options.ShingleSizeOption = None,
@@ -32,6 +39,25 @@ def index(
     signatures: options.SignatureTermsOption = None,
     threads: options.ThreadsOption = 2,
     batch: options.BatchOption = 1000,
+    checkpoint_every: options.CheckpointOption = 20_000,
+    patience: options.PatienceOption = "5m",
+    job: options.JobOption = None,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on after the last checkpoint of a run that was interrupted.",
+            rich_help_panel=options.SAFETY,
+        ),
+    ] = False,
+    restart: Annotated[
+        bool,
+        typer.Option(
+            "--restart",
+            help="Begin anew, whatever an earlier run has left.",
+            rich_help_panel=options.SAFETY,
+        ),
+    ] = False,
 ) -> None:
     """Index a file, a folder or standard input into Solr."""
     settings = options.settings_given(
@@ -40,8 +66,14 @@ def index(
     )  # fmt: skip
     reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
     kept = options.names(keep)
+    if resume and restart:
+        raise typer.BadParameter("--resume and --restart exclude each other")
+    seconds = in_seconds(patience, "patience")
     _judge(source, reading, kept)
     target = options.connect(solr, collection, create=True)
+    folder = job or _usual_folder(source, target)
+    if not (resume or restart):
+        _say_if_unfinished(folder)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     try:
@@ -53,16 +85,43 @@ def index(
                 settings=settings,
                 threads=threads,
                 batch=batch,
+                on_repeat=on_repeat,
+                checkpoint_every=checkpoint_every,
+                patience=seconds,
+                job=folder,
+                resume=resume,
                 on_error=watching.on_error,
                 on_progress=watching.on_progress,
                 **reading,
             )
-    except KeyboardInterrupt:
-        show.say("What was sent is not yet durable; it is safe to run the same command again.")
+    except KeyboardInterrupt as interrupt:
+        if not getattr(interrupt, "__notes__", ()):
+            show.say("What was sent may not be durable; it is safe to run the same command again.")
         raise
     show.say_summary(summary)
     if summary.failed:
+        show.say(f"The records that failed: neardup dead-letters show --job {folder}")
         raise typer.Exit(1)
+
+
+def _usual_folder(source: str, target: Collection) -> Path:
+    from neardup_solr import jobs, sources
+
+    can_resume = sources.size_hint(source) is not None
+    return jobs.folder_for(source, target.base, target.name, can_resume=can_resume)
+
+
+def _say_if_unfinished(folder: Path) -> None:
+    """Tell of an earlier run that did not end."""
+    from neardup_solr import jobs
+
+    try:
+        kept = jobs.kept_in(folder)
+    except nd.JobError:
+        return  # it could not be resumed
+    if kept is not None and not kept.has_ended:
+        records = show.counted(kept.reached.read, "record")
+        show.say(f"An earlier run of this stopped after {records}; --resume goes on after them.")
 
 
 def _judge(source: str, reading: options.Reading, keep: Sequence[str]) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_
 import typer
 
 import neardup_solr as nd
-from neardup_solr.choices import By, Family, Kind, MeasureName, Same
+from neardup_solr.choices import By, Family, Kind, MeasureName, OnRepeat, Same
 from neardup_solr.cli import show
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ READ = "How the source is read"
 SHAPE = "What shapes the signatures"
 PUT_OUT = "What comes out"
 WORK = "How the work is done"
+SAFETY = "What happens after a fault"
 PLACE = "Where the collection is"
 
 RowFormat = Literal["table", "tsv", "csv", "jsonl"]
@@ -257,6 +258,37 @@ RateOption = Annotated[
 ThreadsOption = Annotated[int, typer.Option(help="Sender threads.", min=1, rich_help_panel=WORK)]
 BatchOption = Annotated[
     int, typer.Option(help="Documents in a batch.", min=1, rich_help_panel=WORK)
+]
+OnRepeatOption = Annotated[
+    OnRepeat,
+    typer.Option(help="Which record counts if an id comes again.", rich_help_panel=READ),
+]
+CheckpointOption = Annotated[
+    int,
+    typer.Option(
+        "--checkpoint-every",
+        metavar="RECORDS",
+        help="At most so many records are sent again after an interruption.",
+        min=1,
+        rich_help_panel=SAFETY,
+    ),
+]
+PatienceOption = Annotated[
+    str,
+    typer.Option(
+        metavar="TIME",
+        help="How long to wait for a Solr that is away or restarts, such as 90s, 5m or 0.",
+        rich_help_panel=SAFETY,
+    ),
+]
+JobOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Folder of the checkpoint and of the records that failed [default: one in the data"
+        " folder].",
+        rich_help_panel=SAFETY,
+    ),
 ]
 
 

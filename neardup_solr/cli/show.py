@@ -202,7 +202,11 @@ def print_evaluation(evaluation: Evaluation, *, most: int | None = None) -> None
 
 def say_summary(summary: IndexSummary) -> None:
     """The counts of an indexing run; they add up."""
-    rate = summary.read / summary.seconds if summary.seconds else 0.0
+    rate = (summary.read - summary.resumed) / summary.seconds if summary.seconds else 0.0
+    if summary.resumed:
+        say(f"{counted(summary.resumed, 'record')} were done by an earlier run.")
+    if summary.resent:
+        say(f"{counted(summary.resent, 'document')} that Solr had lost were sent again.")
     say(
         f"Read {summary.read:,} records = {summary.indexed:,} indexed"
         f" + {summary.repeated:,} repeated + {summary.failed:,} failed"

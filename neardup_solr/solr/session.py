@@ -39,6 +39,9 @@ from neardup_solr.solr.answers import LOG, NOT_SOLR, answer, cause, check, next_
 from neardup_solr.solr.credentials import Credentials, credentials, is_loopback, require_private
 
 CONNECT_SECONDS = 5.0
+# Once something has answered: requests uses the same bound for the sending of a body, which a Solr
+# that collects its garbage may take a while to read.
+SEND_SECONDS = 60.0
 PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
 PROBE_PAUSE = 0.5
 PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is given up
@@ -414,7 +417,7 @@ class CheckedSession(requests.Session):
             (self.carrier or self).close()
         ruled: dict[str, Any] = {
             "allow_redirects": False,
-            "timeout": (CONNECT_SECONDS, READ_SECONDS),
+            "timeout": (SEND_SECONDS if self.reached else CONNECT_SECONDS, READ_SECONDS),
             "proxies": past_proxies(url),
         }
         if self.auth is not None:

@@ -13,7 +13,7 @@ from typing import Any
 from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.choices import OnRepeat
-from neardup_solr.errors import JobError, RecordError, SettingsError
+from neardup_solr.errors import JobError, NeardupError, RecordError, SettingsError
 from neardup_solr.jobs import Job, Kept, Reached, Work, kept_in
 from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
@@ -177,7 +177,11 @@ def run(
             as_record=going.as_record,
             begun=going.reached.read,
         )
-        delivery.run(batches)
+        try:
+            delivery.run(batches)
+        except (NeardupError, KeyboardInterrupt) as error:
+            going.note(error)
+            raise
         going.end()
         going.failures.warn()
         return going.summary(settled, collection, delivery.resent)
@@ -202,7 +206,7 @@ def _resumable(folder: Path, work: Work, collection: Collection) -> Kept | None:
     kept = kept_in(folder)
     if kept is None or kept.has_ended:
         return None
-    anew = "begin anew: give `restart`, or leave `resume` out"
+    anew = "leave `resume` out to begin anew"
     if work.identity is None:
         raise JobError(f"{work.source} cannot be read a second time", anew)
     if kept.work.identity != work.identity:
@@ -296,6 +300,12 @@ class _Run:
         )
         if self.job is not None:
             self.job.keep(self.work, self.reached, stretch.dead)
+
+    def note(self, error: BaseException) -> None:
+        """Tell with an error where `resume` would go on."""
+        if self.job is not None and self.work.identity and self.reached.read:
+            done = f"The first {self.reached.read:,} records of {self.work.source} are done"
+            error.add_note(f"{done}: `resume` goes on after them.")
 
     def end(self) -> None:
         """Forget the job, unless it has dead letters."""

@@ -42,7 +42,8 @@ VALUES = {
     "--delimiter": ";", "--encoding": "cp1252", "--family": "xor", "--fields": "content",
     "--hashes": "200", "--kind": "chars",
     "--language": "german", "--linkage": "complete", "--max-distance": "3",
-    "--measure": "jaccard", "--memory": "3G", "--same": "first_word",
+    "--measure": "jaccard", "--memory": "3G", "--on-repeat": "first", "--patience": "90s",
+    "--same": "first_word",
     "--solr": "http://127.0.0.1:2/solr", "--source-format": "lines",
     "--which": "missing",
 }  # fmt: skip
@@ -51,6 +52,7 @@ BY_TYPE = {"int": "2", "int range": "5", "float": "0.7", "float range": "0.7"}
 FACES: set[str | tuple[str, str]] = {
     "--format", "--output", "--held", "--strict", "--plot", "--report", "--file", "--mark", "--yes",
     "--help", ("delete", "--dry-run"), ("duplicates", "--dry-run"),
+    ("index", "--restart"),  # what happens without it, and nothing is said about an earlier run
 }  # fmt: skip
 GROUP: Any = typer.main.get_command(parser())
 COMMANDS: dict[str, Any] = GROUP.commands
