@@ -4,8 +4,10 @@
 
 The embedded Solr runs in a temporary folder; every run gets a fresh core and fresh client
 process. "Ready-made" are the very same documents, encoded beforehand, in the same batches and by
-as many threads, over plain keep-alive sessions of requests; the two take turns, and the order
-turns around from round to round. Results go to indexing.md and .json beside this script.
+as many threads, over plain keep-alive sessions of requests. "Fire-and-forget" encodes and sends as
+`index` does, looks at no answer, keeps no checkpoint, and commits once at the end: beside it shows
+what safety costs. The three take turns, and the order turns around from round to round. Results go
+to indexing.md and .json beside this script.
 """
 
 from __future__ import annotations
@@ -17,8 +19,9 @@ import signal
 import statistics
 import sys
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -69,7 +72,7 @@ def main() -> None:
 
 def _compare(base: str, fields: str, options: argparse.Namespace) -> dict[str, Any]:
     """Median documents a second of both ways, and the ratio; the client's own cost."""
-    taken: dict[str, list[Seconds]] = {"index": [], "ready-made": []}
+    taken: dict[str, list[Seconds]] = {"index": [], "ready-made": [], "forget": []}
     for number in range(options.rounds):
         for work in list(taken)[:: 1 if number % 2 == 0 else -1]:
             taken[work].append(_run(base, work, fields, options.documents))
@@ -78,6 +81,7 @@ def _compare(base: str, fields: str, options: argparse.Namespace) -> dict[str, A
     return {
         "runs": taken,
         "ratio": medians["ready-made"] / medians["index"],
+        "safety": medians["forget"] / medians["index"],
         "documents_per_second": {work: options.documents / medians[work] for work in medians},
         "encoding": alone,
     }
@@ -137,6 +141,26 @@ def _post_all(bodies: Sequence[bytes], url: str) -> None:
         _posted(session, url, json.dumps({"commit": {"waitSearcher": True}}).encode())
 
 
+def _forget(
+    documents: list[Document], settings: Settings, solr: Collection
+) -> Callable[[], object]:
+    url, kind = f"{solr.url}/update", {"Content-Type": "application/json"}
+
+    def work() -> None:
+        waiting: deque[Future[requests.Response]] = deque()
+        with ThreadPoolExecutor(THREADS) as pool, requests.Session() as session:
+            for batch in _batches(documents):
+                body = b"[" + b",".join(made for made, _ in encoded(batch, settings)) + b"]"
+                if len(waiting) > THREADS:
+                    waiting.popleft().result()
+                waiting.append(pool.submit(session.post, url, data=body, headers=kind, timeout=600))
+            while waiting:
+                waiting.popleft().result()
+            _posted(session, solr.url, json.dumps({"commit": {"waitSearcher": True}}).encode())
+
+    return work
+
+
 def _posted(session: requests.Session, url: str, body: bytes) -> None:
     answer = session.post(
         f"{url}/update", data=body, headers={"Content-Type": "application/json"}, timeout=600
@@ -158,6 +182,7 @@ def _encode(
 _WORK: dict[str, Callable[[list[Document], Settings, Collection], Callable[[], object]]] = {
     "index": _index,
     "ready-made": _ready_made,
+    "forget": _forget,
     "encode": _encode,
 }
 
@@ -175,13 +200,14 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         speed, alone = run["documents_per_second"], run["encoding"]
         rows.append(
             [
-                fields, speed["index"], speed["ready-made"], run["ratio"],
+                fields, speed["index"], speed["ready-made"], run["ratio"], run["safety"],
                 alone["seconds"] / count * 1e6, _processor(run, "index", count),
                 _processor(run, "ready-made", count),
             ]
         )  # fmt: skip
     heads = [
         "fields", "index, documents/s", "ready-made JSON, documents/s", "ratio",
+        "beside fire-and-forget",
         "encoding alone, µs a document", "client's processor µs", "of it when ready-made",
     ]  # fmt: skip
     yield (

@@ -22,7 +22,6 @@ from neardup_solr.failpoints import reach
 from neardup_solr.minhash import encode
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection, Taken
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
@@ -108,23 +107,97 @@ class Stretch:
 
 
 @dataclass(slots=True, kw_only=True)
+class Target:
+    """The collection that documents go to, and what is made sure of there.
+
+    `as_record` makes a record of the source of a document. `resent` counts documents that were sent
+    again, `most` at once.
+    """
+
+    collection: Collection
+    settings: Settings
+    as_record: Callable[[Document], Mapping[str, object]]
+    most: int = 1_000
+    resent: int = 0
+
+    def take(self, jsons: Sequence[bytes]) -> Taken:
+        """Send documents that are encoded already."""
+        return self.collection.take(jsons)
+
+    def note(self, stretch: Stretch, answer: Taken) -> None:
+        """Note in a stretch what Solr answered to a part of it."""
+        stretch.versions.update(answer.versions)
+        for refusal in answer.refused:
+            document = stretch.documents.pop(refusal.id, None)
+            if document is not None:
+                stretch.dead.append(self._error(document, f"Solr refused it: {refusal.reason}"))
+
+    def verify(self, stretch: Stretch) -> None:
+        """Commit, and send what Solr has lost again until a search finds all of the stretch."""
+        if missing := self.unseen(stretch):
+            self.recover(stretch, missing)
+
+    def unseen(self, stretch: Stretch) -> list[str]:
+        """Commit; then the ids that a search does not find in the version that Solr gave them."""
+        reach("before-commit")
+        self.collection.commit()
+        reach("after-commit")
+        ids = list(stretch.documents)
+        if not ids:
+            return []
+        if not stretch.again and self.collection.seen(ids, _oldest(stretch)) == len(ids):
+            return []
+        found = self.collection.versions(ids)
+        return [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]
+
+    def recover(self, stretch: Stretch, missing: list[str]) -> None:
+        """Send again what Solr has lost; what it loses again and again is a dead letter.
+
+        Raises SolrAnswerError if it loses all of it.
+        """
+        session, rounds = self.collection.session, 0
+        while missing and rounds < ROUNDS:
+            outages = session.outages
+            if rounds:
+                self._send_again(stretch, missing)
+            else:
+                session.until_ready()  # while Solr replays its log, a commit does nothing
+            missing = self.unseen(stretch)
+            rounds = 1 if session.outages > outages else rounds + 1
+        if missing and len(missing) == len(stretch.documents):
+            reason = f"a search finds none of the {len(missing):,} documents that Solr took last"
+            step = "see what its update chain does with them (neardup lint), then run it again"
+            raise SolrAnswerError(self.collection.url, 200, reason, step)
+        for id in missing:
+            stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
+
+    def _send_again(self, stretch: Stretch, ids: Sequence[str]) -> None:
+        for at in range(0, len(ids), self.most):
+            part = [stretch.documents[id] for id in ids[at : at + self.most]]
+            self.resent += len(part)
+            made = encode.encoded(part, self.settings)
+            self.note(stretch, self.take([json for json, _ in made]))
+
+    def _error(self, document: Document, reason: str) -> RecordError:
+        record = self.as_record(document)
+        where = document.position or "a document"
+        return RecordError(where, reason, document.id, record=record, stage="solr")
+
+
+@dataclass(slots=True, kw_only=True)
 class Delivery:
     """Sends batches to a collection, and verifies them stretch by stretch.
 
     `on_sent` is told how many documents of each batch Solr took, `on_verified` is given each
     stretch in order, once all of its documents are committed and found: its `dead` then include
-    what Solr refused. `begun` counts the records that an earlier run has done; `as_record` makes a
-    record of the source of a document. `resent` counts documents that had to be sent again.
+    what Solr refused. `begun` counts the records that an earlier run has done.
     """
 
-    collection: Collection
-    settings: Settings
+    target: Target
     sending: Sending
     on_sent: Callable[[int], None]
     on_verified: Callable[[Stretch], None]
-    as_record: Callable[[Document], Mapping[str, object]]
     begun: int = 0
-    resent: int = 0
     _open: Stretch = field(default_factory=Stretch)
     _closed: Stretch | None = None
     _answers: deque[tuple[Stretch, Batch, Future[Taken]]] = field(default_factory=deque)
@@ -167,7 +240,7 @@ class Delivery:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _send(self, batch: Batch) -> None:
-        made = encode.encoded(list(batch.documents.values()), self.settings)
+        made = encode.encoded(list(batch.documents.values()), self.target.settings)
         while self._answers and (batch.alone or len(self._answers) > self.sending.threads):
             self._acknowledge()
         is_verified = self._check is not None and self._check.done()
@@ -176,7 +249,7 @@ class Delivery:
             self._settle()
         reach("before-send")
         if made:
-            taken = self._senders.submit(self.collection.take, [json for json, _ in made])
+            taken = self._senders.submit(self.target.take, [json for json, _ in made])
             self._answers.append((self._open, batch, taken))
             self._open.waiting += 1
         self._open.words += sum(words for _, words in made)
@@ -199,21 +272,9 @@ class Delivery:
         self._answers.popleft()
         reach("after-send")
         stretch.waiting -= 1
-        stretch.versions.update(answer.versions)
-        self._refuse(stretch, answer.refused)
+        self.target.note(stretch, answer)
         self.on_sent(len(batch.documents) - len(answer.refused))
         self._verify()
-
-    def _refuse(self, stretch: Stretch, refused: Sequence[Refusal]) -> None:
-        for refusal in refused:
-            document = stretch.documents.pop(refusal.id, None)
-            if document is not None:
-                stretch.dead.append(self._error(document, f"Solr refused it: {refusal.reason}"))
-
-    def _error(self, document: Document, reason: str) -> RecordError:
-        record = self.as_record(document)
-        where = document.position or "a document"
-        return RecordError(where, reason, document.id, record=record, stage="solr")
 
     def _close(self) -> None:
         """End the stretch and begin the next one; the one before has to be verified by now."""
@@ -224,7 +285,7 @@ class Delivery:
     def _verify(self) -> None:
         """Verify the closed stretch, in a thread of its own, once all its batches are answered."""
         if self._closed is not None and not self._closed.waiting and self._check is None:
-            self._check = self._checker.submit(_unseen, self.collection, self._closed)
+            self._check = self._checker.submit(self.target.unseen, self._closed)
 
     def _settle(self) -> None:
         """Wait until the closed stretch is verified."""
@@ -234,39 +295,9 @@ class Delivery:
             self._acknowledge()
         assert self._check is not None
         if missing := self._check.result(self._time_left()):
-            self._recover(self._closed, missing)
+            self.target.recover(self._closed, missing)
         done, self._closed, self._check = self._closed, None, None
         self.on_verified(done)
-
-    def _recover(self, stretch: Stretch, missing: list[str]) -> None:
-        """Send again what Solr has lost; what it loses again and again is a dead letter.
-
-        Raises SolrAnswerError if it loses all of it.
-        """
-        session, rounds = self.collection.session, 0
-        while missing and rounds < ROUNDS:
-            outages = session.outages
-            if rounds:
-                self._send_again(stretch, missing)
-            else:
-                session.until_ready()  # while Solr replays its log, a commit does nothing
-            missing = _unseen(self.collection, stretch)
-            rounds = 1 if session.outages > outages else rounds + 1
-        if missing and len(missing) == len(stretch.documents):
-            reason = f"a search finds none of the {len(missing):,} documents that Solr took last"
-            step = "see what its update chain does with them (neardup lint), then run it again"
-            raise SolrAnswerError(self.collection.url, 200, reason, step)
-        for id in missing:
-            stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
-
-    def _send_again(self, stretch: Stretch, ids: Sequence[str]) -> None:
-        for at in range(0, len(ids), self.sending.batch_documents):
-            part = [stretch.documents[id] for id in ids[at : at + self.sending.batch_documents]]
-            made = encode.encoded(part, self.settings)
-            answer = self.collection.take([json for json, _ in made])
-            self.resent += len(part)
-            stretch.versions.update(answer.versions)
-            self._refuse(stretch, answer.refused)
 
     def _finish(self) -> None:
         """Wait for all answers, and verify what is left."""
@@ -275,7 +306,7 @@ class Delivery:
 
     def _finish_soon(self) -> None:
         """As `_finish`, as far as it is quick: the user wants to stop."""
-        self.collection.session.hurry()
+        self.target.collection.session.hurry()
         self._deadline = time.monotonic() + HURRY_SECONDS
         try:
             self._finish()
@@ -285,20 +316,6 @@ class Delivery:
     def _time_left(self) -> float | None:
         """How long an answer may take from now; None if it takes what it takes."""
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-
-
-def _unseen(collection: Collection, stretch: Stretch) -> list[str]:
-    """Commit; then the ids of a stretch that a search does not find in the version they got."""
-    reach("before-commit")
-    collection.commit()
-    reach("after-commit")
-    ids = list(stretch.documents)
-    if not ids:
-        return []
-    if not stretch.again and collection.seen(ids, _oldest(stretch)) == len(ids):
-        return []
-    found = collection.versions(ids)
-    return [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]
 
 
 def _oldest(stretch: Stretch) -> int:

@@ -25,7 +25,7 @@ from neardup_solr.solr.names import OWN
 from neardup_solr.sources import Reading, Source
 from neardup_solr.sources.identity import identity
 from neardup_solr.sources.memory import named
-from neardup_solr.verbs.delivery import Batch, Delivery, Sending, Stretch
+from neardup_solr.verbs.delivery import Batch, Delivery, Sending, Stretch, Target
 
 LOOKED_AT = 100  # documents whose columns stand for those of the collection
 AGAIN = "its id came before"
@@ -168,13 +168,17 @@ def run(
         collection.require_fields(["id", *settled.fields])
         if not (may_lose and collection.names.is_plain):
             batches = _losing_nothing(batches, collection)
-        delivery = Delivery(
+        target = Target(
             collection=collection,
             settings=settled,
+            as_record=going.as_record,
+            most=sending.batch_documents,
+        )
+        delivery = Delivery(
+            target=target,
             sending=sending,
             on_sent=going.acknowledge,
             on_verified=going.verified,
-            as_record=going.as_record,
             begun=going.reached.read,
         )
         try:
@@ -184,7 +188,7 @@ def run(
             raise
         going.end()
         going.failures.warn()
-        return going.summary(settled, collection, delivery.resent)
+        return going.summary(settled, collection, target.resent)
 
 
 def _work(source: Source, collection: Collection, reading: Reading) -> Work:
