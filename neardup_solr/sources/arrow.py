@@ -9,10 +9,13 @@ from typing import Any, Final
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.columns import Columns, columns, from_row
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import Opened, Reading, Record
+from neardup_solr.sources.record import Opened, Reading, Record, too_large
 from neardup_solr.sources.whole_files import size
 
+TOO_LARGE: Final = object()
 ROWS_AT_ONCE: Final = 256
+FEWEST_ROWS: Final = 16
+BYTES_AT_ONCE: Final = 2**24
 COPIED_AT_ONCE: Final = 2_048  # which makes no Python objects of them
 
 
@@ -22,8 +25,18 @@ def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
         names = file.schema_arrow.names
         places, asked = columns(source, names, reading).packed()
         wanted = [names[place] for place in places]
-        batches = file.iter_batches(batch_size=ROWS_AT_ONCE, columns=wanted)
+        batches = file.iter_batches(batch_size=_rows_at_once(file.metadata), columns=wanted)
         yield from _rows(source, _counted(source, file, batches), wanted, asked)
+
+
+def _rows_at_once(metadata: Any) -> int:
+    """How many rows of a file are read at once: fewer if they are large.
+
+    One by one, pyarrow would hold each row twice.
+    """
+    groups = (metadata.row_group(at) for at in range(metadata.num_row_groups))
+    largest = max((each.total_byte_size // max(1, each.num_rows) for each in groups), default=0)
+    return max(FEWEST_ROWS, min(ROWS_AT_ONCE, BYTES_AT_ONCE // max(1, largest)))
 
 
 def written_batches(source: Opened) -> tuple[Any, Iterator[Any]]:
@@ -49,8 +62,7 @@ def _readable(source: Opened) -> Iterator[Any]:
 
 def row_of(batch: Any, row: int) -> dict[str, Any]:
     """A row of a batch, its values as Python has them."""
-    return {name: _values(batch.column(at).slice(row, 1))[0]
-            for at, name in enumerate(batch.schema.names)}  # fmt: skip
+    return {name: _value(batch.column(at)[row]) for at, name in enumerate(batch.schema.names)}
 
 
 def _opened(source: Opened) -> Any:
@@ -88,12 +100,19 @@ def _rows(
 ) -> Iterator[Record]:
     import pyarrow
 
-    number = 0
+    number, limit = 0, source.reading.max_doc_bytes
     try:
         for batch in batches:
-            for row in zip(*(_values(batch.column(each)) for each in wanted), strict=True):
+            is_large = batch.nbytes > limit
+            values = _bounded_values if is_large else _values
+            for row in zip(*(values(batch.column(each), limit) for each in wanted), strict=True):
                 number += 1
-                yield from_row(f"{source.name}, row {number}", row, asked, source.reading)
+                position = f"{source.name}, row {number}"
+                if is_large and TOO_LARGE in row:
+                    id = row[asked.id] if isinstance(row[asked.id], str) else None
+                    yield RecordError(position, too_large(limit), id)
+                else:
+                    yield from_row(position, row, asked, source.reading)
     except (pyarrow.ArrowException, OSError) as error:
         position = f"{source.name}, after row {number}"
         what = "the file is" if source.path else "the data is"
@@ -117,11 +136,27 @@ def _small(batches: Iterable[Any]) -> Iterator[Any]:
             yield batch.slice(first, ROWS_AT_ONCE)
 
 
-def _values(column: Any) -> list[Any]:
+def _values(column: Any, _: int) -> list[Any]:
+    """The values of a column as Python has them."""
     try:
         return list(column.to_pylist())
     except (UnicodeDecodeError, ValueError):  # one by one, so that only bad ones are left as bytes
         return [_value(value) for value in column]
+
+
+def _bounded_values(column: Any, limit: int) -> list[Any]:
+    """The same, with TOO_LARGE in place of a text over the limit, which is not copied."""
+    import pyarrow
+    import pyarrow.compute
+
+    try:
+        sizes = pyarrow.compute.binary_length(column).to_pylist()
+    except pyarrow.ArrowNotImplementedError:  # not a column of texts
+        return _values(column, limit)
+    return [
+        TOO_LARGE if size is not None and size > limit else _value(column[at])
+        for at, size in enumerate(sizes)
+    ]
 
 
 def _value(value: Any) -> Any:

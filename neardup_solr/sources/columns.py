@@ -102,7 +102,7 @@ def value(given: Any, reading: Reading) -> Any:
     found = unboxed(given)
     if type(found) is bytes:
         return decoded(found, reading)
-    if type(found) is list:
+    if type(found) is list or type(found) is tuple:  # a tuple stands for several columns later
         return [value(part, reading) for part in found]
     if type(found) is str and not found.isascii():
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import os
 import re
 import sys
 import zlib
@@ -14,7 +15,7 @@ from itertools import chain
 from pathlib import PurePath
 from typing import BinaryIO, Final
 
-from neardup_solr.errors import RecordError
+from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.sources.record import Opened
 
 BLOCK: Final = 2**18
@@ -22,6 +23,12 @@ BLOCK: Final = 2**18
 # A Zstandard frame can grow 32,000 times, and the decompressor does not limit what it gives for
 # one piece: small pieces bound it to 32 MiB.
 ZSTD_PIECE: Final = 2**10
+
+# gzip lets what is all the same grow 1,032 times, Zstandard 32,000 times. Texts grow 3 to 10 times,
+# many copies of a page some 100 times.
+MAX_GROWTH: Final = "NEARDUP_MAX_GROWTH"
+USUAL_GROWTH: Final = 1_000.0
+GROWS_FROM: Final = 2**28  # bytes, up to which anything may grow
 
 NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 
@@ -143,6 +150,8 @@ def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
     suffix = source.path.suffix.lower() if source.path else ""
     _, decompress = DECOMPRESSORS.get(suffix, ("", _as_it_is))
     stream = decompress(source, file)
+    if suffix in DECOMPRESSORS and file.seekable():
+        stream = _bounded(source, file, stream)
     tell = source.on_progress if source.on_progress and file.seekable() else None
     started = False
     while block := _next_block(source, stream, started):
@@ -170,6 +179,30 @@ def _next_block(source: Opened, stream: Iterator[bytes], started: bool) -> bytes
         raise RecordError(
             f"{source.name}, at its end", f"the {kind} data is damaged from here on ({error})"
         ) from error
+
+
+def _bounded(source: Opened, file: BinaryIO, stream: Iterator[bytes]) -> Iterator[bytes]:
+    """The decompressed blocks; raises SourceError once they are far more than what was read."""
+    most = _most_growth()
+    size = 0
+    for block in stream:
+        size += len(block)
+        if most and size > GROWS_FROM and size > most * file.tell():
+            raise source.error(
+                f"grows more than {most:,g} times as it is decompressed, as bombs do",
+                f"if it should, lift that limit by the environment variable {MAX_GROWTH}=0",
+            )
+        yield block
+
+
+def _most_growth() -> float:
+    """How many times its size a source may have once it is decompressed; 0 for any."""
+    given = os.environ.get(MAX_GROWTH, "")
+    try:
+        return max(0.0, float(given)) if given else USUAL_GROWTH
+    except ValueError:
+        step = f"give a number, such as {USUAL_GROWTH:g}, or 0 for no limit"
+        raise ArgumentError(f"${MAX_GROWTH} {given!r} is not a number", step) from None
 
 
 class _Damaged(Exception):

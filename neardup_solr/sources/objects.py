@@ -44,10 +44,13 @@ def read_json(source: Opened, reading: Reading) -> Iterator[Record]:
 def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
     """What `read_json` turns into records, as it is written."""
     source, is_array = _begun(source)
-    limit = 2 * reading.max_doc_bytes + 64 * 1024
     if is_array:
-        return _elements(source, limit)
-    return (raw or b"" for raw in lines(source, limit) if raw is None or raw.strip())
+        return _elements(source, reading.max_doc_bytes)
+    return (
+        raw or b""
+        for raw in lines(source, _room(reading.max_doc_bytes))
+        if raw is None or raw.strip()
+    )
 
 
 def _begun(source: Opened) -> tuple[Opened, bool]:
@@ -120,10 +123,14 @@ def _original(found: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str |
         return written
 
 
+def _room(limit: int) -> int:
+    """The bytes that an object with so long a text may take, with escapes and other fields."""
+    return 2 * limit + 64 * 1024
+
+
 def _of_lines(source: Opened, reading: Reading) -> Iterator[Found]:
     limit, where = reading.max_doc_bytes, f"{source.name}, line "
-    # Twice the limit leaves room for the other fields and for escapes.
-    for number, raw in enumerate(lines(source, 2 * limit + 64 * 1024), 1):
+    for number, raw in enumerate(lines(source, _room(limit)), 1):
         if raw is None:
             yield "", RecordError(f"{where}{number}", too_large(limit)), b""
             continue
@@ -150,7 +157,7 @@ def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading)
 
 def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
     where = f"{source.name}, record "
-    for number, raw in enumerate(_elements(source, 2 * reading.max_doc_bytes + 64 * 1024), 1):
+    for number, raw in enumerate(_elements(source, reading.max_doc_bytes), 1):
         try:
             yield f"{where}{number}", orjson.loads(raw), raw
         except ValueError as error:
@@ -164,7 +171,8 @@ _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["\[\]{},]', re.DOTALL)
 def _elements(source: Opened, limit: int) -> Iterator[bytes]:
     """The elements of a JSON array as they are written, in bounded memory.
 
-    Raises RecordError if the array does not end, or if an element takes more than the limit.
+    Raises RecordError if the array does not end, or if an element takes more room than a text of
+    `limit` bytes may need.
     """
     held, start, at, depth, number = b"", 0, 0, 0, 1
     waiting = bytearray()
@@ -196,8 +204,8 @@ def _elements(source: Opened, limit: int) -> Iterator[bytes]:
                 return
         else:
             at = len(held)
-        if len(held) - start > limit:
-            reason = f"{too_large(limit // 2)}; what follows it is not read"
+        if len(held) - start > _room(limit):
+            reason = f"{too_large(limit)}; what follows it is not read"
             raise RecordError(f"{source.name}, record {number}", reason)
     reason = "the file ends too early (the array is not closed)"
     raise RecordError(f"{source.name}, at its end", reason)

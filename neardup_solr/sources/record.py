@@ -11,6 +11,7 @@ from typing import Any, Final, TypeAlias
 import orjson
 
 from neardup_solr import records
+from neardup_solr.arguments import require_positive
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING, Document
@@ -18,6 +19,10 @@ from neardup_solr.sources.values import plain
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
+
+
+# What is made of a text takes some fifteen times its size while it is indexed.
+MAX_DOC_BYTES: Final = 10 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,9 +34,10 @@ class Reading:
     or None to go by the suffix; `delimiter` is the character between the columns of CSV and TSV;
     `encoding` is that of text, None for UTF-8 or what a byte order mark says; `lossy` replaces
     bytes that cannot be decoded by U+FFFD instead of refusing the record; a record with more text
-    than `max_doc_bytes` of UTF-8 is refused.
+    than `max_doc_bytes` of UTF-8 is refused, and never held as a whole if a format allows that.
 
-    Raises ArgumentError if there is no such delimiter or encoding, or `text` names no column.
+    Raises ArgumentError if there is no such delimiter or encoding, `text` names no column, or
+    `max_doc_bytes` is not positive.
     """
 
     id: str = "id"
@@ -41,11 +47,12 @@ class Reading:
     delimiter: str | None = None
     encoding: str | None = None
     lossy: bool = False
-    max_doc_bytes: int = 100 * 2**20
+    max_doc_bytes: int = MAX_DOC_BYTES
 
     def __post_init__(self) -> None:
         if not self.text or len(set(self.text)) < len(self.text):
             raise ArgumentError("`text` has to name columns, each once", 'give text="title"')
+        require_positive(max_doc_bytes=self.max_doc_bytes)
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.encoding is not None:

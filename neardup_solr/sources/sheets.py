@@ -1,15 +1,30 @@
-"""The first sheet of an Excel file, row by row."""
+"""The first sheet of an Excel file, row by row.
+
+It is a ZIP archive of XML. Before openpyxl reads it, parts that are bombs are refused: those that
+grow too much, and definitions of entities, which no program writes into a sheet.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any
+from contextlib import ExitStack, contextmanager, suppress
+from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.columns import columns, from_row
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Opened, Reading, Record
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
+
+STREAMED: Final = ("xl/worksheets/", "xl/sharedStrings")  # read piece by piece
+MOST_WHOLE: Final = 2**24  # bytes of any other part, and how far any part may grow
+MOST_GROWTH: Final = 200  # times; sheets grow 10 to 40 times
+PROLOG: Final = 2**10
+# A sheet of Excel has no more. A row may say that it is a later one: openpyxl would make up those
+# before it.
+MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
 
 
 def read_xlsx(source: Opened, reading: Reading) -> Iterator[Record]:
@@ -38,6 +53,7 @@ def _opened(source: Opened) -> Iterator[Any]:
         try:
             # Opened here, because openpyxl leaves a damaged file open.
             file = stack.enter_context(open(source.path, "rb"))
+            _check_parts(source, file)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         except damage() as error:
             reason = f"is not a whole Excel file ({error})"
@@ -45,6 +61,36 @@ def _opened(source: Opened) -> Iterator[Any]:
         except OSError as error:
             raise source.error(f"cannot be read ({error})", "check its permissions") from error
         yield book
+
+
+def _check_parts(source: Opened, file: BinaryIO) -> None:
+    """Raise SourceError if a part of the archive is a bomb."""
+    from zipfile import ZipFile  # loaded for Excel only
+
+    with ZipFile(file) as archive:
+        for part in archive.infolist():
+            is_streamed = part.filename.startswith(STREAMED)
+            grows = part.file_size > MOST_GROWTH * part.compress_size
+            if part.file_size > MOST_WHOLE and (grows or not is_streamed):
+                reason = f"its part {part.filename!r} is {part.file_size:,} bytes, as bombs have"
+                raise source.error(reason, "save it anew, or as CSV")
+            if not part.is_dir() and _defines_entities(archive, part):
+                reason = f"its part {part.filename!r} has a document type, as entity bombs do"
+                raise source.error(reason, "save it anew, or as CSV")
+
+
+def _defines_entities(archive: ZipFile, part: ZipInfo) -> bool:
+    """Whether a part is XML with a document type, which stands before its first element."""
+    from xml.parsers import expat
+
+    seen: list[bool] = []
+    parser = expat.ParserCreate()
+    parser.StartDoctypeDeclHandler = lambda *_: seen.append(True)
+    parser.StartElementHandler = lambda *_: seen.append(False)
+    with archive.open(part) as stream, suppress(expat.ExpatError):
+        while not seen and (block := stream.read(PROLOG)):
+            parser.Parse(block)
+    return seen[:1] == [True]
 
 
 def _records(source: Opened, book: Any, reading: Reading) -> Iterator[Record]:
@@ -73,20 +119,46 @@ def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
     sheet.reset_dimensions()  # what the file says of its size is often wrong
     number = 0
     try:
-        for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
-            if any(value is not None for value in row):
+        number, header = next(_filled(sheet, 1, MOST_COLUMNS), (0, ()))
+        width = max((at for at, value in enumerate(header, 1) if value is not None), default=0)
+        if width:
+            yield number, header[:width]
+            for at, row in _filled(sheet, number + 1, width):
+                number = at
                 yield number, row
     except damage() as error:
-        position = f"{source.name}, after row {number}"
-        yield number, RecordError(position, f"the file is damaged from here on ({error})")
+        yield number, _damaged(source, number, error)
+    except OSError as error:  # of a part that is compressed by bzip2
+        yield number, _damaged(source, number, error)
+
+
+def _damaged(source: Opened, number: int, error: Exception) -> RecordError:
+    reason = f"the file is damaged from here on ({error})"
+    return RecordError(f"{source.name}, after row {number}", reason)
+
+
+def _filled(sheet: Any, first: int, width: int) -> Iterator[tuple[int, Any]]:
+    """The rows that are not blank, from one on, as far as a sheet may go.
+
+    Of those that the file leaves out, openpyxl gives one and the same row again and again.
+    """
+    before = None
+    rows = sheet.iter_rows(min_row=first, max_row=MOST_ROWS + 1, max_col=width, values_only=True)
+    for number, row in enumerate(rows, first):
+        if number > MOST_ROWS:
+            raise ValueError(f"a row beyond the {MOST_ROWS:,}th")
+        if row is not before and any(value is not None for value in row):
+            yield number, row
+        before = row
 
 
 def damage() -> tuple[type[Exception], ...]:
     """What a damaged file makes openpyxl raise: it is a ZIP archive of XML."""
     import zlib
+    from lzma import LZMAError
     from zipfile import BadZipFile  # loaded for Excel only
 
     return (
         BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError, SyntaxError,
-        EOFError, NotImplementedError, IndexError, RuntimeError,
+        EOFError, NotImplementedError, IndexError, RuntimeError, OverflowError, LZMAError,
     )  # fmt: skip

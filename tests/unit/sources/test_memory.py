@@ -33,6 +33,16 @@ KEEP = Reading(keep=("city",))
 EXPECTED = [("1", "Café", {"city": "Ås"}), ("2", "日本", {})]
 
 
+def test_a_tuple_as_a_text_is_read_as_a_list_is() -> None:
+    """Its parts are lines; what is not made of texts is refused, whatever its length."""
+    given = [("1", ("a", "b")), ("2", ["a", "b"]), ("3", (None, None)), ("4", ())]
+    found, said = [], []
+    for one in documents(given, on_error=lambda error: said.append(error.reason)):
+        found.append((one.id, one.text))
+    assert found == [("1", "a\nb"), ("2", "a\nb"), ("4", "")]
+    assert said == ["the text in 'text' is a list, not text"]
+
+
 def told(source: Any, reading: Reading = KEEP) -> list[tuple[str, str, dict[str, Any]]]:
     return [(one.id, one.text, dict(one.kept)) for one in documents(source, reading=reading)]
 

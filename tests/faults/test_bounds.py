@@ -1,0 +1,270 @@
+"""Memory is bounded whatever a source holds: over-long lines, bombs and large documents."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import zstandard
+
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.sources import Reading, read
+from neardup_solr.sources.lines import GROWS_FROM
+from neardup_solr.sources.record import MAX_DOC_BYTES
+from tests.faults import tiers
+from tests.faults.conftest import RecordRow
+
+MOST_MEBIBYTES = 300  # over a run that reads a small file of the same format
+MEGABYTE = 10**6
+GIGABYTE = 10**9
+
+# A command in a process of its own, which tells the most memory that it had at once.
+CHILD = """
+import os, sys
+from neardup_solr.cli.main import main
+os._exit = sys.exit  # by which it would leave at once
+try:
+    main()
+finally:
+    status = open("/proc/self/status").read()
+    print("peak", status.partition("VmHWM:")[2].split()[0], file=sys.stderr)
+"""
+# What `index` makes of a document, before it is sent.
+ENCODE = """
+import sys
+from neardup_solr.minhash.encode import encoded
+from neardup_solr.settings import Settings
+from neardup_solr.sources import read
+for document in read(sys.argv[1]):
+    encoded([document], Settings())
+status = open("/proc/self/status").read()
+print("peak", status.partition("VmHWM:")[2].split()[0], file=sys.stderr)
+"""
+WORDS = b" ".join(b"word%d" % (number * 7_919 % 100_003) for number in range(120_000))[:MEGABYTE]
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="memory is told by /proc")
+
+
+def run(script: str, *words: str | Path) -> tuple[int, str, int]:
+    """The exit code of a child, what it said, and its peak in MiB."""
+    command = [sys.executable, "-c", script, *map(str, words)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
+    found = re.search(r"peak (\d+)", done.stderr)
+    assert found, done.stderr
+    return done.returncode, done.stdout + done.stderr, int(found[1]) // 1024
+
+
+def signatures(path: Path) -> tuple[int, str, int]:
+    return run(CHILD, "signatures", path, "-o", path.with_name("out.parquet"))
+
+
+def _with_middle(head: bytes, tail: bytes, suffix: str) -> Callable[[Path, int], Path]:
+    """Writes a file with a record of that many bytes between its head and its tail."""
+
+    def write(folder: Path, size: int) -> Path:
+        path = folder / f"a{suffix}"
+        with path.open("wb") as file:
+            file.write(head)
+            for first in range(0, size, len(WORDS)):
+                file.write(WORDS[: size - first])
+            file.write(tail)
+        return path
+
+    return write
+
+
+def _parquet(folder: Path, size: int) -> Path:
+    text = (WORDS * (size // len(WORDS) + 1))[:size].decode()
+    table = pa.table({"id": ["1", "2", "3"], "text": ["a b c", text, "d e f"]})
+    # pyarrow holds a dictionary and what it stands for.
+    pq.write_table(table, folder / "a.parquet", use_dictionary=False)
+    return folder / "a.parquet"
+
+
+def _folder(folder: Path, size: int) -> Path:
+    texts = folder / "texts"
+    texts.mkdir()
+    (texts / "1.txt").write_text("a b c")
+    (texts / "3.txt").write_text("d e f")
+    _with_middle(b"", b"", ".txt")(texts, size).rename(texts / "2.txt")
+    return texts
+
+
+# Each writes three records, of which the second is large.
+FORMATS: dict[str, Callable[[Path, int], Path]] = {
+    "lines": _with_middle(b"1 a b c\n2 ", b"\n3 d e f\n", ".txt"),
+    "csv": _with_middle(b"id,text\n1,a b c\n2,", b"\n3,d e f\n", ".csv"),
+    "csv quoted": _with_middle(b'id,text\n1,a b c\n2,"', b'"\n3,d e f\n', ".csv"),
+    "tsv": _with_middle(b"id\ttext\n1\ta b c\n2\t", b"\n3\td e f\n", ".tsv"),
+    "jsonl": _with_middle(
+        b'{"id":1,"text":"a b c"}\n{"id":2,"text":"', b'"}\n{"id":3,"text":"d e f"}\n', ".jsonl"
+    ),
+    "json": _with_middle(
+        b'[{"id":1,"text":"a b c"},{"id":3,"text":"d e f"},{"id":2,"text":"', b'"}]', ".json"
+    ),
+    "parquet": _parquet,
+    "folder": _folder,
+}
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], int]:
+    """The peak of a run that reads a small file of a format; the kernel is compiled before."""
+    known: dict[str, int] = {}
+
+    def peak(name: str) -> int:
+        if name not in known:
+            path = FORMATS[name](tmp_path_factory.mktemp("small"), 10)
+            code, said, _ = signatures(path)
+            assert code == 0, said
+            known[name] = signatures(path)[2]
+        return known[name]
+
+    return peak
+
+
+@pytest.mark.parametrize(
+    "name", tiers.sized(usual=["lines", "csv quoted", "json", "parquet"], full=list(FORMATS))
+)
+def test_a_document_of_100_megabytes_is_refused_within_the_memory(
+    tmp_path: Path, base: Callable[[str], int], row: RecordRow, name: str
+) -> None:
+    """The record is counted, those beside it are signed, and the peak stays below 300 MiB."""
+    path = FORMATS[name](tmp_path, 100 * MEGABYTE)
+    code, said, peak = signatures(path)
+    assert code == 1
+    assert "Read 3 records = 2 written + 1 failed" in said
+    assert "too_large: more than 10,485,760 bytes" in said
+    assert "Traceback" not in said
+    over = peak - base(name)
+    row("R12", f"100 MB document, {name}: {over} MiB over base")
+    assert over <= MOST_MEBIBYTES
+
+
+@pytest.mark.parametrize("name", ["lines", "csv", "jsonl"])
+def test_a_line_of_a_gigabyte_is_passed_over(
+    tmp_path: Path, base: Callable[[str], int], row: RecordRow, name: str
+) -> None:
+    """It is one error, the lines after it are read, and the peak stays below 300 MiB."""
+    path = FORMATS[name](tmp_path, 0)
+    lines = path.read_bytes().splitlines(keepends=True)
+    with path.open("wb") as file:
+        file.writelines(lines[:-1])
+        file.truncate(GIGABYTE)  # a hole: NULs that take no room
+        file.seek(GIGABYTE)
+        file.write(b"\n" + lines[-1])
+    code, said, peak = signatures(path)
+    assert code == 1
+    assert "1 failed" in said
+    assert "too_large" in said
+    over = peak - base(name)
+    row("R12", f"1 GB line, {name}: {over} MiB over base")
+    assert over <= MOST_MEBIBYTES
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst"])
+def test_a_bomb_of_200_megabytes_is_passed_over(
+    tmp_path: Path, base: Callable[[str], int], row: RecordRow, suffix: str
+) -> None:
+    """Where it decompresses to one line, it costs that line, and not the memory."""
+    content = b"1 a b c\n2 " + bytes(200 * MEGABYTE) + b"\n3 d e f\n"
+    compress = gzip.compress if suffix == "gz" else zstandard.compress
+    path = tmp_path / f"a.txt.{suffix}"
+    path.write_bytes(compress(content))
+    assert path.stat().st_size < MEGABYTE
+    code, said, peak = signatures(path)
+    assert code == 1
+    assert "Read 3 records = 2 written + 1 failed" in said
+    over = peak - base("lines")
+    row("R12", f"200 MB bomb, {suffix}: {over} MiB over base")
+    assert over <= MOST_MEBIBYTES
+
+
+@pytest.mark.parametrize("name", ["lines", "jsonl", "parquet", "folder"])
+def test_a_document_of_the_largest_size_is_signed_within_the_memory(
+    tmp_path: Path, base: Callable[[str], int], row: RecordRow, name: str
+) -> None:
+    """One byte more is refused; what `index` sends of it is made within 300 MiB, too."""
+    path = FORMATS[name](tmp_path, MAX_DOC_BYTES)
+    code, said, peak = signatures(path)
+    assert code == 0, said
+    assert "Read 3 records = 3 written + 0 failed" in said
+    over = peak - base(name)
+    code, said, peak = run(ENCODE, path)
+    assert code == 0, said
+    made = peak - run(ENCODE, FORMATS[name](_fresh(tmp_path / "small"), 10))[2]
+    row("R12", f"largest document, {name}: {over} MiB over base signed, {made} MiB encoded")
+    assert max(over, made) <= MOST_MEBIBYTES
+    errors: list[RecordError] = []
+    found = read(FORMATS[name](_fresh(tmp_path / "b"), MAX_DOC_BYTES + 1), on_error=errors.append)
+    assert len(list(found)) == 2
+    assert [error.reason for error in errors] == ["too_large: more than 10,485,760 bytes"]
+
+
+def _fresh(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.parametrize("bound", [0, -1])
+def test_a_bound_has_to_be_positive(bound: int) -> None:
+    """A document of no bytes would be the largest one."""
+    with pytest.raises(ArgumentError, match="`max_doc_bytes` cannot be"):
+        Reading(max_doc_bytes=bound)
+
+
+BLOCK = bytes(2**24)
+COMPRESSORS: dict[str, Callable[[bytes], bytes]] = {"gz": gzip.compress, "zst": zstandard.compress}
+
+
+@pytest.mark.parametrize("suffix", COMPRESSORS)
+def test_what_grows_too_much_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """A source that grows over 1,000 times is an error with what to do; that can be lifted."""
+    monkeypatch.delenv("NEARDUP_MAX_GROWTH", raising=False)
+    path = tmp_path / f"a.txt.{suffix}"
+    compress = COMPRESSORS[suffix]
+    good, blocks = compress(b"1 a b c\n2 "), compress(BLOCK) * (GROWS_FROM // len(BLOCK))
+    path.write_bytes(good + blocks + compress(b"\n3 d e f\n"))
+    with pytest.raises(SourceError, match=r"grows more than 1,000 times.* NEARDUP_MAX_GROWTH=0$"):
+        list(read(path, on_error=lambda _: None))
+    for limit in ("0", "1e5"):
+        monkeypatch.setenv("NEARDUP_MAX_GROWTH", limit)
+        assert len(list(read(path, on_error=lambda _: None))) == 2
+    monkeypatch.setenv("NEARDUP_MAX_GROWTH", "many")
+    with pytest.raises(ArgumentError, match=r"\$NEARDUP_MAX_GROWTH 'many' is not a number"):
+        list(read(path))
+
+
+@pytest.mark.parametrize("suffix", COMPRESSORS)
+def test_what_compresses_well_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str
+) -> None:
+    """A small source may grow as it likes, and a large one of near-duplicates is no bomb."""
+    monkeypatch.delenv("NEARDUP_MAX_GROWTH", raising=False)
+    path = tmp_path / f"a.txt.{suffix}"
+    content = COMPRESSORS[suffix](BLOCK + b"\n" + b"1 a b c\n" * 2)
+    path.write_bytes(content)
+    assert len(BLOCK) > 1_000 * len(content)
+    assert len(list(read(path, on_error=lambda _: None))) == 2
+    pages = b"".join(
+        b"%d %s\n"
+        % (page, b" ".join(b"word%d" % (at * 7_919 % (500 + page)) for at in range(9_000)))
+        for page in range(64)
+    )
+    path.write_bytes(COMPRESSORS[suffix](pages) * (GROWS_FROM // len(pages) + 2))
+    assert sum(1 for _ in read(path)) > 3_000
+
+
+def test_a_document_that_is_too_large_may_be_allowed(tmp_path: Path) -> None:
+    """The bound is an argument of the reading."""
+    path = FORMATS["jsonl"](tmp_path, MAX_DOC_BYTES + 1)
+    assert len(list(read(path, reading=Reading(max_doc_bytes=MAX_DOC_BYTES + 1)))) == 3
