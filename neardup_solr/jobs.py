@@ -2,7 +2,8 @@
 
 Its folder holds `checkpoint.json`, how far the job is, and `dead-letters.jsonl`, the records that
 could not be indexed. Both are readable by their owner alone. The checkpoint is written last, and
-with the length of the other file: what was added to that one after it is cut off.
+with the length of the other file: what was added to that one after it is cut off. Once the job has
+ended, that length no longer counts: the user may edit the dead letters, and index them again.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
@@ -27,6 +28,8 @@ CHECKPOINT: Final = "checkpoint.json"
 LETTERS: Final = "dead-letters.jsonl"
 LOCK: Final = "lock"
 _BUSY: Final = "wait until it has ended, or name another folder by `job`"
+_FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str,
+                  "record": dict | str | None}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,13 @@ class Kept:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Letter:
-    """A dead letter: where the record stands, its id if known, who refused it, why, and itself."""
+    """A dead letter: a record that `index` could not index.
+
+    `position` says where it stands in its source ("ads.csv, line 7"), `id` is its id if that is
+    known, `reason` says what is wrong with it. `stage` says who refused it: "read" and "check" are
+    ours, "solr" is Solr. `record` is the record by the names of its columns, or the text of its
+    line; None if it was too large to be kept.
+    """
 
     position: str
     id: str | None
@@ -107,8 +116,15 @@ class Job:
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
-        if not any((self.folder / name).exists() for name in (CHECKPOINT, LETTERS)):
+        if any((self.folder / name).exists() for name in (CHECKPOINT, LETTERS)):
+            return
+        if self.folder.parent == all_jobs():
             shutil.rmtree(self.folder, ignore_errors=True)  # nothing is kept of it
+            return
+        # A folder that the user named may hold other files.
+        (self.folder / LOCK).unlink(missing_ok=True)
+        with suppress(OSError):
+            self.folder.rmdir()
 
     @property
     def letters(self) -> Path:
@@ -118,9 +134,16 @@ class Job:
     def begin(self, kept: Kept | None) -> None:
         """Begin anew, or go on from a checkpoint.
 
-        What an earlier run has kept stays until this one keeps its first checkpoint.
+        What an earlier run has kept stays until this one keeps its first checkpoint. Raises
+        JobError if dead letters that it has kept are gone.
         """
         self._letters = kept.reached.letters if kept else 0
+        with suppress(FileNotFoundError), open(self.letters, "rb") as file:
+            file.seek(max(0, self._letters - 1))
+            if not self._letters or file.read(1) == b"\n":
+                return
+        if self._letters:
+            raise _changed(self.letters)
 
     def keep(
         self, work: Work, reached: Reached, dead: Sequence[RecordError], *, has_ended: bool = False
@@ -129,6 +152,8 @@ class Job:
         reach("before-dead-letters")
         if dead:
             self._letters = self._added(dead)
+        elif has_ended:
+            self._cut()
         reach("after-dead-letters")
         reached = replace(reached, letters=self._letters)
         content = {
@@ -148,6 +173,15 @@ class Job:
         reach("after-checkpoint")
         return reached
 
+    def keep_letters(self, letters: Iterable[Letter]) -> None:
+        """Keep these dead letters instead of those there are; all of them or none are written."""
+        with (
+            _writing(self.letters),
+            replaced(self.letters) as unfinished,
+            open(unfinished, "xb", opener=_private) as file,
+        ):
+            file.writelines(line_of(letter).encode() for letter in letters)
+
     def end(self) -> None:
         """Forget the job, of which nothing is left to do."""
         for name in (CHECKPOINT, LETTERS):
@@ -156,13 +190,20 @@ class Job:
 
     def _added(self, dead: Sequence[RecordError]) -> int:
         """Append dead letters; returns the length of the file."""
-        lines = "".join(f"{json.dumps(_letter(one), default=str)}\n" for one in dead)
+        lines = "".join(map(line_of, map(_letter, dead)))
         with _writing(self.letters), open(self.letters, "ab", opener=_private) as file:
             file.truncate(self._letters)
             file.write(lines.encode())
             file.flush()
             os.fsync(file.fileno())
             return self._letters + len(lines)
+
+    def _cut(self) -> None:
+        """Cut off what a run added after its last checkpoint, before it was interrupted."""
+        if self.letters.exists():
+            with _writing(self.letters), open(self.letters, "r+b") as file:
+                file.truncate(self._letters)
+                os.fsync(file.fileno())
 
 
 def kept_in(folder: Path) -> Kept | None:
@@ -191,23 +232,55 @@ def kept_in(folder: Path) -> Kept | None:
 def letters_in(folder: Path) -> Iterator[Letter]:
     """The dead letters of a job, those after its last checkpoint left out.
 
-    Raises JobError if the file cannot be understood.
+    Raises JobError if the file cannot be understood, or has been changed before the job has ended.
     """
     kept = kept_in(folder)
-    left = kept.reached.letters if kept else 0
-    path = folder / LETTERS
-    if not left:
+    if kept is None or not (kept.has_ended or kept.reached.letters):
         return
+    left, path, number = kept.reached.letters, folder / LETTERS, 0
     try:
         with open(path, "rb") as file:
             for line in file:
+                number += 1
                 left -= len(line)
-                if left < 0:
-                    return
-                yield Letter(**json.loads(line))
-    except (OSError, ValueError, TypeError) as error:
-        reason = f"the dead letters in {path} cannot be read ({error})"
+                if line.strip():
+                    yield _read(line)
+                if left <= 0 and not kept.has_ended:
+                    break
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        reason = f"line {number} of the dead letters in {path} cannot be read ({error})"
         raise JobError(reason, "repair the file, or run the job again") from None
+    if left and not kept.has_ended:
+        raise _changed(path)
+
+
+def line_of(letter: Letter) -> str:
+    """A dead letter as it is written: a line of JSON."""
+    content = {name: getattr(letter, name) for name in _FIELDS}
+    try:
+        return json.dumps(content, default=str) + "\n"
+    except (RecursionError, ValueError):  # lists in lists, or digits, by the thousand
+        return json.dumps(content | {"record": None}) + "\n"
+
+
+def folders_of(server: str, collection: str) -> list[Path]:
+    """The usual folders of the jobs of a collection, in the order of their names.
+
+    Raises JobError if a checkpoint that may be one of them cannot be understood.
+    """
+    found = []
+    for folder in sorted(all_jobs().glob("*/")):
+        try:
+            kept = kept_in(folder)
+        except JobError:
+            if folder.name.startswith(f"{collection}-"):
+                raise
+            continue  # of another collection, which shall not be in the way of this one
+        if kept and (kept.work.server, kept.work.collection) == (server, collection):
+            found.append(folder)
+    return found
 
 
 def folder_for(source: str, server: str, collection: str, *, can_resume: bool) -> Path:
@@ -217,7 +290,8 @@ def folder_for(source: str, server: str, collection: str, *, can_resume: bool) -
     its own every time.
     """
     path = os.path.abspath(source) if can_resume else os.urandom(8).hex()
-    digest = blake2b(f"{server}\n{collection}\n{path}".encode(), digest_size=6).hexdigest()
+    told = f"{server}\n{collection}\n{path}".encode("utf-8", "surrogateescape")
+    digest = blake2b(told, digest_size=6).hexdigest()
     stem = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(source).name).strip("._-")[:40]
     return all_jobs() / f"{collection}-{stem or 'stdin'}-{digest}"
 
@@ -227,15 +301,30 @@ def all_jobs() -> Path:
     return home() / "jobs"
 
 
-def _letter(error: RecordError) -> dict[str, Any]:
-    record = dict(error.record) if isinstance(error.record, Mapping) else error.record
-    return {
-        "position": error.position,
-        "id": error.id,
-        "stage": error.stage,
-        "reason": error.reason,
-        "record": record,
-    }
+def _letter(error: RecordError) -> Letter:
+    return Letter(
+        position=error.position,
+        id=error.id,
+        stage=error.stage,
+        reason=error.reason,
+        record=dict(error.record) if isinstance(error.record, Mapping) else error.record,
+    )
+
+
+def _read(line: bytes) -> Letter:
+    """A dead letter from its line; raises ValueError, as people may have edited it."""
+    content = json.loads(line)
+    if not isinstance(content, dict) or content.keys() != _FIELDS.keys():
+        raise ValueError(f"it has to be an object of {', '.join(_FIELDS)}")
+    for name, kind in _FIELDS.items():
+        if not isinstance(content[name], kind):
+            raise ValueError(f"{name!r} is {type(content[name]).__name__}")
+    return Letter(**content)
+
+
+def _changed(path: Path) -> JobError:
+    reason = f"the dead letters in {path} have been changed before their job has ended"
+    return JobError(reason, "leave `resume` out to begin anew")
 
 
 @contextmanager
