@@ -191,7 +191,8 @@ def duplicates(
     Working(memory=None if memory is None else in_bytes(memory, "memory"), limit=limit)
     if not (source or solr or collection):
         _check_named()
-    unfinished = None if output is None else output.with_name(f"{output.name}.unfinished")
+    first = output or unique or removed
+    unfinished = None if first is None else first.with_name(f"{first.name}.unfinished")
     with _kept(unfinished), progress.watching(comparing="pairs") as watching:
         place = source or options.connect(solr, collection)
         if mark and not isinstance(place, str):
@@ -245,10 +246,10 @@ def duplicates(
 
 @contextmanager
 def _kept(unfinished: Path | None) -> Iterator[None]:
-    """Tell what an interrupted command keeps, if anything."""
+    """Tell what a command keeps that is interrupted, or cannot write its files, if anything."""
     try:
         yield
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, nd.SourceError, nd.SolrError):
         if unfinished is not None and unfinished.exists():
             show.say(
                 f"What was compared is in {unfinished}, and the same command goes on from there."
@@ -305,8 +306,7 @@ def _say_duplicates(found: Duplicates) -> None:
     elif found.hot_keys:
         words = show.counted(found.hot_keys, "common word")
         show.say(f"{words} made no candidates on their own; raise --cap to be sure.")
-    for gap in found.gaps:
-        show.say(f"Not complete: {gap}.")
+    show.say_gaps(found.gaps)
 
 
 def _check_files(source: str | None, unique: Path | None, removed: Path | None) -> None:

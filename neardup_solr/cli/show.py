@@ -182,6 +182,13 @@ def say_report(report: Report) -> None:
             f"{report.cut:,} documents had as many candidates as --rows allows and may have more"
             " near-duplicates; raise --rows to be sure."
         )
+    say_gaps(report.gaps)
+
+
+def say_gaps(gaps: Iterable[str]) -> None:
+    """What may be missing."""
+    for gap in gaps:
+        say(f"Not complete: {gap}.")
 
 
 def print_evaluation(evaluation: Evaluation, *, most: int | None = None) -> None:

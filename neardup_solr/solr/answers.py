@@ -5,7 +5,8 @@ An answer has to be JSON with a `responseHeader` whose status is 0.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
@@ -13,12 +14,15 @@ from urllib.parse import urlsplit, urlunsplit
 import orjson
 
 from neardup_solr.errors import (
+    ArgumentError,
     CoreMissing,
+    SettingsError,
     SolrAnswerError,
     SolrError,
     SolrHalted,
     SolrUnauthorized,
 )
+from neardup_solr.sizes import in_bytes
 
 if TYPE_CHECKING:
     import requests
@@ -27,6 +31,10 @@ NOT_SOLR = "check that this is the address of a Solr"
 LOG = "look into Solr's log for the cause"
 LOG_AGAIN = "look into Solr's log, then run it again"
 _DECODED = "decoded"
+MAX_ANSWER = "NEARDUP_MAX_ANSWER"
+_LARGEST = 1 << 30  # bytes: a page of 1,000 documents of a megabyte each
+_LARGER = f"if it is right, allow more, such as ${MAX_ANSWER}=4G"
+_PIECE = 1 << 20  # bytes
 _READ_ONLY = "read-only"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
@@ -138,8 +146,10 @@ def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
         if "error" in one:
             said = f"a shard of it failed: {_message(one['error'], 200)}"
             raise SolrAnswerError(url, 200, said, "see that all shards run, then run it again")
-    response = decoded.get("response")
-    if isinstance(response, dict) and response.get("numFoundExact") is False:
+    response = decoded.get("response", {})
+    if not isinstance(response, dict):
+        raise SolrAnswerError(url, 200, "its response is not understood", NOT_SOLR)
+    if response.get("numFoundExact") is False:
         raise SolrAnswerError(url, 200, "Solr counted the results only roughly", _ALL)
 
 
@@ -155,6 +165,34 @@ def _refused(response: requests.Response, url: str) -> SolrError:
     if _READ_ONLY in said:
         return SolrAnswerError(url, response.status_code, f"Solr says: {said}", _WRITABLE)
     return SolrUnauthorized(url, response.status_code)
+
+
+def take_in(response: requests.Response, url: str) -> None:
+    """Read the body of a response that is still to come, up to the largest answer there may be.
+
+    Raises SolrAnswerError if it is larger, errors of requests if it breaks off.
+    """
+    most, held, size = largest(), [], 0
+    for piece in response.iter_content(_PIECE):
+        held.append(piece)
+        size += len(piece)
+        if size > most:
+            response.close()
+            reason = f"the answer has more than {most:,} bytes"
+            raise SolrAnswerError(url, response.status_code, reason, _LARGER)
+    vars(response)["_content"] = b"".join(held)
+
+
+def largest() -> int:
+    """The bytes that one answer may have; an export, which is not held as a whole, may have more.
+
+    $NEARDUP_MAX_ANSWER says how many; raises SettingsError if that is no size.
+    """
+    named = os.environ.get(MAX_ANSWER)
+    try:
+        return in_bytes(named) if named else _LARGEST
+    except ArgumentError as error:
+        raise SettingsError(f"${MAX_ANSWER}: {error.reason}", error.next_step) from None
 
 
 def _json(response: requests.Response) -> Any:
@@ -196,14 +234,18 @@ def answer(response: requests.Response, needed: Mapping[str, type] | None = None
     Raises SolrAnswerError if one is missing.
     """
     decoded: dict[str, Any] = vars(response)[_DECODED]
-    for path, kind in (needed or {}).items():
+    require_parts(decoded, needed or {}, redacted(str(response.url)))
+    return decoded
+
+
+def require_parts(decoded: Mapping[str, Any], needed: Mapping[str, type], url: str) -> None:
+    """Refuse an answer without these parts of these types; see `answer`."""
+    for path, kind in needed.items():
         part: Any = decoded
         for name in path.split("."):
             part = part.get(name) if isinstance(part, dict) else None
         if type(part) is not kind:  # as True is a number to Python, but not here
-            url = redacted(str(response.url))
-            raise SolrAnswerError(url, response.status_code, f"the answer has no {path}", NOT_SOLR)
-    return decoded
+            raise SolrAnswerError(url, 200, f"the answer has no {path}", NOT_SOLR)
 
 
 def require_page(decoded: Mapping[str, Any], request: Mapping[str, Any], url: str) -> None:
@@ -228,6 +270,13 @@ def require_rows(rows: Iterable[Any], needed: Mapping[str, type], url: str) -> N
         for name, kind in needed.items():
             if row.get(name) is None or not isinstance(row[name], kind):
                 raise SolrAnswerError(url, 200, f"the answer has a row without {name}", NOT_SOLR)
+
+
+def require_once(documents: Sequence[Any], key: str, url: str) -> None:
+    """Refuse documents of an answer without their key, or of which one comes twice."""
+    require_rows(documents, {key: object}, url)
+    if len({str(one[key]) for one in documents}) < len(documents):
+        raise SolrAnswerError(url, 200, "the answer has a document twice", LOG_AGAIN)
 
 
 def cause(error: Exception) -> str:

@@ -31,7 +31,9 @@ from neardup_solr.solr.answers import (
     answer,
     refused_alone,
     refused_by,
+    require_once,
     require_page,
+    require_parts,
     require_rows,
     versions_in,
 )
@@ -246,19 +248,29 @@ class Collection:
             "cursorMark": "*",
             **_SELECT,
         }
-        found = pysolr.Solr(self.url, session=self.session).search("*:*", **params)
-        return self._all_of(found, filters)
+
+        def page(decoded: dict[str, Any], following: Any = None) -> Any:
+            """A page as pysolr reads it, once it is sure to be one."""
+            require_parts(decoded, {**_DOCS, "nextCursorMark": str}, self.url)
+            require_page(decoded, {"limit": len(decoded["response"]["docs"])}, self.url)
+            require_once(decoded["response"]["docs"], self.names.id, self.url)
+            return pysolr.Results(decoded, following)
+
+        solr = pysolr.Solr(self.url, session=self.session, results_cls=page)
+        return self._all_of(solr.search("*:*", **params), filters)
 
     def _all_of(self, found: Any, filters: Sequence[str]) -> Iterator[str]:
         """The ids that a cursor finds; there may be fewer than it announced if some were deleted.
 
-        Raises SolrAnswerError if fewer came than there still are.
+        Raises SolrAnswerError if one comes twice, or if fewer came than there still are.
         """
-        given = 0
+        given, last = 0, None
         for document in found:
-            require_rows([document], {self.names.id: object}, self.url)
-            yield str(document[self.names.id])
-            given += 1
+            id = document[self.names.id]
+            if id == last:
+                raise SolrAnswerError(self.url, 200, f"the id {id!r} came twice", LOG_AGAIN)
+            yield str(id)
+            given, last = given + 1, id
         if given < found.hits and given < self.count(filters):
             reason = f"only {given:,} of {found.hits:,} ids came"
             raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
@@ -433,7 +445,7 @@ class Collection:
         if "response.numFound" in needed:
             require_page(decoded, request, self.url)
             if ID in request.get("fields", ()):
-                require_rows(decoded["response"]["docs"], {self.names.id: object}, self.url)
+                require_once(decoded["response"]["docs"], self.names.id, self.url)
         return decoded
 
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:

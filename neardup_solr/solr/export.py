@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
+from itertools import islice
+from operator import lt
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -15,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import orjson
 
 from neardup_solr.errors import SolrAnswerError
-from neardup_solr.solr.answers import NOT_SOLR
+from neardup_solr.solr.answers import LOG_AGAIN, NOT_SOLR, is_partial, is_success
 
 if TYPE_CHECKING:
     from neardup_solr.solr.session import CheckedSession
@@ -25,6 +27,7 @@ Block = list[dict[str, Any]]
 # Solr puts each document on lines of its own, and no string of JSON holds a bare line break.
 _BETWEEN = b"},{\n"
 _BLOCK = 1 << 23  # bytes
+_MOST = 1 << 26  # bytes of one document, whose fields have at most 32,766 each
 _AHEAD = 2  # blocks of each shard that wait to be used
 _PAUSE = 0.05  # seconds
 
@@ -34,38 +37,96 @@ def blocks(
 ) -> Iterator[Block]:
     """The documents of all shards, given by their addresses, in blocks of some thousands.
 
-    The blocks of one shard are in the order of the export's sort, read ahead of their use.
-    Raises SolrAnswerError if an export broke off.
+    The blocks of one shard are in the order of the export's sort, read ahead of their use; the
+    sort is by the key of the documents, which tells if one of them comes twice.
+    Raises SolrAnswerError if an export broke off, or is not what Solr would write.
     """
-    with closing(_Readers([_of_shard(session, shard, params) for shard in shards])) as readers:
-        yield from readers.blocks()
+    key = params["sort"].partition(" ")[0]
+    readers = _Readers([_of_shard(session, shard, params, key) for shard in shards])
+    with closing(readers):
+        found = readers.blocks()
+        yield from found if len(shards) == 1 else _once(found, key, shards[0])
 
 
-def _of_shard(session: CheckedSession, shard: str, params: dict[str, str]) -> Iterator[Block]:
+def _of_shard(
+    session: CheckedSession, shard: str, params: dict[str, str], key: str
+) -> Iterator[Block]:
     count, found = 0, 0
+    last: Block = []  # the document before, if there is one
     with closing(_parts(session.pieces(f"{shard}/export", params))) as parts:
-        for part in parts:
+        for number, part in enumerate(parts):
             try:
                 answer = orjson.loads(part)
             except orjson.JSONDecodeError:
-                raise _broke_off(shard, count, found) if count else _not_solr(shard) from None
-            if isinstance(answer, dict):
-                found = max(found, _announced(answer, shard))
-                answer = answer["response"]["docs"]
-            count += len(answer)
-            if answer and "EXCEPTION" in answer[-1]:
-                raise _broke_off(shard, count - 1, found)
-            yield answer
+                raise _broke_off(shard, count, found) if number else _not_solr(shard) from None
+            if number == 0:
+                found = _announced(answer, shard)
+            documents = _documents(answer, shard)
+            if documents and "EXCEPTION" in documents[-1]:
+                raise _broke_off(shard, count + len(documents) - 1, found)
+            if number == 0:
+                _require_success(answer, shard)
+            count += len(documents)
+            _require_order(last + documents, key, shard)
+            last = documents[-1:] or last
+            yield documents
     if count != found:
         raise _broke_off(shard, count, found)
 
 
-def _announced(answer: dict[str, Any], shard: str) -> int:
-    """How many documents an answer announces; 0 for the last part, which announces none."""
-    response = answer.get("response")
-    if not isinstance(response, dict) or not isinstance(response.get("docs"), list):
+def _announced(answer: Any, shard: str) -> int:
+    """How many documents the first part of an answer announces."""
+    response = answer.get("response") if isinstance(answer, dict) else None
+    found = response.get("numFound") if isinstance(response, dict) else None
+    if type(found) is not int:
         raise _not_solr(shard)
-    return int(response.get("numFound", 0))
+    return found
+
+
+def _documents(answer: Any, shard: str) -> Block:
+    """The documents in a part of an answer: a list in the middle of it, else with what is around.
+
+    Raises SolrAnswerError if there are none.
+    """
+    if isinstance(answer, dict):
+        response = answer.get("response")
+        answer = response.get("docs") if isinstance(response, dict) else None
+    if not isinstance(answer, list) or not all(isinstance(one, dict) for one in answer):
+        raise _not_solr(shard)
+    return answer
+
+
+def _require_success(answer: dict[str, Any], shard: str) -> None:
+    """Refuse an export whose header is not that of a whole success."""
+    header = answer.get("responseHeader")
+    if not is_success(header):
+        raise _not_solr(shard)
+    if is_partial(answer["responseHeader"]):
+        raise SolrAnswerError(shard, 200, "Solr gave only a part of the export", LOG_AGAIN)
+
+
+def _require_order(documents: Block, key: str, shard: str) -> None:
+    """Refuse documents that are not in the order of their keys, or of which one comes twice."""
+    keys: list[Any] = [one.get(key) for one in documents]
+    if not any(set(map(type, keys)) <= {kind} for kind in (str, int)):
+        raise _not_solr(shard)
+    if not all(map(lt, keys, islice(keys, 1, None))):
+        reason = "the export gives a document twice, or its documents in disorder"
+        raise SolrAnswerError(shard, 200, reason, LOG_AGAIN)
+
+
+def _once(blocks: Iterator[Block], key: str, shard: str) -> Iterator[Block]:
+    """The same blocks of several shards; refused at their end if two hold the same document."""
+    import numpy as np
+
+    hashes = []
+    for block in blocks:
+        hashes.append(np.fromiter((hash(one[key]) for one in block), np.int64, len(block)))
+        yield block
+    in_order = np.sort(np.concatenate(hashes)) if hashes else np.empty(0, np.int64)
+    if count := int(np.count_nonzero(in_order[1:] == in_order[:-1])):
+        reason = f"two shards hold a document of the same id ({count:,} of them)"
+        raise SolrAnswerError(shard, 200, reason, "delete it by its id, then index it again")
 
 
 def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
@@ -81,6 +142,9 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
             continue
         joined = b"".join(held)
         cut = joined.rfind(_BETWEEN)
+        if cut < 0 and len(joined) > _MOST:
+            yield b""  # which is no JSON, and so refused
+            return
         if cut >= 0:
             yield opening + joined[:cut] + (b"}]" if opening else b"}]}}")
             opening, joined = b"[{", joined[cut + len(_BETWEEN) :]
@@ -91,7 +155,7 @@ def _parts(pieces: Iterator[bytes]) -> Generator[bytes, None, None]:
 
 def _broke_off(shard: str, count: int, found: int) -> SolrAnswerError:
     reason = f"the export broke off after {count:,} of {found:,} documents"
-    return SolrAnswerError(shard, 200, reason, "look into Solr's log, then run it again")
+    return SolrAnswerError(shard, 200, reason, LOG_AGAIN)
 
 
 def _not_solr(shard: str) -> SolrAnswerError:

@@ -16,7 +16,7 @@ import orjson
 
 from neardup_solr.errors import SolrAnswerError
 from neardup_solr.files import solr_config
-from neardup_solr.solr.answers import answer
+from neardup_solr.solr.answers import answer, require_rows
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, Names
 
@@ -135,12 +135,16 @@ def described(collection: Collection) -> Schema:
     types = {one["name"]: _class(one.get("class", "")) for one in whole.get("fieldTypes", ())}
     fields = _get(collection, "/fields", {"fields": list})["fields"]
     dynamic = _get(collection, "/dynamicfields", {"dynamicFields": list})["dynamicFields"]
+    copied = whole.get("copyFields", [])
+    require_rows(whole.get("fieldTypes", []), {"name": str}, collection.url)
+    require_rows([*fields, *dynamic], {"name": str, "type": str}, collection.url)
+    require_rows(copied, {"source": str, "dest": str}, collection.url)
     return Schema(
         key=whole.get("uniqueKey", ""),
         types=types,
         fields={one["name"]: _field(one, types) for one in fields},
         dynamic=[_field(one, types) for one in dynamic],
-        copies=[(one["source"], one["dest"]) for one in whole.get("copyFields", ())],
+        copies=[(one["source"], one["dest"]) for one in copied],
     )
 
 

@@ -35,7 +35,16 @@ from neardup_solr.errors import (
     SolrUnreachable,
 )
 from neardup_solr.progress import LOG as LOGGED
-from neardup_solr.solr.answers import LOG, NOT_SOLR, answer, cause, check, next_step, redacted
+from neardup_solr.solr.answers import (
+    LOG,
+    NOT_SOLR,
+    answer,
+    cause,
+    check,
+    next_step,
+    redacted,
+    take_in,
+)
 from neardup_solr.solr.credentials import Credentials, credentials, is_loopback, require_private
 
 CONNECT_SECONDS = 5.0
@@ -433,7 +442,9 @@ class CheckedSession(requests.Session):
     def _received(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
         send = super().request if self.carrier is None else self.carrier.request
         try:
-            response = send(*args, **kwargs)
+            response = send(*args, **kwargs | {"stream": True})
+            if not kwargs.get("stream") or response.status_code != 200:
+                take_in(response, shown)
         except requests.exceptions.ContentDecodingError:
             self.reached = True
             reason = "the answer is damaged: it cannot be unpacked"

@@ -25,6 +25,7 @@ from neardup_solr.verbs.batch import (
     near_ones,
     signed_batch,
 )
+from neardup_solr.verbs.gaps import CHANGED, unsigned
 from neardup_solr.verbs.search import (
     Criteria,
     compared,
@@ -43,12 +44,19 @@ Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many can
 class Report(tables.Table):
     """The pairs of a report, each once, and the number of documents it is about.
 
-    `cut` counts documents with as many candidates as `rows` allows: they may have more.
+    `cut` counts documents with as many candidates as `rows` allows: they may have more. `gaps` says
+    what else may be missing, such as documents that changed while they were read.
     """
 
     pairs: tuple[Pair, ...]
     documents: int
     cut: int
+    gaps: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> bool:
+        """Whether all documents were compared, in their present state."""
+        return not self.gaps
 
     def __repr__(self) -> str:
         return f"<Report: {len(self.pairs):,} pairs among {self.documents:,} documents>"
@@ -110,6 +118,10 @@ def report(
     )
     on_progress = on_progress or unheard
     settings, criteria = searchable(collection, asked)
+    # A collection of another program, with MinHashes of Solr's own, may have no versions.
+    is_ours = criteria.by != "native"
+    gaps = unsigned(collection) if is_ours else []
+    state = collection.state() if is_ours else None
     ids = _chosen_ids(collection, from_id, to_id, query)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
     finder = Finder(comparer=comparer, filters=criteria.fq)
@@ -137,7 +149,9 @@ def report(
     finally:
         # After an error, do not wait for requests that may hang.
         pool.shutdown(wait=False, cancel_futures=True)
-    return Report(pairs=once(found), documents=done, cut=cut)
+    if state is not None and collection.state() != state:
+        gaps.append(CHANGED)
+    return Report(pairs=once(found), documents=done, cut=cut, gaps=tuple(gaps))
 
 
 def check_ids(from_id: str | None, to_id: str | None) -> None:

@@ -21,6 +21,7 @@ class Answer:
     encoding: str | None = None
     retry_after: str | None = None
     silent: bool = False  # closes the connection instead
+    missing: int = 0  # bytes that are announced but do not come before the connection is closed
 
 
 @contextmanager
@@ -33,6 +34,7 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet: no waiting for its acknowledgement
 
         def do_GET(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
@@ -43,7 +45,7 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
                 return
             self.send_response(answer.status)
             self.send_header("Content-Type", answer.kind)
-            self.send_header("Content-Length", str(len(answer.body)))
+            self.send_header("Content-Length", str(len(answer.body) + answer.missing))
             if answer.location is not None:
                 self.send_header("Location", answer.location)
             if answer.encoding is not None:
@@ -52,6 +54,7 @@ def answering(*answers: Answer) -> Iterator[tuple[str, list[str]]]:
                 self.send_header("Retry-After", answer.retry_after)
             self.end_headers()
             self.wfile.write(answer.body)
+            self.close_connection = self.close_connection or answer.missing > 0
 
         do_POST = do_CONNECT = do_GET
 

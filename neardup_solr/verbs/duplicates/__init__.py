@@ -36,7 +36,6 @@ from neardup_solr.verbs.duplicates.gather import (
     Compared,
     Gathered,
     Intake,
-    Side,
     Working,
     gather,
 )
@@ -50,6 +49,7 @@ from neardup_solr.verbs.duplicates.unique import (
     removed_within,
 )
 from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
+from neardup_solr.verbs.gaps import CHANGED, unsigned
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -184,9 +184,9 @@ class Duplicates:
         .tsv, .csv, .jsonl and .parquet have the columns id, other_id, similarity, distance (empty
         if it was not measured), measure, cluster. In TSV, backslash, tab and line breaks inside ids
         are escaped with a backslash; what a spreadsheet would run as a formula gets a backslash in
-        TSV, an apostrophe in CSV; `read_pairs` undoes both. .html is a page that needs no other file,
-        with the texts of the pairs it lists; for a collection, and for the measure "estimate", only
-        with `texts=True`. The file is written completely or not at all.
+        TSV, an apostrophe in CSV; `read_pairs` undoes both. .html is a page that needs no other
+        file, with the texts of the pairs it lists; for a collection, and for the measure
+        "estimate", only with `texts=True`. The file is written completely or not at all.
 
         Raises SourceError if the suffix is not known or the file cannot be written; an older file
         of that name then stays as it is.
@@ -413,27 +413,20 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
     for side in gathered.sides:
         if side.is_cut:
             gaps.append(f"only the first {side.documents:,} documents were read")
-        if side.unsigned:
-            gaps.append(f"documents without a signature: {side.unsigned:,}; {_again(side)}")
+        if side.collection is not None:
+            gaps += unsigned(side.collection, side.unsigned)
         if side.failures.count:
             gaps.append(f"records that could not be used: {side.failures.count:,}")
         if side.collection is not None:
             side.collection.commit()
             if side.collection.state() != side.state:
-                gaps.append("the collection has changed meanwhile; run it again")
+                gaps.append(CHANGED)
     if verified.vanished:
         gaps.append(f"documents deleted meanwhile: {len(verified.vanished):,}")
     if verified.stale:
         stale = len(verified.stale)
         gaps.append(f"documents whose text has changed: {stale:,}; index them again")
     return gaps
-
-
-def _again(side: Side) -> str:
-    """How the documents of a collection get their fields."""
-    if side.collection is None or side.collection.names.is_plain:
-        return "index them again"
-    return f"neardup annotate -c {side.collection.name} adds them"
 
 
 def _kept(

@@ -16,12 +16,13 @@ from numpy.typing import NDArray
 from neardup_solr import sources
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
-from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.minhash import entries, sign, signature
 from neardup_solr.progress import SILENT, Failures, Progress, Watching, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
+from neardup_solr.solr.answers import LOG_AGAIN
 from neardup_solr.solr.collection import Collection, State
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Rows, Spill, Strings
@@ -227,6 +228,9 @@ def _of_solr(collection: Collection, rows: Rows, settings: Settings, intake: Int
         rows.append(signature.decode_all([found["signature"] for found in signed], settings))
         side.documents += min(len(block), left)
         working.watching.on_progress(Progress(READING, side.documents, total))
+    if side.documents != total and collection.state() == state:
+        reason = f"the export has {side.documents:,} of its {total:,} documents"
+        raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN)
     return side
 
 
