@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator, Sequence
+from io import BytesIO
 from pathlib import Path
+from struct import Struct
 from typing import IO, Any
 
 import numpy as np
@@ -13,6 +16,7 @@ from numpy.typing import NDArray
 from neardup_solr.errors import SourceError
 
 Part = tuple[NDArray[Any], ...]
+_FRAME = Struct("<QI")  # before each part: its length, and its checksum
 
 
 class Checkpoint:
@@ -28,12 +32,14 @@ class Checkpoint:
 
     def __enter__(self) -> Checkpoint:
         try:
-            self._file = open(self._path, "a+b", opener=_private)
+            # Without a buffer, which would try again and again to write what did not fit.
+            self._file = open(self._path, "a+b", buffering=0, opener=_private)
             self._file.seek(0)
-            if self._file.readline() != self._work:
+            if self._file.read(len(self._work)) != self._work:
                 self._cut(0)
-                self._write(lambda file: file.write(self._work))
+                self._write(self._work)
         except OSError as error:
+            self.__exit__()
             raise self._unwritable(error) from None
         return self
 
@@ -42,40 +48,51 @@ class Checkpoint:
             self._file.close()
 
     def kept(self) -> Iterator[Part]:
-        """The finished parts; one that was being written at an interruption is cut off."""
+        """The finished parts; what is damaged, or was being written at an interruption, is cut off.
+
+        Nothing after such a part is given either.
+        """
         assert self._file is not None
         self._file.seek(len(self._work))
         while True:
             whole = self._file.tell()
-            try:
-                part = tuple(np.load(self._file, allow_pickle=False) for _ in range(self._arrays))
-            except (ValueError, EOFError, OSError):
+            length, check = _FRAME.unpack(self._file.read(_FRAME.size).ljust(_FRAME.size, b"\0"))
+            body = self._file.read(min(length, self._size() - whole))
+            if not body or zlib.crc32(body) != check:
                 self._cut(whole)
                 return
-            yield part
+            stream = BytesIO(body)
+            yield tuple(np.load(stream, allow_pickle=False) for _ in range(self._arrays))
 
     def keep(self, part: Sequence[NDArray[Any]]) -> None:
         """Add a part, on the disk before this returns.
 
-        Raises SourceError if the disk is full.
+        Raises SourceError if the disk is full; the parts before it are kept.
         """
-
-        def write(file: IO[bytes]) -> None:
-            for array in part:
-                np.save(file, array)
-
-        self._write(write)
-
-    def _write(self, write: Any) -> None:
-        assert self._file is not None
-        whole = self._file.seek(0, os.SEEK_END)
+        stream = BytesIO()
+        for array in part:
+            np.save(stream, array)
+        body = stream.getvalue()
         try:
-            write(self._file)
-            self._file.flush()
-            os.fsync(self._file.fileno())
+            self._write(_FRAME.pack(len(body), zlib.crc32(body)) + body)
         except OSError as error:
-            self._cut(whole)
             raise self._unwritable(error) from None
+
+    def _write(self, added: bytes) -> None:
+        """Add bytes at the end, all of them or none."""
+        assert self._file is not None
+        whole = self._size()
+        try:
+            while added:
+                added = added[self._file.write(added) :]
+            os.fsync(self._file.fileno())
+        except OSError:
+            self._cut(whole)
+            raise
+
+    def _size(self) -> int:
+        assert self._file is not None
+        return os.fstat(self._file.fileno()).st_size
 
     def _cut(self, size: int) -> None:
         assert self._file is not None

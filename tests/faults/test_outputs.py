@@ -1,0 +1,104 @@
+"""A disk that is full when the outputs of `duplicates` are written, after all is compared."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.minhash import sign
+from neardup_solr.verbs.duplicates import compare
+from tests.faults.conftest import RecordRow
+
+NEARDUP = [sys.executable, "-m", "neardup_solr"]
+OUTPUTS = {
+    "tsv": ["-o", "out.tsv"],
+    "csv": ["-o", "out.csv"],
+    "jsonl": ["-o", "out.jsonl"],
+    "parquet": ["-o", "out.parquet"],
+    "html": ["-o", "out.html"],
+    "unique": ["--unique", "out.jsonl"],
+    "removed": ["--removed", "out.csv"],
+    "unique as Parquet": ["--unique", "out.parquet"],
+    "removed beside others": ["-o", "x.tsv", "--unique", "small.jsonl.gz", "--removed", "out.csv"],
+    "after --unique": ["--unique", "small.jsonl.gz", "-o", "out.html"],
+}
+ROOM = 24_000  # bytes: less than any of the files called out, more than the others
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Documents of which every two of three are near-duplicates, with long ids."""
+    sign.compile_kernel()
+    path = tmp_path_factory.mktemp("source") / "documents.jsonl"
+    with path.open("w") as file:
+        for n in range(600):
+            words = " ".join(f"w{n // 3 * 100 + k}" for k in range(30))
+            text = words + (f" end{n}" if n % 3 else "")
+            file.write(json.dumps({"id": f"{n}-" + os.urandom(20).hex(), "text": text}) + "\n")
+    return path
+
+
+def full_disk() -> None:
+    """Let no file of this process grow beyond `ROOM`."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (ROOM, ROOM))
+
+
+def run(words: list[str], folder: Path, *, is_full: bool) -> subprocess.CompletedProcess[str]:
+    """Run `neardup duplicates` in a folder, there on a full disk if so."""
+    return subprocess.run(
+        [*NEARDUP, "duplicates", *words, "--by", "bands"],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": str(Path(nd.__file__).parents[1])},
+        preexec_fn=full_disk if is_full else None,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
+def arguments(words: list[str], folder: Path) -> dict[str, Any]:
+    """The same outputs as arguments of the function."""
+    named = {"-o": "output"}
+    pairs = zip(words[::2], words[1::2], strict=True)
+    return {named.get(name, name.strip("-")): folder / file for name, file in pairs}
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_what_was_compared_outlives_a_full_disk(
+    name: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: RecordRow
+) -> None:
+    """It ends with an error, an old file stays; the same again writes all and compares nothing."""
+    words = OUTPUTS[name]
+    out = tmp_path / next(word for word in words if word.startswith("out."))
+    out.write_text("the old one")
+    first = words[words.index("-o") + 1] if "-o" in words else out.name
+    kept = tmp_path / f"{first}.unfinished"
+    failed = run([str(source), *words], tmp_path, is_full=True)
+    assert failed.returncode == 1
+    told, error = failed.stderr.splitlines()[-2:]
+    assert told == f"What was compared is in {kept.name}, and the same command goes on from there."
+    refused = rf"neardup: {out.name}: cannot be written \(.*File too large\); choose another place"
+    assert re.fullmatch(refused, error)
+    assert out.read_text() == "the old one"
+    assert 0 < kept.stat().st_size < ROOM
+    left = {each.name for each in tmp_path.iterdir()}
+    assert left - {"small.jsonl.gz"} == {out.name, kept.name}
+
+    def compare_again(*_: object) -> None:
+        raise AssertionError("compared again")
+
+    monkeypatch.setattr(compare, "_compared", compare_again)
+    found = nd.duplicates(source, by="bands", checkpoint=kept, **arguments(words, tmp_path))
+    assert len(found.pairs) == 600
+    assert out.stat().st_size > ROOM
+    assert not kept.exists()
+    row("R8", f"{name}: error, the old file whole, nothing compared again")
