@@ -6,6 +6,7 @@ from neardup_solr.errors import ArgumentError
 
 UNITS = {"k": 2**10, "m": 2**20, "g": 2**30}
 SECONDS = {"s": 1, "m": 60, "h": 3600}
+MAX_DOC_BYTES = "10M"  # of text in a document, unless another bound is given
 
 
 def in_bytes(size: str, name: str | None = None) -> int:
@@ -20,6 +21,11 @@ def in_bytes(size: str, name: str | None = None) -> int:
     except (ValueError, OverflowError):
         about = f"{size} is not a size" if name is None else f"`{name}` {size} is not a size"
         raise ArgumentError(about, "give one such as 512M or 4G") from None
+
+
+def as_bytes(given: int | str, name: str) -> int:
+    """The bytes of a size, or of their number; raises ArgumentError as `in_bytes` does."""
+    return in_bytes(given, name) if isinstance(given, str) else given
 
 
 def in_seconds(time: str, name: str) -> float:

@@ -13,6 +13,7 @@ import typer
 import neardup_solr as nd
 from neardup_solr.choices import Linkage, Way
 from neardup_solr.cli import options, progress, show
+from neardup_solr.sizes import MAX_DOC_BYTES
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
@@ -131,6 +132,7 @@ def duplicates(
     delimiter: options.DelimiterOption = None,
     encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
+    max_doc_bytes: options.MaxDocBytesOption = MAX_DOC_BYTES,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -211,6 +213,7 @@ def duplicates(
             linkage=linkage,
             canonical=canonical,
             keep=options.names(keep),
+            max_doc_bytes=max_doc_bytes,
             limit=limit,
             memory=memory,
             spill=spill,

@@ -85,6 +85,14 @@ LossyOption = Annotated[
         "--lossy", help="Replace invalid characters; keep the record.", rich_help_panel=READ
     ),
 ]
+MaxDocBytesOption = Annotated[
+    str,
+    typer.Option(
+        metavar="SIZE",
+        help="Refuse records with more text than this, such as 100M.",
+        rich_help_panel=READ,
+    ),
+]
 KindOption = Annotated[
     Kind | None, typer.Option(help="What shingles are made of [words].", rich_help_panel=SHAPE)
 ]

@@ -9,6 +9,7 @@ import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
+from neardup_solr.sizes import MAX_DOC_BYTES
 
 
 def signatures(
@@ -22,6 +23,7 @@ def signatures(
     delimiter: options.DelimiterOption = None,
     encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
+    max_doc_bytes: options.MaxDocBytesOption = MAX_DOC_BYTES,
     kind: options.KindOption = None,
     shingle_size: options.ShingleSizeOption = None,
     language: options.LanguageOption = None,
@@ -45,7 +47,12 @@ def signatures(
     show.compile_kernel()
     with progress.watching() as watching:
         written = nd.signatures(
-            source, output, settings=settings, on_error=watching.on_error, **reading
+            source,
+            output,
+            settings=settings,
+            max_doc_bytes=max_doc_bytes,
+            on_error=watching.on_error,
+            **reading,
         )
     show.say(
         f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"

@@ -15,14 +15,11 @@ from neardup_solr.arguments import require_positive
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING, Document
+from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.sources.values import plain
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
-
-
-# What is made of a text takes some fifteen times its size while it is indexed.
-MAX_DOC_BYTES: Final = 10 * 2**20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,7 +44,8 @@ class Reading:
     delimiter: str | None = None
     encoding: str | None = None
     lossy: bool = False
-    max_doc_bytes: int = MAX_DOC_BYTES
+    # What is made of a text takes some fifteen times its size while it is indexed.
+    max_doc_bytes: int = in_bytes(MAX_DOC_BYTES)
 
     def __post_init__(self) -> None:
         if not self.text or len(set(self.text)) < len(self.text):

@@ -8,6 +8,7 @@ from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.progress import OnError
 from neardup_solr.records import Document
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.sources import Reading, Source
 
 
@@ -22,6 +23,7 @@ def read(
     delimiter: str | None = None,
     encoding: str | None = None,
     lossy: bool = False,
+    max_doc_bytes: int | str = MAX_DOC_BYTES,
     on_error: OnError | None = None,
 ) -> Iterator[Document]:
     """Read the documents of a source, one at a time, in bounded memory.
@@ -32,7 +34,8 @@ def read(
 
     The format of a file is that of its suffix, or `source_format`. `delimiter` is the character
     between the columns of a CSV, `encoding` that of the text (default: UTF-8, or UTF-16 with a
-    byte order mark); `lossy` replaces invalid characters instead of refusing the record.
+    byte order mark); `lossy` replaces invalid characters instead of refusing the record. A record
+    with more text than `max_doc_bytes` (a number, or "100M") is refused.
     `on_error` is told of each record that cannot be used, and reading continues; if it is None,
     the first such record raises its error.
 
@@ -47,5 +50,6 @@ def read(
         delimiter=delimiter,
         encoding=encoding,
         lossy=lossy,
+        max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
     )
     return iter(sources.documents(source, reading=reading, on_error=on_error))

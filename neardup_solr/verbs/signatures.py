@@ -19,6 +19,7 @@ from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document
 from neardup_solr.reports.parquet import write_signatures
 from neardup_solr.settings import Settings, settings_of
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.sources import Reading, Source
 
 ROWS = 20_000  # of a row group
@@ -48,13 +49,15 @@ def signatures(
     delimiter: str | None = None,
     encoding: str | None = None,
     lossy: bool = False,
+    max_doc_bytes: int | str = MAX_DOC_BYTES,
     settings: Settings | Mapping[str, Any] | None = None,
     on_error: OnError | None = None,
 ) -> SignaturesSummary:
     """Write the signatures and bands of a source to a Parquet file, without any Solr.
 
     The columns are id, words, signature and bands, which databases can join. `id`, `text`,
-    `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for `index`;
+    `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a source is read,
+    as for `read`;
     `settings` (a mapping, or Settings) shape the signatures. Records that cannot be used go to
     `on_error` (default: a warning is logged) and into the summary, and the rest is written.
 
@@ -77,6 +80,7 @@ def signatures(
             delimiter=delimiter,
             encoding=encoding,
             lossy=lossy,
+            max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
         ),
         on_error=failures.add,
     )

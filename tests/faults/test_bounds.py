@@ -14,14 +14,17 @@ import pyarrow.parquet as pq
 import pytest
 import zstandard
 
+import neardup_solr as nd
+from neardup_solr.cli import main
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.sources import Reading, read
 from neardup_solr.sources.lines import GROWS_FROM
-from neardup_solr.sources.record import MAX_DOC_BYTES
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
 
 MOST_MEBIBYTES = 300  # over a run that reads a small file of the same format
+LARGEST = in_bytes(MAX_DOC_BYTES)
 MEGABYTE = 10**6
 GIGABYTE = 10**9
 
@@ -192,7 +195,7 @@ def test_a_document_of_the_largest_size_is_signed_within_the_memory(
     tmp_path: Path, base: Callable[[str], int], row: RecordRow, name: str
 ) -> None:
     """One byte more is refused; what `index` sends of it is made within 300 MiB, too."""
-    path = FORMATS[name](tmp_path, MAX_DOC_BYTES)
+    path = FORMATS[name](tmp_path, LARGEST)
     code, said, peak = signatures(path)
     assert code == 0, said
     assert "Read 3 records = 3 written + 0 failed" in said
@@ -203,7 +206,7 @@ def test_a_document_of_the_largest_size_is_signed_within_the_memory(
     row("R12", f"largest document, {name}: {over} MiB over base signed, {made} MiB encoded")
     assert max(over, made) <= MOST_MEBIBYTES
     errors: list[RecordError] = []
-    found = read(FORMATS[name](_fresh(tmp_path / "b"), MAX_DOC_BYTES + 1), on_error=errors.append)
+    found = read(FORMATS[name](_fresh(tmp_path / "b"), LARGEST + 1), on_error=errors.append)
     assert len(list(found)) == 2
     assert [error.reason for error in errors] == ["too_large: more than 10,485,760 bytes"]
 
@@ -264,7 +267,24 @@ def test_what_compresses_well_is_read(
     assert sum(1 for _ in read(path)) > 3_000
 
 
-def test_a_document_that_is_too_large_may_be_allowed(tmp_path: Path) -> None:
-    """The bound is an argument of the reading."""
-    path = FORMATS["jsonl"](tmp_path, MAX_DOC_BYTES + 1)
-    assert len(list(read(path, reading=Reading(max_doc_bytes=MAX_DOC_BYTES + 1)))) == 3
+def test_a_document_that_is_too_large_may_be_allowed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the argument of the functions, and by the option of the commands."""
+
+    def run_here(words: list[str], bound: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["neardup", *words, "--max-doc-bytes", bound])
+        return main._run(sys.argv[1:])
+
+    path = FORMATS["jsonl"](tmp_path, LARGEST + 1)
+    for allowed in (LARGEST + 1, "11M"):
+        assert len(list(nd.read(path, max_doc_bytes=allowed))) == 3
+    output = tmp_path / "out.parquet"
+    for words in (["signatures", str(path), "-o", str(output)], ["duplicates", str(path)]):
+        assert run_here(words, "11M") == 0
+        assert "too_large" not in capsys.readouterr().err
+        assert run_here(words, "9M") == 1
+        assert "too_large: more than 9,437,184 bytes" in capsys.readouterr().err
+        for wrong in ("much", "0", "-1"):
+            assert run_here(words, wrong) == 2
+            assert "--max-doc-bytes" in capsys.readouterr().err

@@ -20,7 +20,7 @@ from neardup_solr.records import Cluster, Duplicate, Removed, largest
 from neardup_solr.reports import rows, tables
 from neardup_solr.reports.html import listing
 from neardup_solr.settings import Settings, settings_of
-from neardup_solr.sizes import in_bytes
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, in_bytes
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
@@ -215,6 +215,7 @@ def duplicates(
     delimiter: str | None = None,
     encoding: str | None = None,
     lossy: bool = False,
+    max_doc_bytes: int | str = MAX_DOC_BYTES,
     settings: Settings | Mapping[str, Any] | None = None,
     limit: int | None = None,
     memory: int | str | None = None,
@@ -231,11 +232,11 @@ def duplicates(
 
     For a collection, the stored signatures are read and its own settings apply; a source is signed
     with `settings` (a mapping, or Settings). `id`, `text`, `keep`, `source_format`, `delimiter`,
-    `encoding` and `lossy` say how a source is read, as for `index`. With `against`, the documents
-    of the source are compared with those of another collection or source; with `within`, those of
-    each side are compared with each other too. The first id of a pair across is the source's.
-    `mutual_best` keeps a pair if each document is the other's most similar one: for sides that
-    list each thing once.
+    `encoding`, `lossy` and `max_doc_bytes` say how a source is read, as for `read`. With `against`,
+    the documents of the source are compared with those of another collection or source; with
+    `within`, those of each side are compared with each other too. The first id of a pair across is
+    the source's. `mutual_best` keeps a pair if each document is the other's most similar one: for
+    sides that list each thing once.
 
     Candidates are found `by` "bands" (they share an LSH band), "words" (they share a word that few
     documents have; for short records, and the default for the measure "aligned") or "all" (every
@@ -296,6 +297,7 @@ def duplicates(
         delimiter=delimiter,
         encoding=encoding,
         lossy=lossy,
+        max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
     )
     outputs = Outputs(
         source=source,

@@ -180,7 +180,7 @@ def test_wrong_arguments_are_refused_before_a_solr_is_asked(
     ("typed", "number", "offered"),
     [
         ("neardup dup", 1, ["duplicates"]),
-        ("neardup duplicates --max-d", 2, ["--max-distance"]),
+        ("neardup duplicates --max-d", 2, ["--max-distance", "--max-doc-bytes"]),
         ("neardup duplicates --linkage ", 3, ["single", "complete"]),
     ],
 )
