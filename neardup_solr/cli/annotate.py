@@ -9,6 +9,7 @@ import typer
 import neardup_solr as nd
 from neardup_solr.choices import Which
 from neardup_solr.cli import options, progress, show
+from neardup_solr.sizes import in_seconds
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.annotate import AnnotateSummary
@@ -36,6 +37,7 @@ def annotate(
     rate: options.RateOption = 0,
     threads: options.ThreadsOption = 2,
     batch: options.BatchOption = 1000,
+    patience: options.PatienceOption = "5m",
     fields: options.FieldsOption = None,
     kind: options.KindOption = None,
     shingle_size: options.ShingleSizeOption = None,
@@ -56,6 +58,7 @@ def annotate(
     )  # fmt: skip
     if into is not None and which != "needed":
         raise typer.BadParameter(f"--which {which} does not go with --into: leave one out")
+    seconds = in_seconds(patience, "patience")
     target = options.connect(solr, collection)
     show.compile_kernel()
     with progress.watching() as watching, progress.resumable():
@@ -70,6 +73,7 @@ def annotate(
             rate=rate,
             threads=threads,
             batch=batch,
+            patience=seconds,
             on_error=watching.on_error,
             on_progress=watching.on_progress,
         )

@@ -14,6 +14,7 @@ import typer
 import neardup_solr as nd
 from neardup_solr.choices import Action
 from neardup_solr.cli import options, progress, show
+from neardup_solr.sizes import in_seconds
 
 if TYPE_CHECKING:
     from neardup_solr.progress import OnError
@@ -73,6 +74,7 @@ def gate(
             rich_help_panel=options.WORK,
         ),
     ] = 50,
+    patience: options.PatienceOption = "5m",
     output: options.OutputOption = None,
     format: options.FormatOption = None,
     id_field: options.IdFieldOption = "id",
@@ -108,6 +110,7 @@ def gate(
         rows.check_output(output)
     check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
     reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
+    seconds = in_seconds(patience, "patience")
     target = options.connect(solr, collection, create=index)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
@@ -125,6 +128,7 @@ def gate(
             fq=fq or (),
             index=index,
             batch=batch,
+            patience=seconds,
             keep=options.names(keep),
             on_error=watched.on_error,
             on_progress=watching.on_progress,
@@ -141,7 +145,7 @@ def gate(
         except KeyboardInterrupt:
             if index:
                 show.say(
-                    "What was sent is not yet durable; it is safe to run the same command again."
+                    "What was sent may not be durable; it is safe to run the same command again."
                 )
             raise
     if output is not None:

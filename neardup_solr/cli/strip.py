@@ -6,6 +6,7 @@ import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
+from neardup_solr.sizes import in_seconds
 
 
 def strip(
@@ -15,11 +16,13 @@ def strip(
     rate: options.RateOption = 0,
     threads: options.ThreadsOption = 2,
     batch: options.BatchOption = 1000,
+    patience: options.PatienceOption = "5m",
 ) -> None:
     """Remove our fields from all documents again.
 
     Marks are removed too; nothing else is changed.
     """
+    seconds = in_seconds(patience, "patience")
     target = options.connect(solr, collection)
     with progress.watching() as watching, progress.resumable():
         done = nd.strip(
@@ -28,6 +31,7 @@ def strip(
             rate=rate,
             threads=threads,
             batch=batch,
+            patience=seconds,
             on_error=watching.on_error,
             on_progress=watching.on_progress,
         )

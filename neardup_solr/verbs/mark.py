@@ -47,6 +47,7 @@ def mark(
     clusters: Duplicates | Sequence[Cluster],
     *,
     dry_run: bool = False,
+    patience: float = 300,
     on_progress: OnProgress | None = None,
 ) -> Marks:
     """Mark the members of clusters in their collection, and no other documents.
@@ -58,6 +59,7 @@ def mark(
     that are cleared. After an interruption the same call continues where it stopped. A dry run
     only counts.
 
+    A Solr that is away or restarts is waited for, at most `patience` seconds each time.
     `on_progress` is told how many documents have been sent, after each batch.
 
     Raises ArgumentError if a document is in two clusters, or none of them is in the collection,
@@ -68,18 +70,24 @@ def mark(
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     run = _Run(collection=collection, wanted=_wanted(members))
     require_fields(collection)
-    if not dry_run:
-        collection.commit()  # what an interrupted run has sent counts as well
-    differing = run.differing()
-    if run.wanted and not run.wanted.keys() & run.found.keys():
-        reason = f"no document of these clusters is in the collection {collection.name!r}"
-        raise ArgumentError(reason, "mark the collection that they were found in")
-    for _ in range(0 if dry_run else PASSES):
-        if not differing:
-            break
-        run.send(differing, on_progress)
-        collection.commit()
+    with collection.session.patient(patience):
+        if not dry_run:
+            collection.commit()  # what an interrupted run has sent counts as well
         differing = run.differing()
+        if run.wanted and not run.wanted.keys() & run.found.keys():
+            reason = f"no document of these clusters is in the collection {collection.name!r}"
+            raise ArgumentError(reason, "mark the collection that they were found in")
+        passes = 0
+        while differing and passes < PASSES and not dry_run:
+            outages = collection.session.outages
+            run.send(differing, on_progress)
+            collection.commit()
+            if collection.session.outages > outages:
+                collection.session.until_ready()  # and see what Solr has lost
+                collection.commit()
+            else:
+                passes += 1
+            differing = run.differing()
     if differing and not dry_run:
         documents = "1 document" if len(differing) == 1 else f"{len(differing):,} documents"
         reason = f"the marks of {documents} do not stay: {run.reason}"
@@ -92,6 +100,7 @@ def unmark(
     collection: Collection,
     *,
     dry_run: bool = False,
+    patience: float = 300,
     on_progress: OnProgress | None = None,
 ) -> Marks:
     """Remove all marks from a collection, also those of interrupted runs.
@@ -99,7 +108,7 @@ def unmark(
     Solr rewrites the marked documents, because it cannot remove a value in place; their other
     fields stay. Raises as `mark` does.
     """
-    return mark(collection, (), dry_run=dry_run, on_progress=on_progress)
+    return mark(collection, (), dry_run=dry_run, patience=patience, on_progress=on_progress)
 
 
 def numbers(ids: Iterable[str]) -> dict[str, int]:

@@ -40,6 +40,7 @@ def strip(
     rate: float = 0,
     threads: int = 2,
     batch: int = 1_000,
+    patience: float = 300,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> StripSummary:
@@ -47,7 +48,8 @@ def strip(
 
     Everything else stays as it is, texts included; documents without our fields are not written.
     After an interruption the same call continues where it stopped. `query` (one or several) selects
-    documents; `rate`, `threads`, `batch`, `on_error` and `on_progress` are as for `annotate`.
+    documents; `rate`, `threads`, `batch`, `patience`, `on_error` and `on_progress` are as for
+    `annotate`.
 
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
@@ -70,7 +72,8 @@ def strip(
         failures=Failures(on_error),
         on_progress=on_progress or unheard,
     )
-    run.run([*listed(query), any_of])
+    with collection.session.patient(patience):
+        run.run([*listed(query), any_of])
     run.failures.warn()
     return StripSummary(
         stripped=run.read - run.gone - run.failures.count,

@@ -65,6 +65,7 @@ def annotate(
     rate: float = 0,
     threads: int = 2,
     batch: int = 1_000,
+    patience: float = 300,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> AnnotateSummary:
@@ -84,7 +85,8 @@ def annotate(
 
     `query` (one or several) selects documents. `text` fields and `prefix` are those that `init`
     keeps with the collection; with `into` you may give others. At most `rate` documents a second
-    are written (0: no limit), `batch` at once, by `threads` threads. What Solr refuses goes to
+    are written (0: no limit), `batch` at once, by `threads` threads. A Solr that is away or
+    restarts is waited for, at most `patience` seconds each time. What Solr refuses goes to
     `on_error` and into the summary; if there is no `on_error`, a warning is logged. `on_progress`
     is told how far the work is.
 
@@ -93,19 +95,32 @@ def annotate(
     """
     pace = Pace(rate=rate, threads=threads, batch=batch)
     watching = Watching.of(on_error, on_progress)
-    collection = _renamed(collection, listed(text), prefix, in_place=into is None)
-    if into is not None:
+    with collection.session.patient(patience):
+        collection = _renamed(collection, listed(text), prefix, in_place=into is None)
+        if into is None:
+            return _annotate_in_place(collection, settings, listed(query), which, pace, watching)
         require(which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out")
         if into == collection.name:
             reason = f"{into!r} would be written into itself"
             raise ArgumentError(reason, "name another collection by `into`")
         other = into if isinstance(into, Collection) else _beside(collection, into)
-        return _annotate_into(collection, other, settings, listed(query), pace, watching)
+        sending = Sending(threads=threads, batch_documents=batch, patience=patience)
+        return _annotate_into(collection, other, settings, listed(query), pace, sending, watching)
+
+
+def _annotate_in_place(
+    collection: Collection,
+    settings: Settings | Mapping[str, Any] | None,
+    query: Sequence[str],
+    which: Which,
+    pace: Pace,
+    watching: Watching,
+) -> AnnotateSummary:
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
     found = guard.require_safe(collection)
     settled = settled_for(collection, settings)
     run = _Annotation(collection=collection, settings=settled, which=which)
-    filters = list(listed(query))
+    filters = list(query)
     if which == "missing":
         filters.append(f"-{collection.names.of(SETTINGS)}:[* TO *]")
     rewriting = Rewrite(
@@ -234,6 +249,7 @@ def _annotate_into(
     settings: Settings | Mapping[str, Any] | None,
     query: Sequence[str],
     pace: Pace,
+    sending: Sending,
     watching: Watching,
 ) -> AnnotateSummary:
     guard.require_readable(collection)
@@ -248,7 +264,7 @@ def _annotate_into(
         other,
         settings=settled,
         reading=Reading(),
-        sending=Sending(threads=pace.threads, batch_documents=pace.batch),
+        sending=sending,
         watching=Watching(on_error=watching.on_error),
     )
     return AnnotateSummary(

@@ -106,18 +106,31 @@ class Rewrite:
         """
         self.total = self.collection.count(filters)
         self._canary = Canary(collection=self.collection, own=self.task.own, left=FIRST)
+        session = self.collection.session
+        outages = session.outages
         self._go_through(self.collection.ids(filters), again=False)
         for _ in range(PASSES):
             self.collection.commit()  # so that the changes of others are seen
-            if not self._undone:
-                return
             ids, self._undone = self._undone, []
-            self._go_through(iter(ids), again=True)
+            if session.outages > outages:
+                # Solr may have lost what it had accepted: all are looked at again.
+                outages = session.outages
+                session.until_ready()
+                self.collection.commit()
+                self._go_through(self.collection.ids(filters), again=True)
+            elif not ids:
+                return
+            else:
+                self.redone.update(self._go_through(iter(ids), again=True))
         for id in self._undone:
             self._fail(Refusal(id=id, reason="others changed it before each attempt to write it"))
 
-    def _go_through(self, ids: Iterator[str], *, again: bool) -> None:
-        """Read, order and send at the same time: the next page is read while one is sent."""
+    def _go_through(self, ids: Iterator[str], *, again: bool) -> set[str]:
+        """Read, order and send at the same time: the next page is read while one is sent.
+
+        Returns the ids that were ordered, if they are gone through again.
+        """
+        ordered: set[str] = set()
         pool = ThreadPoolExecutor(1 + self.pace.threads)
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
@@ -126,7 +139,7 @@ class Rewrite:
                 self._count_read(asked, found, again=again)
                 orders = self.task.orders(found, again)
                 if again:
-                    self.redone.update(order.id for order in orders)
+                    ordered.update(order.id for order in orders)
                 for portion in self.pace.portions(orders):
                     while len(waiting) > self.pace.threads:
                         self._acknowledge(waiting.popleft().result())
@@ -134,6 +147,7 @@ class Rewrite:
                     since = self.pace.wait(len(portion), since)
             while waiting:
                 self._acknowledge(waiting.popleft().result())
+            return ordered
         finally:
             # After an error, do not wait for requests that may hang.
             pool.shutdown(wait=False, cancel_futures=True)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 
 from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
 from neardup_solr.choices import Action, MeasureName
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import NeardupError, SettingsError
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.rerank import nearness
 from neardup_solr.minhash import encode, entries
@@ -23,9 +24,11 @@ from neardup_solr.sources import Reading, Source, size_hint
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Batch, Finder, Met, Near, signed_batch
+from neardup_solr.verbs.delivery import Stretch, Target
 from neardup_solr.verbs.gate.meet import Admitted, Matched, Meeting
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
 
+VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents that one query asks about
 _NOT_ADMITTED = -1
 
@@ -63,6 +66,7 @@ def gate(
     index: bool = False,
     batch: int = 50,
     most: int = 100,
+    patience: float = 300,
     id: str = "id",
     text: OneOrMore = "text",
     keep: OneOrMore = (),
@@ -87,7 +91,9 @@ def gate(
     Solr filter queries, count.
 
     With `index`, admitted documents are indexed: a decision is given once Solr has the document,
-    and what Solr refuses is rejected; after the last one they are committed. One query asks about
+    and what Solr refuses is rejected. Now and then, and after the last one, they are committed and
+    looked for, and what Solr has lost is sent again. A Solr that is away or restarts is waited for,
+    at most `patience` seconds each time. One query asks about
     `batch` documents; a decision names at most `most` matches. `id`, `text`, `keep`,
     `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for `index`.
     A document that cannot be indexed is rejected with the reason; a record that makes no document
@@ -100,6 +106,7 @@ def gate(
         tag=tag, hold=hold, reject=reject, exact=exact, measure=measure, max_distance=max_distance
     )
     gating = Gating(batch=batch, most=most, fq=listed(fq), index=index)
+    names = listed(text)
     failures = Failures(on_error)
     size = size_hint(source) if isinstance(source, str | Path) else None
     far = _Far(on_progress=on_progress or unheard, size=size)
@@ -107,7 +114,7 @@ def gate(
         source,
         reading=Reading(
             id=id,
-            text=listed(text),
+            text=names,
             keep=listed(keep),
             source_format=source_format,
             delimiter=delimiter,
@@ -123,7 +130,19 @@ def gate(
         comparer=comparer, filters=gating.fq, fields=(TAG_FIELD,), with_most_shared=True
     )
     meeting = Meeting(collection=collection, finder=finder)
-    run = _Run(meeting=meeting, policy=policy, gating=gating, failures=failures, far=far)
+    run = _Run(
+        meeting=meeting,
+        policy=policy,
+        gating=gating,
+        failures=failures,
+        far=far,
+        target=Target(
+            collection=collection,
+            settings=settings,
+            as_record=lambda one: {id: one.id, names[0]: one.text, **one.kept},
+        ),
+        patience=patience,
+    )
     return Decisions(run.decisions(documents))
 
 
@@ -164,27 +183,45 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
     return settings
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class _Run:
-    """Decides about documents, one after the other."""
+    """Decides about documents, one after the other; `stretch` holds what is not verified yet."""
 
     meeting: Meeting
     policy: Policy
     gating: Gating
     failures: Failures
     far: _Far
+    target: Target
+    patience: float
+    stretch: Stretch = field(default_factory=Stretch)
 
     def decisions(self, documents: Iterable[Document]) -> Iterator[Decision]:
         """The decisions about documents, batch by batch."""
         remaining = iter(documents)
-        with Spill() as spill:
+        with Spill() as spill, self.target.collection.session.patient(self.patience):
             admitted = Admitted.none(spill)
-            while batch := list(islice(remaining, self.gating.batch)):
-                yield from self._decided(batch, admitted)
-                self.far.tell(len(batch))
-        if self.gating.index:
-            self.meeting.collection.commit()
+            try:
+                while batch := list(islice(remaining, self.gating.batch)):
+                    yield from self._decided(batch, admitted)
+                    self.far.tell(len(batch))
+                    if len(self.stretch.documents) >= VERIFIED_EVERY:
+                        self._verify()
+            except KeyboardInterrupt:
+                self.target.collection.session.hurry()
+                with suppress(NeardupError):
+                    self._verify()
+                raise
+            self._verify()
         self.failures.warn()
+
+    def _verify(self) -> None:
+        """See that Solr has what was indexed; what it loses each time is told as failed."""
+        if self.gating.index:
+            self.target.verify(self.stretch)
+            for error in self.stretch.dead:
+                self.failures.add(error)
+            self.stretch = Stretch()
 
     def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         problems = [entries.problem(document) for document in documents]
@@ -250,13 +287,21 @@ class _Run:
             return {}
         documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
         encoded = encode.encoded(documents, self.meeting.comparer.settings)
+        answer = self.target.take([json for json, _ in encoded])
         refused = {}
-        for refusal in self.meeting.collection.add([json for json, _ in encoded]):
+        for refusal in answer.refused:
             reason = f"Solr refused it: {refusal.reason}"
             for row in rows:
                 document = decisions[row].document
                 if document.id == refusal.id:
                     refused[row] = Decision(document=document, action=REJECT, reason=reason)
+        names = {decisions[row].id for row in refused}
+        taken = {one.id: one for one in documents if one.id not in names}
+        self.stretch.again = self.stretch.again or not self.stretch.documents.keys().isdisjoint(
+            taken
+        )
+        self.stretch.documents |= taken
+        self.stretch.versions.update(answer.versions)
         return refused
 
 
