@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any, Final, TypeAlias
 
@@ -45,7 +45,7 @@ def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
     """What `read_json` turns into records, as it is written."""
     source, is_array = _begun(source)
     if is_array:
-        return _elements(source, reading.max_doc_bytes)
+        return (raw or b"" for raw in _elements(source, reading.max_doc_bytes))
     return (
         raw or b""
         for raw in lines(source, _room(reading.max_doc_bytes))
@@ -86,6 +86,9 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
             text = found[text_name] if text_name in found else found.get(_key(text_name, found))
         kept = _present(found, reading.keep) if reading.keep else NOTHING
         made = record(position, id, text, reading=reading, kept=kept)
+        if kept and raw and (name := _rounded(kept, found, raw)):
+            reason = f"the column {name!r} has a whole number over 64 bits"
+            made = RecordError(position, reason)
         if type(made) is RecordError:
             made.record = _original(found, raw)
         yield made
@@ -112,6 +115,27 @@ def _whole_number(raw: bytes | str, name: str) -> object:
         return float("nan")
 
 
+def _rounded(kept: Mapping[str, Any], found: dict[str, Any], raw: bytes | str) -> str | None:
+    """A kept column with a whole number over 64 bits, of which orjson made a float."""
+    for name, value in kept.items():
+        parts = value if type(value) is list else [value]
+        if any(type(part) is float and abs(part) >= 2**63 for part in parts):
+            written = _written(raw, _key(name, found))
+            if any(type(part) is int for part in written):
+                return name
+    return None
+
+
+def _written(raw: bytes | str, name: str) -> list[object]:
+    """The parts of a column, huge whole numbers as they are written."""
+    try:
+        value = json.loads(raw)[name]
+    except RecursionError:
+        return []
+    parts = value if isinstance(value, list) else [value]
+    return [part for part in parts if not isinstance(part, int) or abs(part) >= 2**63]
+
+
 def _original(found: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:
     """An object as its source has it; whole numbers over 64 bits are floats in `found`."""
     if not raw:
@@ -135,19 +159,54 @@ def _of_lines(source: Opened, reading: Reading) -> Iterator[Found]:
             yield "", RecordError(f"{where}{number}", too_large(limit)), b""
             continue
         try:
-            found = orjson.loads(raw)
+            yield _parsed(f"{where}{number}", raw)
         except ValueError as error:
             if raw.strip():
                 yield _second_look(f"{where}{number}", raw, error, reading)
-            continue
-        yield f"{where}{number}", found, raw
+
+
+def _parsed(position: str, raw: bytes) -> Found:
+    """What is written in JSON, or the error that says that it has a key twice.
+
+    Raises ValueError if it is not JSON.
+    """
+    found = orjson.loads(raw)
+    if type(found) is dict and _repeats(found, raw):
+        reason = _repetition(raw)
+        return position, RecordError(position, reason, record=as_text(raw)), b""
+    return position, found, raw
+
+
+def _repeats(found: dict[str, Any], raw: bytes) -> bool:
+    """Whether an object has a key twice: it is written with more quotes than what was read of it.
+
+    Most objects have no quotes within their texts and no other objects: that is seen soonest.
+    """
+    quotes = raw.count(b'"')
+    if quotes == 2 * (len(found) + list(map(type, found.values())).count(str)):
+        return False
+    try:
+        return quotes > orjson.dumps(found).count(b'"')
+    except TypeError:  # orjson's own, for more than 254 levels
+        return False
+
+
+def _repetition(raw: bytes) -> str:
+    """The reason for an object with a key twice: which value counts cannot be told."""
+    twice: list[str] = []
+
+    def see(pairs: list[tuple[str, Any]]) -> None:
+        names = [name for name, _ in pairs]
+        twice.extend(name for name in names if names.count(name) > 1)
+
+    json.loads(raw, object_pairs_hook=see)
+    return f"malformed JSON: the key {twice[0]!r} appears twice"
 
 
 def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading) -> Found:
     """Tell invalid UTF-8 from malformed JSON; if lossy, read it anyway."""
     try:
-        text = decoded(raw, reading)
-        return position, orjson.loads(text), text
+        return _parsed(position, decoded(raw, reading).encode())
     except Unusable as problem:
         return position, unusable(position, problem), b""
     except ValueError:
@@ -158,23 +217,27 @@ def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading)
 def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
     where = f"{source.name}, record "
     for number, raw in enumerate(_elements(source, reading.max_doc_bytes), 1):
+        position = f"{where}{number}"
+        if raw is None:
+            yield position, RecordError(position, too_large(reading.max_doc_bytes)), b""
+            continue
         try:
-            yield f"{where}{number}", orjson.loads(raw), raw
+            yield _parsed(position, raw)
         except ValueError as error:
-            yield _second_look(f"{where}{number}", raw, error, reading)
+            yield _second_look(position, raw, error, reading)
 
 
 # A string is one token; a single quote begins one that ends in a later block.
 _TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["\[\]{},]', re.DOTALL)
 
 
-def _elements(source: Opened, limit: int) -> Iterator[bytes]:
+def _elements(source: Opened, limit: int) -> Iterator[bytes | None]:
     """The elements of a JSON array as they are written, in bounded memory.
 
-    Raises RecordError if the array does not end, or if an element takes more room than a text of
-    `limit` bytes may need.
+    None stands for one that takes more room than a text of `limit` bytes may need. Raises
+    RecordError if the array does not end.
     """
-    held, start, at, depth, number = b"", 0, 0, 0, 1
+    held, start, at, depth = b"", 0, 0, 0
     waiting = bytearray()
     stream = blocks(source)
     for block in chain(stream, (b"",)):
@@ -198,21 +261,53 @@ def _elements(source: Opened, limit: int) -> Iterator[bytes]:
                 start = token.end()
                 if mark == _COMMA or element.strip():
                     yield element
-                    number += 1
             if depth == 0:
                 _require_the_end(source, chain([held[start:]], stream))
                 return
         else:
             at = len(held)
         if len(held) - start > _room(limit):
-            reason = f"{too_large(limit)}; what follows it is not read"
-            raise RecordError(f"{source.name}, record {number}", reason)
+            found = _passed_over(chain([held[at:]], stream), depth)
+            yield None
+            if found is None:
+                break
+            held, depth = found
+            start = at = 0
+            if depth == 0:
+                _require_the_end(source, chain([held], stream))
+                return
     reason = "the file ends too early (the array is not closed)"
     raise RecordError(f"{source.name}, at its end", reason)
 
 
 _QUOTE: Final = ord('"')
 _COMMA: Final = ord(",")
+_MARK: Final = re.compile(rb'["\[\]{},]')
+_IN_STRING: Final = re.compile(rb'["\\]')
+
+
+def _passed_over(stream: Iterable[bytes], depth: int) -> tuple[bytes, int] | None:
+    """What follows an element that is not to be held, and the depth there; None if it does not end.
+
+    The depth is 1 after a comma, 0 at the end of the array. The stream begins outside a string.
+    """
+    in_string, begin = False, 0
+    for block in stream:
+        at = begin
+        while found := (_IN_STRING if in_string else _MARK).search(block, at):
+            mark, at = block[found.start()], found.end()
+            if mark == _QUOTE:
+                in_string = not in_string
+            elif in_string:
+                at += 1  # a backslash, and what it escapes
+            elif mark in b"[{":
+                depth += 1
+            elif mark in b"]}":
+                depth -= 1
+            if not in_string and (depth == 0 or (depth == 1 and mark == _COMMA)):
+                return block[at:], depth
+        begin = max(0, at - len(block))
+    return None
 
 
 def _require_the_end(source: Opened, rest: Iterator[bytes]) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import gzip
 import io
+import json
 import os
 import socket
 import subprocess
@@ -69,6 +70,9 @@ BAD_RECORDS: dict[str, tuple[str, bytes, str]] = {
     "json_null_text": ("jsonl", b'{"id":1,"text":null}\n', "no text: 'text' is missing or null"),
     "json_number_text": ("jsonl", b'{"id":1,"text":5}\n', "in 'text' is the number 5, not text"),
     "json_mixed_list": ("jsonl", b'{"id":1,"text":["a",1]}\n', "the text in 'text' is a list"),
+    "json_key_twice": ("jsonl", b'{"id":1,"text":"a","id":2}\n', "the key 'id' appears twice"),
+    "json_key_twice_inside": ("jsonl", b'{"id":1,"text":"a","b":{"c":"d","c":1}}\n', "'c' appears"),
+    "json_key_twice_escaped": ("jsonl", b'{"id":1,"text":"\\"","\\u0069d":2}\n', "'id' appears"),
     "json_too_large": ("jsonl", b'{"id":1,"text":"' + b"word " * 300 + b'"}\n', "too_large"),
 }
 
@@ -107,6 +111,39 @@ def test_a_kept_object_of_too_many_levels_costs_its_record_only(tmp_path: Path) 
     assert len(list(read(path, reading=Reading(keep=("tags",)), on_error=errors.append))) == 2
     assert "the column 'tags' cannot be kept as JSON" in errors[0].reason
     assert errors[0].id == "7"
+
+
+@pytest.mark.parametrize(
+    "value", ["9" * 20, "-" + "9" * 30, "[1, 18446744073709551616]", "1" + "0" * 300]
+)
+def test_a_kept_number_that_would_be_rounded_costs_its_record_only(
+    tmp_path: Path, value: str
+) -> None:
+    """A whole number over 64 bits, in a list too; a float of that size is kept."""
+    path = tmp_path / "a.jsonl"
+    lines = (f'{{"id":{at},"text":"a","n":{each}}}\n' for at, each in enumerate((1, 1e30, value)))
+    path.write_text("".join(lines))
+    errors: list[RecordError] = []
+    found = read(path, reading=Reading(keep=("n",)), on_error=errors.append)
+    assert [one.kept["n"] for one in found] == [1, 1e30]
+    assert [error.reason for error in errors] == ["the column 'n' has a whole number over 64 bits"]
+    assert errors[0].record == json.loads(path.read_text().splitlines()[-1])
+
+
+@pytest.mark.parametrize(
+    "object",
+    [
+        {"id": 1, "text": 'a "quoted" word \\ "'},
+        {"id": 1, "text": "a", "tags": ["b", "b", {"id": 2, "text": "c"}], "more": {"id": 3}},
+        {"id": 1, "text": "a", 'a"b': '"', "": ""},
+    ],
+)
+def test_quotes_and_objects_within_are_no_keys_that_repeat(tmp_path: Path, object: object) -> None:
+    """Whatever the texts hold, only a key that is there twice is an error."""
+    path = tmp_path / "a.jsonl"
+    escaped = json.dumps(object).replace("b", "\\u0062")
+    path.write_text(f"{json.dumps(object)}\n{escaped}\n")
+    assert len(list(read(path))) == 2
 
 
 def test_an_error_on_a_text_names_the_id(tmp_path: Path) -> None:

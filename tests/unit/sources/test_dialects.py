@@ -339,15 +339,38 @@ def test_an_array_that_does_not_end_as_it_should(tmp_path: Path, name: str) -> N
     assert errors[0].startswith(words)
 
 
-def test_an_element_over_the_limit_ends_the_array(tmp_path: Path) -> None:
-    """It is not held, and what follows is not guessed at."""
+HUGE = {
+    "string": '"%s"' % ("x" * 2_000_000),
+    "marks": '"%s"' % ("]}{[,:" * 300_000),
+    "escapes": '"%s"' % (r"\"\\" * 400_000),
+    "numbers": f"[{'1,' * 900_000}1]",
+    "objects": '{"a":[{"b":"]"}]},' * 90_000 + "1",
+    "levels": "[" * 300_000 + "]" * 300_000,
+    "backslashes": '"%s"' % ("\\" * 1_000_000),
+}
+
+
+@pytest.mark.parametrize("kind", HUGE)
+@pytest.mark.parametrize("block", [4_099, 2**18])
+def test_an_element_over_the_limit_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, block: int
+) -> None:
+    """It is one error and not held; those after it are read, and so is the end of the array."""
+    monkeypatch.setattr("neardup_solr.sources.lines.BLOCK", block)
     reading = Reading(max_doc_bytes=1_000)
-    huge = "x" * 2_000_000
-    content = f'[{ELEMENTS},{{"id":"7","text":"{huge}"}},{{"id":"8","text":"a"}}]'
-    found, errors, _ = told(write(tmp_path / "a.json", content), reading)
-    assert len(found) == 6
-    assert errors[0].startswith("too_large")
-    assert errors[0].endswith("what follows it is not read")
+    element = f'{{"id":"7","text":"a","more":[{HUGE[kind]}]}}'
+    for content, ids, words in (
+        (f'[{ELEMENTS},{element},{{"id":"8","text":"a"}}]', [*"012345", "8"], None),
+        (f"[{ELEMENTS},{element}]", [*"012345"], None),
+        (f"[{ELEMENTS},{element} ", [*"012345"], "the file ends too early"),
+        (f"[{ELEMENTS},{element}] x", [*"012345"], "what follows the array is not read"),
+        (f"[{element},{ELEMENTS}]", [*"012345"], None),
+    ):
+        found, errors, _ = told(write(tmp_path / "a.json", content), reading)
+        assert [id for id, _ in found] == ids
+        assert errors[0] == "too_large: more than 1,000 bytes"
+        assert len(errors) == (2 if words else 1)
+        assert errors[-1].startswith(words or "too_large")
 
 
 @settings(

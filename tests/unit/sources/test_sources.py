@@ -42,7 +42,7 @@ GOOD: dict[str, str] = {
     "a.tsv": "text\tid\nCafé Übermut\t1\n日本  本屋\t2\n\t3\n",
     "a.jsonl": '{"id":1,"text":"Café Übermut"}\n\n{"text":["日本  本屋"],"id":"2"}\n'
     '{"id":"3","text":"","more":[1]}',
-    "a.ndjson": '{"id":0,"id":1,"text":"Caf\\u00e9 Übermut"}\n{"id":"2","text":"日本  本屋"}\n'
+    "a.ndjson": '{"id":1,"text":"Caf\\u00e9 Übermut"}\n{"id":"2","text":"日本  本屋"}\n'
     '{"id":"3","text":""}\n',
 }
 
