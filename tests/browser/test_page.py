@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,10 +17,14 @@ from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.wait import WebDriverWait
 
+import neardup_solr as nd
 from neardup_solr.reports.html import Page
+from neardup_solr.reports.html.invisibles import shown
+from neardup_solr.verbs.duplicates import cells
 from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
 from tests.browser.pages import crowded_page, large_page, page_of, small_page
 
+Recorded = Callable[[str, str], None]  # a figure of the table of faults
 MOST_ELEMENTS = 3_000  # in the document at a time, however large the report
 READABLE = 4.5  # contrast of text, WCAG 2.2 AA
 
@@ -384,6 +392,100 @@ def test_hostile_texts_are_texts(open_page: OpenPage) -> None:
     assert all(f"U+{code}" in shown for code in ("202E", "0000", "001B", "FEFF", "D83D"))
     assert not set("\u202e\u2066\u200f\x00\x1b") & set(shown)
     assert first(chrome, "h1").text == "<script>alert(7)</script>U+202E title"
+    assert first(chrome, "h1 .escape").get_attribute("title") == "changes the reading direction"
+
+
+# What tries to run or to load, in markup, in templates, in scripts, in styles and in addresses.
+PAYLOADS = (
+    "<script>HARM</script>", "</script><script>HARM</script>", "<ScRiPt>HARM</sCrIpT>",
+    '<script src="//127.0.0.1:9/x.js"></script>', "<img src=x onerror=HARM>",
+    "<img src=http://127.0.0.1:9/x.png>", "<svg onload=HARM>", "<svg><script>HARM</script></svg>",
+    "<svg><animate onbegin=HARM attributeName=x dur=1s>", "<math><mtext><img src=x onerror=HARM>",
+    "<iframe src=javascript:HARM>", '<iframe srcdoc="<script>parent.HARM</script>">',
+    '<a href="javascript:HARM">x</a>', "javascript:HARM", "<object data=javascript:HARM>",
+    "<embed src=//127.0.0.1:9/x>", "<link rel=stylesheet href=//127.0.0.1:9/x.css>",
+    "<style>@import '//127.0.0.1:9/x.css'; *{background:url(//127.0.0.1:9/x)}</style>",
+    "<base href=//127.0.0.1:9/>", "<meta http-equiv=refresh content='0;url=//127.0.0.1:9/'>",
+    "<form action=//127.0.0.1:9/><input autofocus onfocus=HARM>", "<details open ontoggle=HARM>",
+    "<video><source onerror=HARM></video>", "<body onload=HARM>", "<input onblur=HARM autofocus>",
+    "<template><script>HARM</script></template>", "<noscript><p title='</noscript><img src=x "
+    "onerror=HARM>'>", "{{constructor.constructor('HARM')()}}", "${HARM}", "`${HARM}`", "#{HARM}",
+    '"><img src=x onerror=HARM>', "'><img src=x onerror=HARM>", "'-HARM-'", '";HARM;//',
+    "</title><img src=x onerror=HARM>", "</textarea><img src=x onerror=HARM>",
+    "</style><img src=x onerror=HARM>", "--><img src=x onerror=HARM>", "<!--<script>",
+    "]]><img src=x onerror=HARM>", "<x style=behavior:url(#default)>", "&lt;img src=x&gt;",
+    "\\u003cimg src=x onerror=HARM\\u003e", "<\x00script>HARM</script>",
+    "\u202e<img src=x onerror=HARM>", "\uff1cscript\uff1eHARM\uff1c/script\uff1e",
+    '<img src="x` `<script>HARM</script>"` `>', "__proto__", "constructor",
+)  # fmt: skip
+HARMS = [payload.replace("HARM", "(window.harm=1,alert(1))") for payload in PAYLOADS]
+
+
+def dialogs(chrome: Chrome) -> int:
+    """How many dialogs are open."""
+    try:
+        _ = chrome.switch_to.alert.text
+    except NoAlertPresentException:
+        return 0
+    return 1
+
+
+def test_hostile_ids_texts_and_names(open_page: OpenPage, record_property: Recorded) -> None:
+    """Payloads in every place that takes a text: no dialog, no request, no code of theirs."""
+    groups = [{harm: f"{harm} some words {harm}", f"{harm} 2": f"{harm} words"} for harm in HARMS]
+    parts = dict.fromkeys(HARMS, HARMS[0]) | dict.fromkeys(HARMS[:3], HARMS[1])
+    page = replace(page_of(groups), title=HARMS[1], notes=HARMS, parameters=parts, summary=parts)
+    chrome = open_page(page)
+    count_becomes(chrome, f"{len(HARMS)} clusters")
+    for harm in ("", "<img src=x", "</script>", "javascript:"):  # what is found is marked
+        first(chrome, "#query").clear()
+        first(chrome, "#query").send_keys(harm or "some")
+        chrome.execute_script("return new Promise((resume) => setTimeout(resume, 50))")
+        open_everything(chrome)
+        for opener in css(chrome, "#how summary"):
+            chrome.execute_script("arguments[0].click()", opener)
+    assert chrome.execute_script("return window.harm") is None
+    assert dialogs(chrome) == 0
+    assert complaints(chrome) == []
+    asked = [url for url in requests(chrome) if not url.startswith("data:")]
+    assert asked == [chrome.current_url]
+    record_property("S4", f"HTML: {len(HARMS)} payloads, 0 dialogs, {len(asked) - 1} requests")
+
+
+def test_hostile_values_in_a_notebook(chromium: Chrome, tmp_path: Path) -> None:
+    """A notebook has no policy of ours: its cells are harmless by themselves."""
+    documents = [nd.Document(id=f"{harm} {copy}", text=f"{at} {harm} some words here")
+                 for at, harm in enumerate(HARMS) for copy in (1, 2)]  # fmt: skip
+    found = nd.duplicates(documents, texts=True, min_similarity=0.99)
+    path = tmp_path / "cells.html"
+    parts = [found.clusters[at : at + cells.MOST] for at in range(0, len(HARMS), cells.MOST)]
+    html = "".join(replace(found, clusters=part)._repr_html_() for part in parts)
+    path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{html}", "utf-8")
+    requests(chromium)  # those before do not count
+    chromium.get(path.as_uri())
+    assert len(css(chromium, "tbody tr")) == len(found.clusters) > 40
+    assert chromium.execute_script("return window.harm") is None
+    assert dialogs(chromium) == 0
+    assert [url for url in requests(chromium) if "127.0.0.1" in url] == []
+    assert css(chromium, "img, script, svg, iframe, a, style, link, object, embed, form") == []
+
+
+def test_marks_are_the_same_everywhere(open_page: OpenPage) -> None:
+    """The page's script and the notebook's HTML mark the same characters, and say the same."""
+    chrome = open_page(small_page())
+    marked = chrome.execute_script("""
+        const found = [];
+        for (let code = 0; code < 0x110000; code += 1) {
+          const text = String.fromCodePoint(code);
+          if (text.replace(IN_IDS, "") === "") found.push([code, meaning(text)]);
+        }
+        return found;""")
+    ours = [(code, re.search('title="(.*)"', shown(chr(code), is_id=True)))
+            for code in range(0x110000) if unicodedata.category(chr(code)) != "Cn"]  # fmt: skip
+    known = {code for code, _ in ours}
+    assert [[code, mark[1]] for code, mark in ours if mark] == [
+        one for one in marked if one[0] in known
+    ]
 
 
 @pytest.mark.parametrize("width", [320, 390, 700, 1000])

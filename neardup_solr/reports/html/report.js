@@ -53,11 +53,16 @@ const counted = (value, one, many = `${one}s`) => `${number(value)} ${value === 
 const decimal = (value) => Math.min(value, value < 1 ? 0.999 : 1).toFixed(3); // 1 is only what is 1
 const unpacked = (text) => text.replaceAll(" \u2009", "").replaceAll("\u2009", "").replaceAll("\u00a0", " ");
 
-// Controls, format characters (bidi overrides too), unpaired surrogates, blank letters.
-const INVISIBLE = "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\u2028\\u2029\\u115f\\u1160\\u3164\\uffa0\\u034f";
+// Controls, format characters (bidi overrides too), unpaired surrogates, variants, blank letters.
+const INVISIBLE = "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\u2800";
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const meaning = (character) => {
+  if (DIRECTION.test(character)) return "changes the reading direction";
+  return /\p{Cc}/u.test(character) ? "a control character" : "an invisible character";
+};
 const IN_IDS = new RegExp(`[${INVISIBLE}]`, "gu");
-// Joiners belong to the spelling of several scripts and of emoji.
-const IN_TEXTS = new RegExp(`(?![\\u200c\\u200d])[${INVISIBLE}]`, "gu");
+// Joiners and variants belong to the spelling of several scripts and of emoji.
+const IN_TEXTS = new RegExp(`(?![\\u200c\\u200d\\ufe0e\\ufe0f])[${INVISIBLE}]`, "gu");
 
 function visible(text, pattern) {
   const parts = [];
@@ -65,7 +70,7 @@ function visible(text, pattern) {
   for (const match of text.matchAll(pattern)) {
     if (parts.length > 1000) break;
     const code = match[0].codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
-    parts.push(text.slice(at, match.index), make("span", { class: "escape" }, `U+${code}`));
+    parts.push(text.slice(at, match.index), make("span", { class: "escape", title: meaning(match[0]) }, `U+${code}`));
     at = match.index + match[0].length;
   }
   parts.push(parts.length > 1000 ? text.slice(at).replace(pattern, "\ufffd") : text.slice(at));

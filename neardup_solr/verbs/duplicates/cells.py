@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from neardup_solr.records import largest
+from neardup_solr.reports.html.invisibles import shown
 
 if TYPE_CHECKING:
     from neardup_solr.records import Cluster
@@ -18,11 +19,11 @@ LONGEST = 80  # characters of a text
 
 def page(found: Duplicates) -> str:
     """The HTML that a notebook shows for a result."""
-    shown = largest(found.clusters, MOST)
-    rows = "".join(f"<tr>{''.join(_cells(found, one))}</tr>" for one in shown)
+    clusters = largest(found.clusters, MOST)
+    rows = "".join(f"<tr>{''.join(_cells(found, one))}</tr>" for one in clusters)
     heads = "".join(f"<th>{name}</th>" for name in ("documents", "similarity", "keep", "near it"))
     table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
-    more = len(found.clusters) - len(shown)
+    more = len(found.clusters) - len(clusters)
     note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>"
     return f"<p>{escape(repr(found)[1:-1])}</p>{table}{note if more else ''}"
 
@@ -40,4 +41,4 @@ def _cells(found: Duplicates, cluster: Cluster) -> Iterator[str]:
 def _shown(found: Duplicates, id: str) -> str:
     text = found.texts.get(id, "")
     cut = f"{text[:LONGEST]}…" if len(text) > LONGEST else text
-    return f"<b>{escape(id)}</b> {escape(cut)}"
+    return f"<b>{shown(id, is_id=True)}</b> {shown(cut)}"
