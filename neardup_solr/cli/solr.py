@@ -28,28 +28,48 @@ Port = Annotated[
     int | None,
     typer.Option(help="Port on 127.0.0.1.", show_default="the last one, else a free one"),
 ]
+Password = Annotated[
+    bool | None,
+    typer.Option(
+        "--password/--no-password",
+        help="Ask for a user and a password, generated and kept in a file.",
+        show_default="as before, at first none",
+    ),
+]
 
 
 @app.command()
-def start(heap: Heap = None, port: Port = None) -> None:
+def start(heap: Heap = None, port: Port = None, password: Password = None) -> None:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
-    found = embedded.start(heap=heap, port=port)
+    found = embedded.start(heap=heap, port=port, password=password)
     verb = "runs" if found.started_now else "runs already"
     typer.echo(
         f"Solr {embedded.SOLR_VERSION} {verb} at {found.url} "
         f"(pid {found.pid}, heap {found.heap}, data in {found.home})"
     )
+    if found.password is not None:
+        typer.echo(f"It asks for a user and a password: {_user(found.password)}")
     if not found.started_now:
-        _say_what_was_not_done(found, heap, port)
+        _say_what_was_not_done(found, heap, port, password)
 
 
-def _say_what_was_not_done(found: Server, heap: str | None, port: int | None) -> None:
-    """Refuse --heap and --port for a running Solr instead of ignoring them."""
-    if (heap and heap.lower() != found.heap) or (port and port != found.port):
+def _user(password: Path) -> str:
+    """The user that an embedded Solr asks for, and where the password is."""
+    from neardup_solr.embedded.password import USER
+
+    return f"{USER}, and that in {password}"
+
+
+def _say_what_was_not_done(
+    found: Server, heap: str | None, port: int | None, password: bool | None
+) -> None:
+    """Refuse options for a running Solr instead of ignoring them."""
+    is_other = (heap and heap.lower() != found.heap) or (port and port != found.port)
+    if is_other or password not in (None, found.password is not None):
         raise ServerError(
-            "--heap and --port do not change a running Solr",
+            "--heap, --port and --password do not change a running Solr",
             "stop it first with: neardup solr stop",
         )
 
@@ -81,6 +101,8 @@ def _facts(found: Server) -> Iterator[tuple[str, str]]:
     yield "port", str(found.port)
     yield "heap", found.heap
     yield "since", found.started
+    if found.password is not None:
+        yield "user", _user(found.password)
     yield "data", f"{found.home} ({_megabytes(found.home)})"
     cores = embedded.cores(found)
     if cores is None:

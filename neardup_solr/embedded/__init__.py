@@ -7,6 +7,7 @@ from neardup_solr.embedded.layout import SOLR_VERSION
 from neardup_solr.embedded.lifecycle import (
     Server,
     cores,
+    credentials,
     data,
     follow,
     logs,
@@ -22,6 +23,7 @@ __all__ = [
     "SOLR_VERSION",
     "Server",
     "cores",
+    "credentials",
     "data",
     "follow",
     "logs",

@@ -59,6 +59,16 @@ class Layout:
         return self.server / "tmp"
 
     @property
+    def security(self) -> Path:
+        """Solr's own file of users and what they may do."""
+        return self.solr_home / "security.json"
+
+    @property
+    def password(self) -> Path:
+        """What the embedded Solr asks for, if it does; `reset` keeps it."""
+        return self.server / "password"
+
+    @property
     def state(self) -> Path:
         return self.server / "state.json"
 

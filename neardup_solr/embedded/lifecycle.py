@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from neardup_solr.embedded import jars, process
+from neardup_solr.embedded import password as secured
 from neardup_solr.embedded.layout import (
     Layout,
     State,
@@ -37,7 +38,8 @@ class Server:
 
     `url` ends with /solr, to which a slash and a core's name can be added; `heap` is Java's -Xmx;
     `home` holds everything it has on disk; `started` is UTC, ISO 8601; `started_now` is False if
-    the server was running already.
+    the server was running already; `password` is the file of the password that it asks for, None
+    if it asks for none.
     """
 
     url: str
@@ -47,6 +49,7 @@ class Server:
     home: Path
     started: str
     started_now: bool
+    password: Path | None = None
 
 
 def to_stderr(line: str) -> None:
@@ -91,18 +94,24 @@ def _server(place: Layout, state: State, *, started_now: bool) -> Server:
         home=place.home,
         started=state.started,
         started_now=started_now,
+        password=place.password if secured.credentials(place) else None,
     )
 
 
 def start(
-    *, heap: str | None = None, port: int | None = None, tell: Callable[[str], None] = to_stderr
+    *,
+    heap: str | None = None,
+    port: int | None = None,
+    password: bool | None = None,
+    tell: Callable[[str], None] = to_stderr,
 ) -> Server:
     """The running embedded Solr, started if need be.
 
     `heap` is a size for Java such as "2g" (default: $NEARDUP_SOLR_HEAP, else 1g); `port` is one of
-    127.0.0.1 (default: the last one used, else the first free one from 18983); a server that runs
-    already keeps its own. `tell` gets a line about what takes time or turns out otherwise. The
-    first start downloads Solr (73 MB).
+    127.0.0.1 (default: the last one used, else the first free one from 18983); with `password` it
+    asks for a user and a password, which is generated and kept until a start with False (default:
+    as before, at first none). A server that runs already keeps its own. `tell` gets a line about
+    what takes time or turns out otherwise. The first start downloads Solr (73 MB).
 
     Raises ArgumentError if there can be no such heap or port; ServerError if Solr cannot be
     downloaded or started.
@@ -114,7 +123,11 @@ def start(
     if server := _found(place):
         return server
     with turn(place, tell):
-        return _found(place) or _adopted(place, tell) or _launched(place, size, port, tell)
+        if server := _found(place) or _adopted(place, tell):
+            return server
+        if password is not None:
+            secured.choose(place, asked=password)
+        return _launched(place, size, port, tell)
 
 
 @contextmanager
@@ -215,6 +228,7 @@ def prepare(place: Layout) -> None:
         shutil.copyfile(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml")
         shutil.rmtree(place.configset, ignore_errors=True)
         shutil.copytree(source / "conf", place.configset, ignore=shutil.ignore_patterns(".*"))
+        secured.lay_out(place)
 
 
 def stop(*, timeout: float = 30.0, tell: Callable[[str], None] = to_stderr) -> bool:
@@ -239,7 +253,10 @@ def _stopped(place: Layout, timeout: float) -> bool:
 
 
 def reset(*, tell: Callable[[str], None] = to_stderr) -> None:
-    """Stop the embedded Solr and delete its cores, logs and remembered port; the jars stay."""
+    """Stop the embedded Solr and delete its cores, logs and remembered port.
+
+    The jars stay, and so does a password.
+    """
     place = layout()
     if not place.server.is_dir():
         return
@@ -254,10 +271,16 @@ def reset(*, tell: Callable[[str], None] = to_stderr) -> None:
 
 def cores(server: Server) -> dict[str, int] | None:
     """The names of its cores, each with its number of documents; None if it does not answer."""
-    said = ask(server.port, "/solr/admin/cores?action=STATUS&wt=json", timeout=30)
+    headers = secured.header(Layout(home=server.home))
+    said = ask(server.port, "/solr/admin/cores?action=STATUS&wt=json", 30, headers=headers)
     if said is None:
         return None
     return {name: core["index"]["numDocs"] for name, core in sorted(said["status"].items())}
+
+
+def credentials(server: Server) -> tuple[str, str] | None:
+    """User and password that a server asks for; None if it asks for none."""
+    return secured.credentials(Layout(home=server.home))
 
 
 def data() -> Path:

@@ -11,10 +11,11 @@ import socket
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup_solr.embedded import password
 from neardup_solr.embedded.layout import INSTALL, Layout, server_extra
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.sizes import in_bytes
@@ -160,12 +161,15 @@ def environment(class_path: str) -> dict[str, str]:
     """The user's environment without variables that would change this Solr.
 
     Solr reads SOLR_* and ZK_* as settings: a ZK_HOST meant for production would make it join
-    that cluster. The locale lets Java open folders whose names are not ASCII.
+    that cluster. The locale lets Java open folders whose names are not ASCII. Passwords of another
+    Solr and of proxies stay out: Solr shows its environment to those who ask for its metrics.
     """
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("SOLR_", "ZK_")) and name != "DEFAULT_CONFDIR"
+        if not name.startswith(("SOLR_", "ZK_", "NEARDUP_"))
+        and not name.lower().endswith("_proxy")
+        and name != "DEFAULT_CONFDIR"
     }
     return {**kept, "CLASSPATH": class_path, "LC_ALL": "C.UTF-8"}
 
@@ -258,13 +262,15 @@ def free_port() -> int:
     )
 
 
-def ask(port: int, path: str, timeout: float = 5) -> dict[str, Any] | None:
+def ask(
+    port: int, path: str, timeout: float = 5, *, headers: Mapping[str, str] | None = None
+) -> dict[str, Any] | None:
     """The server's own JSON answer to GET `path`; None if there is no such answer."""
     from http.client import HTTPConnection, HTTPException
 
     connection = HTTPConnection(HOST, port, timeout=timeout)
     try:
-        connection.request("GET", path)
+        connection.request("GET", path, headers=dict(headers or {}))
         answer = connection.getresponse()
         content = json.loads(answer.read())
         return content if answer.status == 200 and isinstance(content, dict) else None
@@ -276,13 +282,14 @@ def ask(port: int, path: str, timeout: float = 5) -> dict[str, Any] | None:
 
 def answers(place: Layout, port: int) -> bool:
     """Whether the Solr at the port is this home's; its cores may still be loading."""
-    said = ask(port, "/solr/admin/info/system?wt=json")
+    said = ask(port, "/solr/admin/info/system?wt=json", headers=password.header(place))
     return said is not None and Path(str(said.get("solr_home"))) == place.solr_home
 
 
 def has_loaded(place: Layout, port: int) -> bool:
     """Whether every core on the disk is loaded, or has failed to: Solr answers before that."""
-    said = ask(port, "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json")
+    path = "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json"
+    said = ask(port, path, headers=password.header(place))
     on_disk = len(list(place.cores.glob("*/core.properties")))
     return said is not None and len(said["status"]) + len(said["initFailures"]) >= on_disk
 

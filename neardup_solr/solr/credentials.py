@@ -36,12 +36,11 @@ class Credentials:
     password: str = field(repr=False)
     source: str
 
-    def sent(self) -> tuple[Any, Any]:
-        """As requests takes them: ASCII as texts, others as bytes of UTF-8, which Solr reads."""
-        user, password = (
-            each if each.isascii() else each.encode() for each in (self.user, self.password)
-        )
-        return user, password
+
+def as_sent(user: str, password: str) -> tuple[Any, Any]:
+    """As requests takes them: ASCII as texts, others as bytes of UTF-8, which Solr reads."""
+    sent = [each if each.isascii() else each.encode() for each in (user, password)]
+    return sent[0], sent[1]
 
 
 def credentials(address: SplitResult) -> Credentials | None:

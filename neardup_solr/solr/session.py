@@ -45,7 +45,7 @@ from neardup_solr.solr.answers import (
     redacted,
     take_in,
 )
-from neardup_solr.solr.credentials import Credentials, credentials, is_loopback, require_private
+from neardup_solr.solr.credentials import as_sent, credentials, is_loopback, require_private
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr
@@ -78,14 +78,15 @@ class Access:
     $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, else the usual ones); `headers` go with
     every request; `proxy` is the address of a proxy for all of them (None: those of the
     environment, which are never used for this machine itself). `plain_http` lets a password go
-    unencrypted to another machine. `embedded` is what the embedded Solr asks for, if it does.
+    unencrypted to another machine. `embedded` has user and password of the embedded Solr, if it
+    asks for them.
     """
 
     ca: str | Path | None = None
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     proxy: str | None = field(default=None, repr=False)
     plain_http: bool = False
-    embedded: Credentials | None = None
+    embedded: tuple[str, str] | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         odd = next(
@@ -531,9 +532,12 @@ def open_session(
         access = access or Access()
         session = CheckedSession(embedded=embedded)
         _furnish(session, access, is_tls=parts.scheme == "https")
-        found = access.embedded if embedded else credentials(parts)
-        require_private(parts, found, access.headers, plain_http=access.plain_http)
-        session.auth = found.sent() if found else None
+        if embedded:
+            session.auth = as_sent(*access.embedded) if access.embedded else None
+        else:
+            found = credentials(parts)
+            require_private(parts, found, access.headers, plain_http=access.plain_http)
+            session.auth = as_sent(found.user, found.password) if found else None
     else:
         carrier = address.get_session()
         session = CheckedSession(carrier=carrier)

@@ -73,7 +73,8 @@ def connect(
     running = embedded.start(heap=heap)
     if running.started_now and on_started is not None:
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
-    target = open_collection(running.url, name, embedded=True)
+    access = Access(embedded=embedded.credentials(running))
+    target = open_collection(running.url, name, embedded=True, access=access)
     target.session.revive = lambda: _revive(running.url, heap)
     if create:
         from neardup_solr.files import solr_config

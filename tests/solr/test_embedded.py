@@ -20,7 +20,9 @@ from threading import Event, Thread
 
 import psutil
 import pytest
+import requests
 
+import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded import jars as fetching
 from neardup_solr.embedded import process
@@ -430,3 +432,102 @@ def test_a_followed_log_is_followed_past_its_end(home: Layout) -> None:
     finally:
         over.set()
         writer.join()
+
+
+# Of the node and of a core, by both APIs, existing or not.
+GUARDED = (
+    "/solr/", "/solr/admin/cores?action=STATUS", "/solr/admin/info/system",
+    "/solr/admin/info/properties", "/solr/admin/info/health", "/solr/admin/metrics",
+    "/solr/admin/authentication", "/solr/admin/authorization", "/solr/admin/configs?action=LIST",
+    "/solr/admin/zookeeper", "/solr/admin/collections?action=LIST", "/solr/____v2/cores",
+    "/solr/____v2/node/system", "/solr/____v2/cluster/security/authentication", "/api/cores",
+    "/solr/x/select?q=*:*", "/solr/x/get?id=1", "/solr/x/export?q=*:*&sort=id+asc&fl=id",
+    "/solr/x/update?commit=true", "/solr/x/admin/ping", "/solr/x/schema", "/solr/x/config",
+    "/solr/none/select",
+)  # fmt: skip
+
+
+def statuses(port: int, auth: tuple[str, str] | None = None) -> dict[str, int]:
+    """What each of these paths answers."""
+    return {
+        path: requests.get(f"http://127.0.0.1:{port}{path}", auth=auth, timeout=30).status_code
+        for path in GUARDED
+    }
+
+
+@pytest.fixture
+def guarded(home: Layout, monkeypatch: pytest.MonkeyPatch) -> embedded.Server:
+    """A server that asks for a password, started where there are passwords of another one."""
+    for name in ("NEARDUP_SOLR_PASSWORD", "HTTPS_PROXY", "no_proxy"):
+        monkeypatch.setenv(name, "http://me:c4n4ry@127.0.0.1:1")
+    return embedded.start(password=True)
+
+
+def test_a_password_is_asked_for(guarded: embedded.Server, home: Layout) -> None:
+    """No path says anything without it, or with a wrong one; our own verbs know it, alone."""
+    assert guarded.password == home.password
+    solr = nd.connect(collection="x", create=True)
+    texts = ["one two three four five", "one two three four five", "six seven eight"]
+    documents = [nd.Document(id=str(at), text=text) for at, text in enumerate(texts)]
+    assert nd.index(documents, solr).indexed == 3
+    assert [match.id for match in nd.search(solr, id="0")] == ["1"]
+    shut = statuses(guarded.port)
+    nothing = {"/solr/": 403, "/api/cores": 404}  # there is no such thing, for anybody
+    assert shut == dict.fromkeys(GUARDED, 401) | nothing
+    assert statuses(guarded.port, ("neardup", "wrong")) == shut
+    known = embedded.credentials(guarded)
+    assert known is not None
+    opened = statuses(guarded.port, known)
+    assert [path for path, status in opened.items() if path not in nothing and status == 401] == []
+    assert opened["/solr/x/select?q=*:*"] == opened["/solr/x/update?commit=true"] == 200
+    told = neardup_solr("status")
+    assert told.returncode == 0
+    assert f"user    neardup, and that in {home.password}" in told.stdout
+    assert "x (3 documents)" in told.stdout
+    assert known[1] not in told.stdout
+    # It is nowhere else: not in the process, not in what that tells of itself, not in its files.
+    looked_at = [str(psutil.Process(guarded.pid).environ()), str(psutil.Process(guarded.pid))]
+    for path in ("/solr/admin/info/properties", "/solr/admin/metrics", "/solr/admin/info/system"):
+        answer = requests.get(f"http://127.0.0.1:{guarded.port}{path}", auth=known, timeout=30)
+        assert answer.status_code == 200
+        looked_at.append(answer.text)
+    files = [path for path in home.server.rglob("*") if path.is_file() and path != home.password]
+    assert len(files) > 5
+    looked_at += [path.read_bytes().decode("latin-1") for path in files]
+    assert not [text for text in looked_at if known[1] in text or "c4n4ry" in text]
+
+
+def test_a_password_stays_until_it_is_taken_away(guarded: embedded.Server, home: Layout) -> None:
+    """The next start and a reset keep it; --no-password ends it, for a stopped Solr only."""
+    known = embedded.credentials(guarded)
+    refused = neardup_solr("start", "--no-password")
+    assert (refused.returncode, "--password do not change a running Solr" in refused.stderr) == (
+        1,
+        True,
+    )
+    embedded.reset(tell=print)
+    again = neardup_solr("start")
+    assert (
+        f"It asks for a user and a password: neardup, and that in {home.password}" in again.stdout
+    )
+    running = embedded.running()
+    assert running is not None
+    assert embedded.credentials(running) == known
+    embedded.stop()
+    opened = neardup_solr("start", "--no-password")
+    assert "asks for" not in opened.stdout
+    running = embedded.running()
+    assert running is not None
+    assert running.password is None
+    assert not home.security.exists()
+    assert statuses(running.port)["/solr/admin/cores?action=STATUS"] == 200
+    refused = neardup_solr("start", "--password")
+    assert (refused.returncode, home.password.exists()) == (1, False)
+
+
+def test_a_password_of_ones_own(home: Layout) -> None:
+    """What somebody writes into the file is the password from the next start on."""
+    home.server.mkdir(mode=0o700, parents=True)
+    home.password.write_text("p\u00e4ss w\u00f6rd\u20ac:\n", encoding="utf-8")
+    embedded.start()
+    assert nd.connect(collection="x", create=True).count() == 0
