@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.minhash import sign
 from tests.faults import table, tiers
+from tests.faults.place import Places, places
 
 RecordRow = Callable[..., None]
 SIZES = {"": "usual size", "full": "full size", "soak": "soak"}
@@ -31,6 +33,16 @@ def row(request: pytest.FixtureRequest) -> RecordRow:
         request.node.user_properties.append((name, shown))
 
     return record
+
+
+@pytest.fixture
+def jobs(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Places]:
+    """Jobs on the embedded Solr: that of all tests, or of a module that has a `home` of its own."""
+    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
+    monkeypatch.setenv("NEARDUP_HOME", str(home))
+    sign.compile_kernel()
+    with places(tmp_path) as made:
+        yield made
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

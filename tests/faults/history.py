@@ -15,15 +15,13 @@ from threading import Condition
 
 import orjson
 
-from neardup_solr.solr.collection import Collection
 from tests.faults.invented import Invented
 
 
 @dataclass(slots=True)
 class History:
-    """The documents of a file on their way into a collection, counted at the proxy."""
+    """What was sent to a collection, counted at the proxy."""
 
-    documents: Invented
     sent: Counter[str] = field(default_factory=Counter)
     commits: int = 0
     _changed: Condition = field(default_factory=Condition)
@@ -47,10 +45,6 @@ class History:
     def resent(self) -> int:
         """How many times a document was sent that had been sent before."""
         return self.sent.total() - len(self.sent)
-
-    def verdict(self, collection: Collection, job: Path) -> Verdict:
-        """What is lost, dead and repeated, once all runs have ended."""
-        return judged(self.documents, list(collection.ids()), letters(job))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -35,7 +35,7 @@ ROWS = {
     "R1": Row(
         "Solr is killed while documents are indexed, also while it replays its log",
         "lost 0; sent again ≤ 5 %",
-        (f"{FAULTS}/test_kills.py::test_server",),
+        (f"{FAULTS}/test_kills.py::test_server", f"{FAULTS}/test_outages.py"),
     ),
     "R2": Row(
         "the client is killed, then goes on by `--resume`",
@@ -60,7 +60,12 @@ ROWS = {
     "R6": Row(
         "answers that lie",
         "0 false successes of ≥ 20 kinds",
-        (f"{FAULTS}/test_lies.py", f"{FAULTS}/test_answers.py", f"{FAULTS}/test_exports.py"),
+        (
+            f"{FAULTS}/test_lies.py",
+            f"{FAULTS}/test_answers.py",
+            f"{FAULTS}/test_exports.py",
+            f"{FAULTS}/test_reading.py",
+        ),
     ),
     "R7": Row(
         "1 % bad documents of 12 kinds in 100,000",
@@ -70,7 +75,7 @@ ROWS = {
     "R8": Row(
         "the disk of dead letters, checkpoint or report is full",
         "exit ≠ 0, nothing lost silently, an old report stays whole",
-        (f"{FAULTS}/test_disk_full.py::test_client",),
+        (f"{FAULTS}/test_disk_full.py::test_client", f"{FAULTS}/test_outputs.py"),
     ),
     "R9": Row(
         "Ctrl-C once, twice; SIGTERM; the reader of a pipe is gone",

@@ -38,7 +38,7 @@ def test_what_is_wrong_is_named(found: list[str], dead: list[str], wrong: str) -
 
 def test_what_is_sent_is_counted() -> None:
     """Documents by id, however they are batched; a search and a commit are no documents."""
-    history = History(FILE)
+    history = History()
     history("/solr/x/update?a=b", b'[{"id":"1"},{"id":"2"}]')
     history("/solr/x/update", b'[{"id":"2"},{"id":"3"}]')
     history("/solr/x/update", b'{"commit":{}}')

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 from random import Random
@@ -12,15 +10,11 @@ from typing import Any
 
 import pytest
 
-from neardup_solr.embedded import lifecycle
 from neardup_solr.failpoints import FAILPOINTS, KILLED, VARIABLE
-from neardup_solr.minhash import sign
-from neardup_solr.solr.collection import Collection
-from neardup_solr.testing import fresh_core, private_home
-from tests.faults.history import History, checkpointed
-from tests.faults.invented import invent
-from tests.faults.killer import Command, SolrKiller, moments
-from tests.faults.proxy import Proxy, proxied
+from neardup_solr.testing import private_home
+from tests.faults.history import checkpointed
+from tests.faults.killer import SolrKiller, moments
+from tests.faults.place import Places
 from tests.faults.tiers import is_full, sized
 
 DOCUMENTS = sized(usual=20_000, full=300_000)
@@ -32,58 +26,16 @@ EVERY_BAD = 500
 SEED = 20_261_122
 
 
-@dataclass(slots=True)
-class Place:
-    """A job: its collection behind a proxy, the history of what passed, and how to run it."""
-
-    folder: Path
-    collection: Collection
-    proxy: Proxy
-    history: History
-    words: list[str]
-
-    @property
-    def job(self) -> Path:
-        """The folder of checkpoint and dead letters."""
-        return self.folder / "job"
-
-    def run(self, *more: str, **env: str) -> Command:
-        """Start `neardup index`."""
-        return Command([*self.words, *more], self.folder / "said.txt", env)
-
-
 @pytest.fixture(scope="module")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An embedded Solr of these tests alone, as they kill it."""
-    sign.compile_kernel()
     with private_home(tmp_path_factory.mktemp("kills")) as folder:
         yield folder
 
 
-@pytest.fixture
-def place(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[..., Place]]:
-    """Make a job whose documents go to the embedded Solr through a proxy that counts them."""
-    monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
-    with ExitStack() as held:
-
-        def made(count: int, *, every_bad: int = 0, interval: int = INTERVAL) -> Place:
-            history = History(invent(tmp_path / "documents.jsonl", count, every_bad=every_bad))
-            proxy = held.enter_context(proxied(lifecycle.start().port, history))
-            target = held.enter_context(fresh_core(proxy.url))
-            words = [
-                "index", str(history.documents.path), "--solr", target.url,
-                "--job", str(tmp_path / "job"), "--checkpoint-every", str(interval),
-            ]  # fmt: skip
-            return Place(tmp_path, target, proxy, history, words)
-
-        yield made
-
-
-def test_server_kills(place: Callable[..., Place], row: Any) -> None:
+def test_server_kills(jobs: Places, row: Any) -> None:
     """One run of `neardup index` through many kills of Solr ends with 0, and nothing is lost."""
-    here = place(DOCUMENTS)
+    here = jobs.make(DOCUMENTS, interval=INTERVAL)
     random = Random(SEED)
     killer = SolrKiller(here.history, here.proxy, moments(DOCUMENTS, KILLS, random), random)
     killer.start()
@@ -94,7 +46,7 @@ def test_server_kills(place: Callable[..., Place], row: Any) -> None:
         running.kill()
         killer.stop()
     assert code == 0, running.said()
-    verdict = here.history.verdict(here.collection, here.job)
+    verdict = here.verdict()
     assert verdict.is_right(), verdict
     assert killer.kills == KILLS
     # What Solr has acknowledged is not sent again, as it finds it in its log.
@@ -110,10 +62,10 @@ def test_server_kills(place: Callable[..., Place], row: Any) -> None:
     )
 
 
-def test_client_kills(place: Callable[..., Place], row: Any) -> None:
+def test_client_kills(jobs: Places, row: Any) -> None:
     """Killed many times and resumed each time, a job ends as one that nobody disturbed."""
-    here = place(DOCUMENTS, every_bad=EVERY_BAD)
-    total = len(here.history.documents.good)
+    here = jobs.make(DOCUMENTS, every_bad=EVERY_BAD, interval=INTERVAL)
+    total = len(here.documents.good)
     most, sent_before, killed, durable = 0, 0, 0, 0
     for moment in moments(total, KILLS, Random(SEED)):
         running = here.run("--resume") if killed else here.run()
@@ -128,30 +80,30 @@ def test_client_kills(place: Callable[..., Place], row: Any) -> None:
     last = here.run("--resume")
     assert last.wait() == 1, last.said()  # the bad records are dead letters
     most = max(most, here.history.resent() - sent_before)
-    verdict = here.history.verdict(here.collection, here.job)
+    verdict = here.verdict()
     assert verdict.is_right(), verdict
     assert killed == KILLS
     assert most <= INTERVAL
     row(
         "R2",
         f"{DOCUMENTS:,} documents, {killed} kills: lost 0,"
-        f" {len(here.history.documents.bad):,} dead letters exact, after a kill at most {most:,}"
+        f" {len(here.documents.bad):,} dead letters exact, after a kill at most {most:,}"
         f" sent again (interval {INTERVAL:,})",
     )
 
 
 @pytest.mark.parametrize("nth", NTHS)
 @pytest.mark.parametrize("name", FAILPOINTS)
-def test_failpoint(place: Callable[..., Place], name: str, nth: int, row: Any) -> None:
+def test_failpoint(jobs: Places, name: str, nth: int, row: Any) -> None:
     """Killed at a named place and resumed, a job ends as one that nobody disturbed."""
-    here = place(3_000, every_bad=100, interval=500)
+    here = jobs.make(3_000, every_bad=100, interval=500)
     words = ["--batch", "250"]
     assert here.run(*words, **{VARIABLE: f"{name}:{nth}"}).wait() == KILLED
     durable = checkpointed(here.job)
     assert here.collection.count() >= durable - durable // 100
     last = here.run(*words, "--resume")
     assert last.wait() == 1, last.said()
-    verdict = here.history.verdict(here.collection, here.job)
+    verdict = here.verdict()
     assert verdict.is_right(), verdict
     assert here.history.resent() <= 500
     row("R2", f"{name}:{nth}: lost 0")
