@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import closing
+from http.client import HTTPConnection
+from urllib.parse import urlsplit
+
 import pytest
 import requests
 
+Recorded = Callable[[str, str], None]  # a figure of the table of faults
 TIMEOUT = 30
 
 OPEN = (
@@ -74,6 +80,15 @@ SHUT_SECOND_API = (
     "terms",
 )
 
+# Shut doors by names that a server may take for others.
+DISGUISED = (
+    "/select/../config", "/./config", "//config", "/%63onfig", "/config/", "/config;x=1", "/CONFIG",
+    "/config%00", "/config%09", "/config%2foverlay", "/\\config", "/select;/config",
+    "/select/config", "/select/..;/config", "/select/..%2fconfig", "/schema/../config",
+    "/get/../admin/file?file=solrconfig.xml", "/admin/ping/../file?file=solrconfig.xml",
+    "/select/../../../solr/none/config", "/%2e%2e/none/config", "/debug/dump/", "/stream/",
+)  # fmt: skip
+
 SCHEMA_COMMANDS = (
     {"add-field": {"name": "planted", "type": "string"}},
     {"delete-field": {"name": "content_bands"}},
@@ -82,14 +97,15 @@ SCHEMA_COMMANDS = (
 )
 
 
-def test_open_doors(core_url: str) -> None:
+def test_open_doors(core_url: str, record_property: Recorded) -> None:
     """What the client uses answers 200."""
     statuses = {path: requests.get(core_url + path, timeout=TIMEOUT).status_code for path in OPEN}
     assert statuses == dict.fromkeys(OPEN, 200)
+    record_property("S2", f"{len(OPEN)} paths open: select, get, update, ping, export, schema")
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_shut_doors(core_url: str, method: str) -> None:
+def test_shut_doors(core_url: str, method: str, record_property: Recorded) -> None:
     """Every other name answers 404, whether it is read or written."""
     statuses = {
         path: requests.request(
@@ -98,10 +114,40 @@ def test_shut_doors(core_url: str, method: str) -> None:
         for path in SHUT
     }
     assert statuses == dict.fromkeys(SHUT, 404)
+    record_property("S2", f"{method}: {len(SHUT)} of {len(SHUT)} paths shut")
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
-def test_shut_doors_of_the_second_api(core_url: str, method: str) -> None:
+def test_shut_doors_in_disguise(core_url: str, method: str, record_property: Recorded) -> None:
+    """A path that is spelled differently reaches nothing that is shut."""
+    address = urlsplit(core_url)
+    statuses = {}
+    for path in DISGUISED:
+        with closing(HTTPConnection(address.netloc, timeout=TIMEOUT)) as connection:
+            connection.putrequest(method, address.path + path)
+            connection.putheader("Content-Length", "2")
+            connection.endheaders(b"{}")
+            answer = connection.getresponse()
+            statuses[path] = answer.status
+            assert b"requestHandler" not in answer.read()
+    assert {path for path, status in statuses.items() if status not in (400, 404)} == set()
+    record_property("S2", f"{method}: {len(DISGUISED)} of {len(DISGUISED)} disguises refused")
+
+
+@pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH"])
+def test_shut_doors_by_other_methods(core_url: str, method: str) -> None:
+    """No method of HTTP opens one; of some Solr says only that it does not know them."""
+    statuses = {
+        path: requests.request(method, core_url + path, json={}, timeout=TIMEOUT).status_code
+        for path in SHUT
+    }
+    assert {path for path, status in statuses.items() if status < 400} == set()
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_shut_doors_of_the_second_api(
+    core_url: str, method: str, record_property: Recorded
+) -> None:
     """Solr's second API reaches none of the shut handlers either."""
     solr_url, core = core_url.rsplit("/", 1)
     statuses = {
@@ -111,6 +157,8 @@ def test_shut_doors_of_the_second_api(core_url: str, method: str) -> None:
         for path in SHUT_SECOND_API
     }
     assert {path for path, status in statuses.items() if status not in (404, 405)} == set()
+    count = len(SHUT_SECOND_API)
+    record_property("S2", f"{method}: {count} of {count} paths of the second API shut")
 
 
 def test_schema_cannot_be_changed_over_http(core_url: str) -> None:
