@@ -11,17 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
 
 CLAUSES = 1_000  # a little under the 1,024 that an untouched server allows
 SEPARATOR = "\x1f"  # "unit separator": in no term, as normalisation makes it a space
-_SEPARATORS = (
-    0x1F,
-    *range(1, 0x1F),
-    *range(0xE000, 0xF8FF),
-)  # at least one of them is not in any id of a page
+# One of these is in no value: the 5,000 ids of a page, of 512 bytes each, cannot hold all of them.
+_SEPARATORS = (range(0x1F, 0, -1), range(0xE000, 0xF8FF), range(0x10000, 0x110000))
 _ID, _TERMS = f"{FIELD_PARAM}id", f"{FIELD_PARAM}terms"
 _SETTINGS = f"{FIELD_PARAM}settings"
 
@@ -60,7 +58,7 @@ def any_of(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -
     return request | {
         "query": f"{{!func}}sum({summed},0)",
         "filter": [has_any, *filters],
-        "params": {**params, **named, "any": SEPARATOR.join(terms.values), "separator": SEPARATOR},
+        "params": {**params, **named, **_any(terms.values)},
     }
 
 
@@ -70,7 +68,7 @@ def any_term(terms: Terms, *, filters: Sequence[str]) -> Request:
     They come in no order and without a count of what they share, which makes it the quickest way
     to ask for the terms of many documents at once.
     """
-    params = {"any": SEPARATOR.join(terms.values), "separator": SEPARATOR, _TERMS: terms.field}
+    params = {**_any(terms.values), _TERMS: terms.field}
     wanted = f"{{!terms f=${_TERMS} cache=false v=$any separator=$separator}}"
     return {"query": wanted, "filter": list(filters), "params": params}
 
@@ -112,10 +110,7 @@ def by_id(id: str) -> Request:
 
 def by_ids(ids: Sequence[str]) -> Request:
     """A request for the documents with exactly these ids."""
-    held = frozenset("".join(ids))
-    separator = next(sign for sign in map(chr, _SEPARATORS) if sign not in held)
-    # Not named "ids": that parameter means something to Solr.
-    params = {"any": separator.join(ids), "separator": separator, _ID: "id"}
+    params = {**_any(ids), _ID: "id"}
     return {"query": f"{{!terms f=${_ID} v=$any separator=$separator}}", "params": params}
 
 
@@ -123,6 +118,15 @@ def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:
     """A filter for documents whose field has exactly this value, with the parameters it uses."""
     name, same = f"{FIELD_PARAM}{field}", f"same_{field}"
     return f"{{!term f=${name} v=${same}}}", {same: value, name: field}
+
+
+def _any(values: Sequence[str]) -> dict[str, str]:
+    """The parameters of values for the parser `terms`, with a separator that is in none of them."""
+    held = frozenset("".join(values))
+    signs = map(chr, chain.from_iterable(_SEPARATORS))
+    separator = next(sign for sign in signs if sign not in held)
+    # Not named "ids": that parameter means something to Solr.
+    return {"any": separator.join(values), "separator": separator}
 
 
 def _clauses(values: Sequence[str]) -> str:

@@ -65,6 +65,7 @@ ROWS = {
             f"{FAULTS}/test_answers.py",
             f"{FAULTS}/test_exports.py",
             f"{FAULTS}/test_reading.py",
+            f"{FAULTS}/test_fuzz_solr.py",
         ),
     ),
     "R7": Row(
@@ -108,7 +109,8 @@ ROWS = {
         (
             "tests/solr/test_collection.py::test_hostile",
             "tests/unit/solr/test_query.py",
-            f"{FAULTS}/test_fuzz_query.py",
+            f"{FAULTS}/test_hostile.py",
+            f"{FAULTS}/test_fuzz_solr.py",
         ),
     ),
     "S2": Row(

@@ -16,7 +16,6 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.minhash import sign
 from neardup_solr.verbs.duplicates import compare
-from tests.faults.conftest import RecordRow
 
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 OUTPUTS = {
@@ -74,7 +73,7 @@ def arguments(words: list[str], folder: Path) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", OUTPUTS)
 def test_what_was_compared_outlives_a_full_disk(
-    name: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, row: RecordRow
+    name: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It ends with an error, an old file stays; the same again writes all and compares nothing."""
     words = OUTPUTS[name]
@@ -101,4 +100,3 @@ def test_what_was_compared_outlives_a_full_disk(
     assert len(found.pairs) == 600
     assert out.stat().st_size > ROOM
     assert not kept.exists()
-    row("R8", f"{name}: error, the old file whole, nothing compared again")
