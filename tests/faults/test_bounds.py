@@ -216,6 +216,30 @@ def _fresh(folder: Path) -> Path:
     return folder
 
 
+@pytest.mark.usefixtures("address")
+def test_a_source_that_is_too_large_is_indexed_within_the_memory(
+    tmp_path: Path, row: RecordRow
+) -> None:
+    """The largest documents, one of 100 MB and a line of 200 MB: the good ones are in Solr."""
+    small = FORMATS["lines"](tmp_path, 10)
+    code, said, base = run(CHILD, "index", small, "-c", "bounds")
+    assert code == 0, said
+    path = tmp_path / "large.txt"
+    with path.open("wb") as file:
+        for number, size in enumerate((LARGEST, LARGEST, LARGEST, 100 * MEGABYTE), 1):
+            file.write(b"%d " % number)
+            file.writelines(WORDS[: size - first] for first in range(0, size, len(WORDS)))
+            file.write(b"\n")
+        file.truncate(file.tell() + 200 * MEGABYTE)
+        file.seek(0, 2)
+        file.write(b"\n6 a b c\n")
+    code, said, peak = run(CHILD, "index", path, "-c", "bounds")
+    assert code == 1
+    assert re.search(r"Read 6 records = 4 indexed .*2 failed", said), said
+    row("R12", f"index of three of the largest documents and larger ones: {peak - base} MiB")
+    assert peak - base <= MOST_MEBIBYTES
+
+
 @pytest.mark.parametrize("bound", [0, -1])
 def test_a_bound_has_to_be_positive(bound: int) -> None:
     """A document of no bytes would be the largest one."""
