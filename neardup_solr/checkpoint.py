@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SourceError
+from neardup_solr.files import private
 
 Part = tuple[NDArray[Any], ...]
 _FRAME = Struct("<QI")  # before each part: its length, and its checksum
@@ -33,7 +34,7 @@ class Checkpoint:
     def __enter__(self) -> Checkpoint:
         try:
             # Without a buffer, which would try again and again to write what did not fit.
-            self._file = open(self._path, "a+b", buffering=0, opener=_private)
+            self._file = open(self._path, "a+b", buffering=0, opener=private)
             self._file.seek(0)
             if self._file.read(len(self._work)) != self._work:
                 self._cut(0)
@@ -102,7 +103,3 @@ class Checkpoint:
     def _unwritable(self, error: OSError) -> SourceError:
         reason = f"finished parts cannot be kept ({error.strerror})"
         return SourceError(str(self._path), reason, "choose another place for the report")
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

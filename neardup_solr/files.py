@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
@@ -91,21 +92,31 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 @contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """As `replaced`, for a file that the user has named.
+    """As `replaced`, for a file that the user has named; it is as readable as the one before it.
 
     Raises SourceError if the file cannot be written; one that was there before is left as it was.
     """
     with _blamed_on(path), replaced(path) as unfinished:
         yield unfinished
+        with suppress(FileNotFoundError):
+            mode = path.lstat().st_mode
+            if stat.S_ISREG(mode):
+                unfinished.chmod(stat.S_IMODE(mode) & 0o777)
 
 
 @contextmanager
 def replaced(path: Path) -> Iterator[Path]:
-    """A name to write to beside a file, which is created or replaced once all is on the disk.
+    """A name to write to, for a file that is created or replaced once all is on the disk.
+
+    It is in a new folder beside the file, which nobody else can enter: what is written can be read
+    by others only when it is complete, and nobody can put a link in its place. A link of the
+    file's own name is replaced, and what it leads to is left alone.
 
     Raises OSError if it cannot be written.
     """
-    unfinished = _beside(path)
+    folder = _beside(path)
+    folder.mkdir(mode=0o700)
+    unfinished = folder / "unfinished"
     try:
         yield unfinished
         with open(unfinished, "rb") as file:
@@ -113,6 +124,21 @@ def replaced(path: Path) -> Iterator[Path]:
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+        folder.rmdir()
+
+
+def private(path: str, flags: int) -> int:
+    """Open a file that its owner alone can read: an `opener` for `open`.
+
+    Raises OSError if it is a link, or the file of somebody else.
+    """
+    number = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+    try:
+        os.chmod(number if os.chmod in os.supports_fd else path, 0o600)
+    except OSError:
+        os.close(number)
+        raise
+    return number
 
 
 @contextmanager
