@@ -11,6 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.errors import RecordError
+from neardup_solr.sources.arrow import first_line
 from neardup_solr.sources.columns import columns, from_row
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Opened, Reading, Record
@@ -56,7 +57,7 @@ def _opened(source: Opened) -> Iterator[Any]:
             _check_parts(source, file)
             book = openpyxl.load_workbook(file, read_only=True, data_only=True)
         except damage() as error:
-            reason = f"is not a whole Excel file ({error})"
+            reason = f"is not a whole Excel file ({first_line(error)})"
             raise source.error(reason, "save it as .xlsx") from error
         except OSError as error:
             raise source.error(f"cannot be read ({error})", "check its permissions") from error
@@ -133,7 +134,7 @@ def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
 
 
 def _damaged(source: Opened, number: int, error: Exception) -> RecordError:
-    reason = f"the file is damaged from here on ({error})"
+    reason = f"the file is damaged from here on ({first_line(error)})"
     return RecordError(f"{source.name}, after row {number}", reason)
 
 
