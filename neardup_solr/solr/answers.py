@@ -42,10 +42,15 @@ _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/
 _HALTED = (
     "No space left on device",
     "not enough space on the disk",
+    "Disk quota exceeded",
+    "File too large",  # for a limit of the process
+    "Read-only file system",
     "IndexWriter is closed",
     "IndexWriter has been closed",
     "Server error writing document",
 )
+# A commit that could not be written; if more follows, too many searchers are being opened.
+_NO_SEARCHER = "Error opening new searcher"
 # What a header says if a limit of time, memory or hits ended a search early.
 _PARTIAL = ("partialResults", "segmentTerminatedEarly", "maxHitsTerminatedEarly")
 _ALL = "take limits such as timeAllowed and minExactCount out of the defaults of its /select"
@@ -155,7 +160,7 @@ def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
 
 def is_halted(message: str) -> bool:
     """Whether Solr says that it can write nothing more until it is restarted."""
-    return any(sign in message for sign in _HALTED)
+    return message == _NO_SEARCHER or any(sign in message for sign in _HALTED)
 
 
 def _refused(response: requests.Response, url: str) -> SolrError:

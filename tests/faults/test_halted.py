@@ -8,9 +8,20 @@ from neardup_solr import errors as e
 from neardup_solr.solr.collection import open_collection
 from tests.faults.scripted import Answer, answering
 
-FULL = Answer(
+
+def failed(reason: bytes) -> Answer:
+    """An update that Solr could not write."""
+    body = b'{"responseHeader":{"status":500},"error":{"msg":"java.io.IOException: %s","code":500}}'
+    return Answer(status=500, body=body % reason)
+
+
+FULL = failed(b"No space left on device")
+QUOTA = failed(b"Disk quota exceeded")
+LIMIT = failed(b"File too large")
+READ_ONLY = failed(b"Read-only file system")
+NO_SEARCHER = Answer(
     status=500,
-    body=b'{"responseHeader":{"status":500},"error":{"msg":"No space left on device","code":500}}',
+    body=b'{"responseHeader":{"status":500},"error":{"msg":"Error opening new searcher"}}',
 )
 CLOSED = Answer(
     status=500,
@@ -23,7 +34,7 @@ BLAMED = Answer(
 )
 
 
-@pytest.mark.parametrize("answer", [FULL, CLOSED, BLAMED])
+@pytest.mark.parametrize("answer", [FULL, QUOTA, LIMIT, READ_ONLY, CLOSED, BLAMED])
 def test_no_document_is_blamed_for_a_full_disk(answer: Answer) -> None:
     """Such an answer is an error that says to restart Solr; it is not asked a second time."""
     with (
@@ -34,7 +45,18 @@ def test_no_document_is_blamed_for_a_full_disk(answer: Answer) -> None:
     assert len(asked) == 1
 
 
-def test_a_commit_of_a_halted_solr_fails() -> None:
+@pytest.mark.parametrize("answer", [CLOSED, NO_SEARCHER])
+def test_a_commit_of_a_halted_solr_fails(answer: Answer) -> None:
     """A commit that Solr cannot make is no success."""
-    with answering(CLOSED) as (address, _), pytest.raises(e.SolrHalted, match="IndexWriter is cl"):
+    with answering(answer) as (address, _), pytest.raises(e.SolrHalted, match="IndexWr|searcher"):
+        open_collection(address, "x").commit()
+
+
+def test_too_many_searchers_are_no_full_disk() -> None:
+    """Commits that come too fast are refused in similar words, and pass by themselves."""
+    body = NO_SEARCHER.body.replace(b'searcher"', b'searcher. exceeded limit of 2, try again"')
+    with (
+        answering(Answer(status=400, body=body)) as (address, _),
+        pytest.raises(e.SolrAnswerError, match="exceeded limit"),
+    ):
         open_collection(address, "x").commit()
