@@ -36,9 +36,9 @@ _HEAD: Final = 2**16
 
 def read_json(source: Opened, reading: Reading) -> Iterator[Record]:
     """One JSON object a line, or one array of objects; blank lines are passed over."""
-    source, is_array = _begun(source)
+    source, is_array = _begun(source)  # not before a record is asked for: a pipe is read once
     found = _of_array(source, reading) if is_array else _of_lines(source, reading)
-    return from_objects(source, found, reading)
+    yield from from_objects(source, found, reading)
 
 
 def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:

@@ -133,6 +133,17 @@ def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> Non
     assert pairs("-", Reading(source_format="csv")) == EXPECTED
 
 
+@pytest.mark.parametrize("format", ["lines", "csv", "tsv", "jsonl", "json", None])
+def test_a_pipe_is_not_touched_before_a_record_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch, format: str | None
+) -> None:
+    """A command may refuse what it was given first, and then read the pipe from its start."""
+    piped = io.BytesIO(b"id,text\n1,one two\n")
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(piped))
+    read("-", reading=Reading(source_format=format), on_error=lambda _: None)
+    assert piped.tell() == 0
+
+
 def test_positions_are_the_lines_where_records_start(tmp_path: Path) -> None:
     """A quoted newline shifts the line numbers of the records after it."""
     path = write(tmp_path / "a.csv", 'id,text\n\n1,"two\nlines"\n2,"a ""b"", c"\n')
