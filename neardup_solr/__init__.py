@@ -11,6 +11,7 @@ The words of the command `neardup` are the library's functions, and its options 
 
     a file, or a DataFrame    duplicates, signatures, read, tune, solve
     a collection in Solr      connect, init, index, search, report, duplicates, gate, delete
+    what failed in index      dead_letters, retry
     one that was there        lint, init, annotate, doctor, strip
     a closer look             explain, evaluate, mark, unmark, reband
     numbers of signatures     decode, jaccard, containment
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         SolrUnreachable,
         SourceError,
     )
+    from neardup_solr.jobs import Letter
     from neardup_solr.minhash.plans import Tuning
     from neardup_solr.minhash.signature import decode
     from neardup_solr.minhash.statistics import containment, jaccard
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
     from neardup_solr.sources.pairs import read_pairs
     from neardup_solr.verbs.annotate import AnnotateSummary, annotate
     from neardup_solr.verbs.connect import connect
+    from neardup_solr.verbs.dead_letters import RetrySummary, dead_letters, retry
     from neardup_solr.verbs.delete import delete
     from neardup_solr.verbs.doctor import Diagnosis, doctor
     from neardup_solr.verbs.duplicates import Duplicates, duplicates
@@ -93,6 +96,7 @@ _PLACES = {
         "SolrUnreachable",
         "SourceError",
     ),
+    "jobs": ("Letter",),
     "minhash.plans": ("Tuning",),
     "minhash.signature": ("decode",),
     "minhash.statistics": (
@@ -115,6 +119,11 @@ _PLACES = {
         "annotate",
     ),
     "verbs.connect": ("connect",),
+    "verbs.dead_letters": (
+        "RetrySummary",
+        "dead_letters",
+        "retry",
+    ),
     "verbs.delete": ("delete",),
     "verbs.doctor": (
         "Diagnosis",
@@ -189,6 +198,8 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "annotate",
     "strip",
     "delete",
+    "dead_letters",
+    "retry",
     "tune",
     "solve",
     "reband",
@@ -209,6 +220,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Evaluation",
     "Explanation",
     "IndexSummary",
+    "Letter",
     "Lint",
     "Marks",
     "Match",
@@ -216,6 +228,7 @@ __all__ = [  # noqa: RUF022 - in the order in which they are used
     "Preparation",
     "Progress",
     "Report",
+    "RetrySummary",
     "SignaturesSummary",
     "StripSummary",
     "Tuning",

@@ -249,7 +249,7 @@ def letters_in(folder: Path) -> Iterator[Letter]:
                     break
     except FileNotFoundError:
         pass
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         reason = f"line {number} of the dead letters in {path} cannot be read ({error})"
         raise JobError(reason, "repair the file, or run the job again") from None
     if left and not kept.has_ended:

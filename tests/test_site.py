@@ -55,7 +55,7 @@ def test_every_command_has_a_page_by_hand_with_an_example(words: str) -> None:
 
 def test_every_command_is_in_the_list_of_commands() -> None:
     """Each has its line there, under one of the headings of `neardup --help`."""
-    listed = re.findall(r"^\| \[`neardup ([a-z ]+)`\]", commands.overview(""), re.MULTILINE)
+    listed = re.findall(r"^\| \[`neardup ([a-z -]+)`\]", commands.overview(""), re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
 
 

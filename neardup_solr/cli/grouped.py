@@ -28,7 +28,7 @@ See it work on invented listings: neardup demo. All commands: neardup --help
 GROUPS = {
     "To begin": ("demo", "index", "search", "report", "duplicates"),
     "A Solr that is there": ("init", "lint", "annotate", "strip", "doctor", "reband"),
-    "Every day": ("gate", "delete"),
+    "Every day": ("gate", "delete", "dead-letters"),
     "A closer look": ("explain", "evaluate", "tune", "signatures"),
     "The embedded Solr": ("solr",),
 }

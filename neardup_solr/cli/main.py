@@ -31,11 +31,12 @@ CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
 PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"  # the variable that `solr.credentials` looks at
 LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
-# Each is a function in the module of its name; `solr` has commands of its own.
+# Each is a function in the module of its name; `dead-letters` and `solr` have commands of their
+# own.
 COMMANDS = (
     "demo", "init", "lint", "annotate", "strip", "doctor", "index", "search", "report",
     "duplicates", "gate", "explain", "evaluate", "delete", "signatures", "tune", "reband",
-    "solr",
+    "dead-letters", "solr",
 )  # fmt: skip
 
 
@@ -50,8 +51,8 @@ def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
     )
     app.callback(invoke_without_command=True)(version)
     for name in names:
-        module = import_module(f"neardup_solr.cli.{name}")
-        if name == "solr":
+        module = import_module(f"neardup_solr.cli.{name.replace('-', '_')}")
+        if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
             app.command(cls=Command)(getattr(module, name))
@@ -169,7 +170,7 @@ def _options_of(command: str) -> set[str]:
         return set()
     found = typer.main.get_command(parser([command]))
     inner = getattr(found, "commands", {}).get(command, found)
-    inners = [inner, *getattr(inner, "commands", {}).values()]  # the latter of `solr`
+    inners = [inner, *getattr(inner, "commands", {}).values()]  # the latter of groups
     named = {option for one in inners for each in one.params for option in each.opts}
     return {
         "--ca",
@@ -182,7 +183,7 @@ def _arguments_of(command: str) -> set[str]:
     """What the library's function for a command takes."""
     import neardup_solr as nd
 
-    verbs = [nd.connect, getattr(nd, command, None)]
+    verbs = [nd.connect, getattr(nd, command.replace("-", "_"), None)]
     return {name for verb in verbs if callable(verb) for name in signature(verb).parameters}
 
 

@@ -1,0 +1,216 @@
+"""The commands on dead letters: show and retry."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+import neardup_solr as nd
+from neardup_solr.cli import options, progress, show
+from neardup_solr.cli.grouped import Command
+from neardup_solr.sizes import in_seconds
+
+if TYPE_CHECKING:
+    from neardup_solr.jobs import Work
+    from neardup_solr.solr.collection import Collection
+
+COLUMNS = ("position", "id", "stage", "reason", "record")
+WIDEST = 100_000  # characters of a record that a table is given, which cuts it off much earlier
+
+app = typer.Typer(
+    help="Show the records that index could not index, or index them again.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+
+JobOption = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="FOLDER",
+        help="Folder of the job that index has told [default: all jobs of the collection].",
+    ),
+]
+
+
+@app.command(cls=Command, name="show")
+def show_letters(
+    job: JobOption = None,
+    output: options.OutputOption = None,
+    format: options.FormatOption = None,
+    solr: options.SolrOption = None,
+    collection: options.CollectionOption = None,
+) -> None:
+    """Show the records that could not be indexed, and why.
+
+    With --job, no Solr is asked.
+    """
+    from neardup_solr.reports import rows
+
+    as_rows = options.rows_format(format)
+    if output is not None:
+        rows.check_output(output)
+    if job is not None and (solr is not None or collection is not None):
+        raise typer.BadParameter("--job tells which: leave --solr and --collection out")
+    folders = [job] if job is not None else _folders(options.connect(solr, collection))
+    found = {folder: nd.dead_letters(job=folder) for folder in folders}
+    letters = [letter for several in found.values() for letter in several]
+    if output is not None:
+        from neardup_solr.files import write_lines
+
+        write_lines(output, _lines(letters, output.suffix.lower().removeprefix(".")))
+    elif as_rows is not None:
+        show.print_rows(_lines(letters, as_rows))
+    elif letters:
+        _print_table(letters)
+    _say_where(found)
+
+
+@app.command(cls=Command)
+def retry(
+    job: JobOption = None,
+    patience: options.PatienceOption = "5m",
+    solr: options.SolrOption = None,
+    collection: options.CollectionOption = None,
+) -> None:
+    """Index the records again that could not be indexed.
+
+    Those that are indexed are removed from the file, the others stay, with the new reason. The
+    exit code is 1 if some stay.
+    """
+    seconds = in_seconds(patience, "patience")
+    target = _target(job, solr, collection)
+    show.compile_kernel()
+    try:
+        with progress.watching() as watching:
+            done = nd.retry(
+                target,
+                job=job,
+                patience=seconds,
+                on_error=watching.on_error,
+                on_progress=watching.on_progress,
+            )
+    except KeyboardInterrupt:
+        show.say("No record was removed that is not indexed; run this again to go on.")
+        raise
+    for folder in done.unfinished:
+        show.say(f"The job in {folder} has not ended: go on with neardup index and --resume first.")
+    if not done.read:
+        show.say(f"There are no dead letters to index in {target.name}.")
+        return
+    show.say(
+        f"Read {show.counted(done.read, 'dead letter')} = {done.indexed:,} indexed"
+        f" + {done.repeated:,} repeated + {done.failed:,} failed."
+    )
+    show.say(
+        f"The collection {done.collection} has {show.counted(done.documents, 'document')} now."
+    )
+    if done.failed:
+        for path in done.left:
+            show.say(f"To be mended: {path}")
+        show.say(
+            "Edit what is wrong in 'record', which may be an object with its columns, or remove the"
+            " line; then run this again."
+        )
+        raise typer.Exit(1)
+
+
+def _folders(target: Collection) -> list[Path]:
+    from neardup_solr import jobs
+
+    return jobs.folders_of(target.base, target.name)
+
+
+def _target(job: Path | None, solr: str | None, collection: str | None) -> Collection:
+    """The collection that the options name, or else that of the job.
+
+    Raises JobError if the job is of another Solr than the one that is usual here.
+    """
+    if job is None or solr is not None:
+        return options.connect(solr, collection)
+    from neardup_solr.verbs.connect import ADDRESS
+    from neardup_solr.verbs.dead_letters import require_job
+
+    work = require_job(job).work
+    name = collection or work.collection
+    if os.environ.get(ADDRESS):
+        target = options.connect(None, name)
+        if target.base != work.server:
+            reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
+            raise nd.JobError(reason, f"add --solr {work.server}")
+        return target
+    return options.connect(None if _is_embedded(work) else work.server, name)
+
+
+def _is_embedded(work: Work) -> bool:
+    """Whether a job is of the embedded Solr, which may have to be started for it."""
+    from neardup_solr.embedded import layout
+
+    state = layout.recall(layout.layout())
+    return state is not None and work.server == f"http://127.0.0.1:{state.port}/solr"
+
+
+def _say_where(found: Mapping[Path, Sequence[nd.Letter]]) -> None:
+    from neardup_solr.jobs import LETTERS
+
+    for folder, letters in found.items():
+        if letters:
+            show.say(f"{show.counted(len(letters), 'dead letter')} in {folder / LETTERS}")
+    if not any(found.values()):
+        show.say("There are no dead letters.")
+
+
+def _lines(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:
+    """Dead letters as lines in a format; in JSONL as they are in their file."""
+    from neardup_solr.jobs import line_of
+    from neardup_solr.reports.rows import format_rows
+
+    if format == "jsonl":
+        return map(line_of, letters)
+    return format_rows(map(_row, letters), COLUMNS, format)
+
+
+def _row(letter: nd.Letter) -> dict[str, str | int | float | None]:
+    cells = (letter.position, letter.id, letter.stage, letter.reason, _shown(letter))
+    return dict(zip(COLUMNS, map(_writable, cells), strict=True))
+
+
+def _shown(letter: nd.Letter) -> str | None:
+    """A record as text: an object as its JSON, a line as it is."""
+    if not isinstance(letter.record, Mapping):
+        return letter.record
+    try:
+        return json.dumps(letter.record, ensure_ascii=False)
+    except RecursionError:  # lists within lists by the hundred
+        return None
+
+
+def _writable(text: str | None) -> str | None:
+    """A text without lone surrogates, which stand for bytes that are not UTF-8."""
+    return text and text.encode("utf-8", "backslashreplace").decode()
+
+
+def _print_table(letters: Sequence[nd.Letter]) -> None:
+    """The first dead letters as a table, the records cut off where they do not fit."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, expand=True)
+    table.add_column("position", overflow="fold", ratio=2)
+    table.add_column("id", overflow="ellipsis", no_wrap=True, ratio=1)
+    table.add_column("stage", no_wrap=True)
+    table.add_column("reason", overflow="fold", ratio=3)
+    table.add_column("record", overflow="ellipsis", no_wrap=True, ratio=3)
+    for letter in letters[: show.MOST_ROWS]:
+        cells = (letter.position, letter.id, letter.stage, letter.reason, _shown(letter))
+        table.add_row(*(show.printable((cell or "")[:WIDEST]) for cell in cells))
+    Console(markup=False, highlight=False).print(table)
+    more = len(letters) - show.MOST_ROWS
+    if more > 0:
+        show.say(f"... and {more:,} more; -o letters.tsv writes all of them.")

@@ -1,0 +1,355 @@
+"""Dead letters: the records that `index` could not index, to be looked at and indexed again."""
+
+from __future__ import annotations
+
+import codecs
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from pathlib import Path
+
+import orjson
+
+from neardup_solr import sources
+from neardup_solr.arguments import checked, require
+from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
+from neardup_solr.jobs import Job, Kept, Letter, Work, folders_of, kept_in, letters_in
+from neardup_solr.progress import Failures, OnError, OnProgress, Watching, unheard
+from neardup_solr.records import Document
+from neardup_solr.solr.collection import Collection
+from neardup_solr.sources import Reading
+from neardup_solr.sources.columns import matches
+from neardup_solr.sources.identity import identity
+from neardup_solr.sources.objects import from_objects
+from neardup_solr.sources.record import Opened, Record, Unusable, decoded
+from neardup_solr.verbs import index
+from neardup_solr.verbs.delivery import Sending
+
+GONE = "the record itself is not in the file: put an object with its columns into 'record'"
+NO_HEADER = "the header of its source is needed to read it, and is no longer the same"
+TABLES = ("csv", "tsv")
+OBJECTS = ("json", "jsonl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetrySummary:
+    """What a retry did with dead letters: `read` = `indexed` + `repeated` + `failed`.
+
+    `repeated` counts those whose id another one after them has, too: that one counts. The failed
+    ones stay in their files, which are `left`; `errors` says why the first 1,000 of them failed.
+    `unfinished` are folders of jobs that have not ended, whose dead letters were left as they are.
+    `collection` is the name of the collection, and `documents` counts what is in it now.
+    """
+
+    collection: str
+    documents: int
+    read: int
+    indexed: int
+    repeated: int
+    failed: int
+    errors: tuple[RecordError, ...]
+    left: tuple[Path, ...]
+    unfinished: tuple[Path, ...]
+    seconds: float
+
+
+@checked
+def dead_letters(
+    collection: Collection | None = None, *, job: str | Path | None = None
+) -> list[Letter]:
+    """The dead letters of a collection, or of one job: the records that `index` could not index.
+
+    Those of a collection are in the usual folders of the jobs of the command `neardup index`.
+    `job` is the folder of one job, which `index` was given or has named. There are none of a job
+    that has indexed everything.
+
+    Raises ArgumentError unless one of the two is given, JobError if there is no job in the folder,
+    or its files cannot be understood.
+    """
+    require(
+        (collection is None) != (job is None),
+        "dead letters are those of a collection or of a job",
+        "give either `collection` or `job`",
+    )
+    if job is not None:
+        require_job(Path(job))
+        return list(letters_in(Path(job)))
+    assert collection is not None
+    folders = folders_of(collection.base, collection.name)
+    return [letter for folder in folders for letter in letters_in(folder)]
+
+
+@checked
+def retry(
+    collection: Collection,
+    *,
+    job: str | Path | None = None,
+    patience: float = 300,
+    on_error: OnError | None = None,
+    on_progress: OnProgress | None = None,
+) -> RetrySummary:
+    """Index dead letters again, those of all jobs of a collection, or those of one `job`.
+
+    They are read as their job read its source, and the settings are those of the collection, in
+    which a document of the same id is replaced. A record may have been edited in the file
+    (dead-letters.jsonl in the folder of its job) once the job has ended. Those of other jobs are
+    left as they are.
+
+    A dead letter is removed from the file only after its document is committed and found by a
+    search; the others stay, each with its new reason, and go to `on_error`. If there is no
+    `on_error`, a warning is logged. If all have been indexed, the folder of the job goes, too. So
+    a retry can be interrupted and called again.
+
+    `patience` is how many seconds to wait for a Solr that is away, `on_progress` is told how far
+    the work is.
+
+    Raises JobError if there is no job in the folder, it is at work or has not ended, or its files
+    cannot be understood, SettingsError if documents would lose columns, SourceError if the dead
+    letters cannot be written, SolrError if Solr does not come back: then they stay.
+    """
+    started = time.monotonic()
+    folders = folders_of(collection.base, collection.name) if job is None else [Path(job)]
+    found = {folder: require_job(folder) for folder in folders}
+    unfinished = {folder for folder, kept in found.items() if not kept.has_ended}
+    if job is not None and unfinished:
+        raise _not_ended(Path(job))
+    with_letters = [folder for folder in folders if folder in unfinished and any_in(folder)]
+    attempt = _Attempt(
+        collection=collection,
+        sending=Sending(patience=patience),
+        failures=Failures(on_error),
+        on_progress=on_progress or unheard,
+    )
+    for folder in folders:
+        if folder not in unfinished:
+            attempt.run(folder)
+    attempt.failures.warn()
+    return RetrySummary(
+        collection=collection.name,
+        documents=collection.count(),
+        read=attempt.read,
+        indexed=attempt.read - attempt.repeated - attempt.failures.count,
+        repeated=attempt.repeated,
+        failed=attempt.failures.count,
+        errors=tuple(attempt.failures.first),
+        left=tuple(attempt.left),
+        unfinished=tuple(with_letters),
+        seconds=time.monotonic() - started,
+    )
+
+
+def require_job(folder: Path) -> Kept:
+    """The checkpoint of a job; raises JobError if there is none in the folder."""
+    kept = kept_in(folder)
+    if kept is None:
+        step = "name the folder of a job that `index` has told; a job without dead letters has none"
+        raise JobError(f"there is no job in {folder}", step)
+    return kept
+
+
+def any_in(folder: Path) -> bool:
+    """Whether a job has dead letters."""
+    return next(letters_in(folder), None) is not None
+
+
+def _not_ended(folder: Path) -> JobError:
+    step = "go on with it first: the same neardup index with --resume"
+    return JobError(f"the job in {folder} has not ended", step)
+
+
+@dataclass(slots=True, kw_only=True)
+class _Attempt:
+    """Dead letters that are indexed again, job by job, and what came of it."""
+
+    collection: Collection
+    sending: Sending
+    failures: Failures
+    on_progress: OnProgress
+    read: int = 0
+    repeated: int = 0
+    left: list[Path] = field(default_factory=list)
+    _failed: dict[int, RecordError] = field(default_factory=dict)
+
+    def run(self, folder: Path) -> None:
+        """Index those of a job; what is indexed is removed afterwards, in one step."""
+        with Job(folder) as job:
+            before = _state(job.letters)
+            kept = require_job(folder)  # as it is now that nobody else has it
+            if not kept.has_ended:
+                raise _not_ended(folder)
+            if before is None:
+                job.end()
+                return
+            self._failed = {}
+            reader = Reader(kept.work)
+            done = index.run(
+                self._documents(folder, reader),
+                self.collection,
+                settings=None,
+                reading=reader.reading,
+                sending=self.sending,
+                watching=Watching(on_error=self._refused, on_progress=self.on_progress),
+                may_lose=bool(reader.reading.keep),
+            )
+            if _state(job.letters) != before:
+                reason = f"{job.letters} was changed while its records were indexed"
+                raise JobError(reason, "nothing was removed from it: run this again")
+            self.repeated += done.repeated
+            self._report(folder)
+            if self._failed:
+                job.keep_letters(self._remaining(folder))
+                self.left.append(job.letters)
+            else:
+                job.end()
+
+    def _documents(self, folder: Path, reader: Reader) -> Iterator[Document]:
+        """Their documents, each with the number of its letter as its position."""
+        for number, letter in enumerate(letters_in(folder)):
+            self.read += 1
+            found = reader.record_of(letter)
+            if isinstance(found, Document):
+                yield replace(found, position=str(number))
+            else:
+                self._failed[number] = found
+
+    def _refused(self, error: RecordError) -> None:
+        self._failed[int(error.position)] = error
+
+    def _report(self, folder: Path) -> None:
+        for number, letter in enumerate(letters_in(folder)):
+            if error := self._failed.get(number):
+                told = RecordError(
+                    letter.position,
+                    error.reason,
+                    letter.id or error.id,
+                    record=letter.record,
+                    stage=error.stage,
+                )
+                self.failures.add(told)
+
+    def _remaining(self, folder: Path) -> Iterator[Letter]:
+        """Those that failed again, with the new reason; without a record, with the old one."""
+        for number, letter in enumerate(letters_in(folder)):
+            if error := self._failed.get(number):
+                id = letter.id or error.id
+                if error.reason in (GONE, NO_HEADER):
+                    yield letter
+                else:
+                    yield replace(letter, reason=error.reason, stage=error.stage, id=id)
+
+
+def _state(path: Path) -> tuple[int, int, int] | None:
+    """What tells whether a file is still the same; None if there is none."""
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+class Reader:
+    """Reads single records as a job has read its source.
+
+    Raises JobError if how it did so cannot be understood.
+    """
+
+    def __init__(self, work: Work) -> None:
+        try:
+            read = dict(work.reading)
+            asked = read | {"text": tuple(read["text"]), "keep": tuple(read["keep"])}
+            self.reading = Reading(**asked)
+        except (KeyError, TypeError, NeardupError) as error:
+            reason = f"how {work.source} was read cannot be understood ({error})"
+            raise JobError(reason, "index it again as a whole") from None
+        self._work = work
+        self._format = _format(work, self.reading)
+        self._header = _header(work, self.reading) if self._format in TABLES else None
+
+    def record_of(self, letter: Letter) -> Record:
+        """The document in a dead letter, or the error that says what is wrong with it."""
+        found = self._read(letter)
+        if isinstance(found, RecordError):
+            return found
+        if letter.reason == index.AGAIN and found.id == letter.id:
+            # It was asked for that the record before it counts.
+            return RecordError(letter.position, index.AGAIN, letter.id, stage="check")
+        if self._format in TABLES:  # in which an empty cell is none
+            kept = {name: value for name, value in found.kept.items() if value != ""}
+            return replace(found, kept=kept)
+        return found
+
+    def _read(self, letter: Letter) -> Record:
+        if letter.record is None:
+            return RecordError(letter.position, GONE, letter.id, stage=letter.stage)
+        if isinstance(letter.record, Mapping):
+            return self._of_object(letter.position, letter.record, b"")
+        return self._of_text(letter.position, letter.record)
+
+    def _of_object(self, position: str, given: object, raw: bytes) -> Record:
+        reading = self.reading
+        # Formats without columns, and what is in memory as documents, have these names.
+        if isinstance(given, Mapping) and not matches(reading.id, tuple(given)):
+            reading = replace(reading, id="id", text=("text",) if "text" in given else reading.text)
+        (found,) = from_objects(self._opened(b""), [(position, given, raw)], reading)
+        return found
+
+    def _of_text(self, position: str, text: str) -> Record:
+        raw = text.encode("utf-8", "surrogateescape")
+        # Of a source that is not there, or that was recognized, only objects tell what they are.
+        if self._format in OBJECTS or (self._format is None and text.lstrip().startswith("{")):
+            try:
+                whole = decoded(raw, self._plain())
+                return self._of_object(position, orjson.loads(whole), whole.encode())
+            except Unusable as problem:
+                return RecordError(position, str(problem))
+            except ValueError as error:
+                return RecordError(position, f"malformed JSON ({error})")
+        if self._format in TABLES and self._header is None:
+            return RecordError(position, NO_HEADER)
+        if self._format not in (*TABLES, "lines"):
+            return RecordError(position, GONE)
+        lines = raw if self._header is None else self._header + b"\n" + raw
+        return self._of_lines(position, lines)
+
+    def _of_lines(self, position: str, raw: bytes) -> Record:
+        assert self._format is not None
+        try:
+            found = list(sources.READERS[self._format](self._opened(raw), self._plain()))
+        except (SourceError, RecordError) as error:
+            return RecordError(position, error.reason)
+        if len(found) != 1:
+            return RecordError(position, f"{len(found)} records instead of one")
+        (one,) = found
+        return RecordError(position, one.reason, one.id) if isinstance(one, RecordError) else one
+
+    def _plain(self) -> Reading:
+        """How what is in the file of dead letters is read: it is UTF-8 by now."""
+        return replace(self.reading, encoding=None)
+
+    def _opened(self, raw: bytes) -> Opened:
+        source = self._work.source
+        return Opened(
+            given=source, name=source, path=None, reading=self.reading, begun=chain([raw])
+        )
+
+
+def _format(work: Work, reading: Reading) -> str | None:
+    """The format of a source; None if it is not known any more."""
+    if reading.source_format or work.source == "-":
+        return reading.source_format
+    try:
+        return sources.format_of(work.source, reading=reading)
+    except NeardupError:
+        return None
+
+
+def _header(work: Work, reading: Reading) -> bytes | None:
+    """The header of a table; None if the source is not what it was."""
+    try:
+        if work.identity is None or identity(work.source, reading) != work.identity:
+            return None
+        head = sources.as_written(work.source, reading=reading).head
+        return head.removeprefix(codecs.BOM_UTF8)
+    except NeardupError:
+        return None
