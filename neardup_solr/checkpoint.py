@@ -58,7 +58,7 @@ class Checkpoint:
         while True:
             whole = self._file.tell()
             length, check = _FRAME.unpack(self._file.read(_FRAME.size).ljust(_FRAME.size, b"\0"))
-            body = self._file.read(min(length, self._size() - whole))
+            body = self._file.read(min(length, self._size()))
             if not body or zlib.crc32(body) != check:
                 self._cut(whole)
                 return
@@ -98,7 +98,6 @@ class Checkpoint:
     def _cut(self, size: int) -> None:
         assert self._file is not None
         os.ftruncate(self._file.fileno(), size)
-        self._file.seek(size)
 
     def _unwritable(self, error: OSError) -> SourceError:
         reason = f"finished parts cannot be kept ({error.strerror})"

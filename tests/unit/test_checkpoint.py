@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from zlib import crc32
 
 import numpy as np
 import pytest
@@ -66,6 +67,22 @@ def test_parts_come_back(tmp_path: Path) -> None:
     assert stat.S_IMODE((tmp_path / "work").stat().st_mode) == 0o600
 
 
+def test_a_part_is_on_the_disk_before_it_counts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever happens to the machine afterwards: all of its bytes, with length and checksum."""
+    path, synced = tmp_path / "work", []
+
+    def sync(file: int) -> None:
+        synced.append(path.read_bytes())
+
+    monkeypatch.setattr("neardup_solr.checkpoint.os.fsync", sync)
+    whole = written(path, PARTS[:1])
+    assert synced == [f"{WORK}\n".encode(), whole]
+    frame, body = whole[len(WORK) + 1 :][:12], whole[len(WORK) + 13 :]
+    assert frame == len(body).to_bytes(8, "little") + crc32(body).to_bytes(4, "little")
+
+
 def test_other_work_is_deleted(tmp_path: Path) -> None:
     """Parts of other work are of no use, also if its line begins alike."""
     whole = written(tmp_path / "work")
@@ -91,6 +108,7 @@ def test_cut_anywhere(tmp_path: Path) -> None:
     with Checkpoint(path, WORK, arrays=2) as kept:
         assert len(list(kept.kept())) == len(PARTS) - 1
         kept.keep(PARTS[-1])
+        assert len(list(kept.kept())) == len(PARTS)
         assert are_first(list(kept.kept()))
     assert path.read_bytes() == whole
 

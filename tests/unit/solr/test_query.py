@@ -41,3 +41,83 @@ def test_values_travel_as_parameters() -> None:
 def test_hostile_ids_are_ids() -> None:
     """Nothing about them is refused."""
     assert {id: id_problem(id) for id in HOSTILE} == dict.fromkeys(HOSTILE)
+
+
+def test_requests_word_for_word() -> None:
+    """Each kind of request, as Solr gets it but for the collection's own names of fields."""
+    terms = Terms(field="f", values=["a", "b"])
+    assert query.any_term(terms, filters=["x:1"]) == {
+        "query": "{!terms f=$field_terms cache=false v=$any separator=$separator}",
+        "filter": ["x:1"],
+        "params": {"any": "a\x1fb", "separator": "\x1f", "field_terms": "f"},
+    }
+    assert query.each_term(terms) == (
+        {"query": "*:*", "params": {"term0": "a", "term1": "b", "field_terms": "f"}},
+        {
+            "a": "{!term f=$field_terms cache=false v=$term0}",
+            "b": "{!term f=$field_terms cache=false v=$term1}",
+        },
+    )
+    assert query.min_hash(terms, filters=["x:1"], params={"p": "1"}) == {
+        "query": "{!min_hash field=$field_terms sim=0.5 tp=0.9 v=$text}",
+        "sort": "score desc,id asc",
+        "filter": ["x:1"],
+        "params": {"p": "1", "field_terms": "f", "text": "a"},
+    }
+    assert query.by_id("7") == {
+        "query": "{!term f=$field_id v=$id}",
+        "params": {"id": "7", "field_id": "id"},
+    }
+    assert query.by_ids(["7", "8"]) == {
+        "query": "{!terms f=$field_id v=$any separator=$separator}",
+        "params": {"any": "7\x1f8", "separator": "\x1f", "field_id": "id"},
+    }
+    assert query.same_value("first_word", "w") == (
+        "{!term f=$field_first_word v=$same_first_word}",
+        {"same_first_word": "w", "field_first_word": "first_word"},
+    )
+    with_settings = query.with_settings({"query": "q", "params": {"p": "1"}}, "s")
+    assert with_settings == {
+        "query": "q",
+        "params": {"p": "1", "settings": "s", "field_settings": "signature_settings"},
+    }
+    assert query.SETTINGS_COUNTED == {
+        "these": "{!term f=$field_settings v=$settings}",
+        "any": "{!lucene df=$field_settings v='[* TO *]'}",
+    }
+
+
+def test_a_thousand_terms_are_one_query() -> None:
+    """An untouched server allows 1,024 clauses; a part more has its own filter and parameters."""
+    values = [f"t{number}" for number in range(1_001)]
+    one = query.any_of(Terms(field="f", values=values[:1_000]), filters=["x:1"], params={})
+    assert one.keys() == {"sort", "filter", "query", "params"}
+    assert one["params"] == {"field_terms": "f"}
+    two = query.any_of(Terms(field="f", values=values), filters=["x:1"], params={"p": "1"})
+    assert two["query"] == "{!func}sum(query($part0,0),query($part1,0),0)"
+    assert two["sort"] == "score desc,id asc"
+    assert two["filter"] == [
+        "{!terms f=$field_terms cache=false v=$any separator=$separator}",
+        "x:1",
+    ]
+    parts = {"part0": one["query"], "part1": '{!lucene q.op=OR df=$field_terms}"t1000"^=1'}
+    joined = {"any": "\x1f".join(values), "separator": "\x1f"}
+    assert two["params"] == {"p": "1", "field_terms": "f"} | parts | joined
+
+
+def test_the_separator_is_in_no_value() -> None:
+    """It is a control character, else one of private use, else one of those beyond 65,535."""
+    controls = "".join(map(chr, range(1, 0x20)))
+    private = "".join(map(chr, range(0xE000, 0xF8FF)))
+    for held, separator in {
+        "a": "\x1f",
+        "a\x1f": "\x1e",
+        controls[1:]: "\x01",
+        controls: "\ue000",
+        controls + private[:-1]: "\uf8fe",
+        controls + private: "\U00010000",
+        controls + private + "\U00010000": "\U00010001",
+    }.items():
+        params = query.by_ids(["b", held])["params"]
+        assert params["separator"] == separator
+        assert params["any"] == f"b{separator}{held}"
