@@ -22,6 +22,7 @@ from typing import Literal
 
 End = Literal["close", "reset", "hang"]
 OnRequest = Callable[[str, bytes], None]
+OnAnswer = Callable[[bytes], None]
 SECONDS = 10.0  # for what takes no time on one machine
 _BLOCK = 1 << 16
 _LENGTH = b"content-length:"
@@ -74,6 +75,7 @@ class Proxy:
 
     def __init__(self, upstream: int, on_request: OnRequest, port: int) -> None:
         self.upstream, self.on_request = upstream, on_request
+        self.on_answer: OnAnswer = _unread  # is given the pieces of answers as they come
         self.connections = 0  # that were taken so far
         self.passed = {"request": 0, "response": 0}  # bytes in each direction
         self._fault, self._left, self._closed = Fault(), 0, False
@@ -170,7 +172,9 @@ class Proxy:
                 came += len(data)
                 # Counted first: what comes of it may be seen as soon as it is sent.
                 self.passed[way] += len(allowed)
-                if requests is not None:
+                if requests is None:
+                    self.on_answer(allowed)
+                else:
                     requests.feed(allowed)
                 target.sendall(allowed * (fault.copies if requests is None else 1))
                 if cut is not None and came >= cut:
@@ -223,6 +227,10 @@ class _Pair:
 def _shut(one: socket.socket, how: int = socket.SHUT_RDWR) -> None:
     with suppress(OSError):  # it may have ended by itself
         one.shutdown(how)
+
+
+def _unread(piece: bytes) -> None:
+    """Forget a piece of an answer."""
 
 
 def unheard(path: str, body: bytes) -> None:

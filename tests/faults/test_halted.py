@@ -48,7 +48,7 @@ def test_no_document_is_blamed_for_a_full_disk(answer: Answer) -> None:
 @pytest.mark.parametrize("answer", [CLOSED, NO_SEARCHER])
 def test_a_commit_of_a_halted_solr_fails(answer: Answer) -> None:
     """A commit that Solr cannot make is no success."""
-    with answering(answer) as (address, _), pytest.raises(e.SolrHalted, match="IndexWr|searcher"):
+    with answering(answer) as (address, _), pytest.raises(e.SolrHalted, match=r"IndexWr|searcher"):
         open_collection(address, "x").commit()
 
 

@@ -1,0 +1,182 @@
+"""Full disks: that of Solr, and that of the checkpoint and the dead letters."""
+
+from __future__ import annotations
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from neardup_solr.embedded import lifecycle
+from neardup_solr.embedded.layout import layout
+from neardup_solr.testing import private_home
+from tests.faults.history import checkpointed
+from tests.faults.killer import NEARDUP, kill_solr
+from tests.faults.place import Place, Places
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits files as Linux does")
+
+MEBIBYTE = 1 << 20
+# Twice as many as there is room for.
+DOCUMENTS = {"tmpfs": 16_000, "file_sizes": 5_000}
+HALTED = (b"HTTP/1.1 5", b"No space left", b"File too large", b"Server error writing")
+STOPPED = 4  # the exit code that says that --resume goes on
+
+
+class Disk:
+    """A limited disk of the embedded Solr: `fill` limits it, `free` makes room."""
+
+    def fill(self) -> None:
+        """Limit what Solr can write from now on."""
+        raise NotImplementedError
+
+    def free(self) -> None:
+        """Make room."""
+        raise NotImplementedError
+
+
+class Tmpfs(Disk):
+    """A small file system in memory that holds the cores; mounting one needs root."""
+
+    def __init__(self) -> None:
+        lifecycle.stop()
+        layout().cores.mkdir(parents=True, exist_ok=True)
+        self._mount("size=20m")
+
+    def _mount(self, options: str) -> None:
+        cores = str(layout().cores)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", cores], check=True)
+
+    def fill(self) -> None:
+        pass  # it is small from the beginning
+
+    def free(self) -> None:
+        self._mount("remount,size=1g")
+
+    def close(self) -> None:
+        """Take it away, once Solr has ended."""
+        subprocess.run(["umount", str(layout().cores)], check=True)
+
+
+class FileSizes(Disk):
+    """Files of the Java process cannot grow beyond a size, which every user can ask for."""
+
+    def fill(self) -> None:
+        server = lifecycle.running()
+        assert server is not None
+        psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (MEBIBYTE, -1))
+
+    def free(self) -> None:
+        pass  # the limit ends with the process
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An embedded Solr of these tests alone, whose disk is full at times."""
+    with private_home(tmp_path_factory.mktemp("full")) as folder:
+        yield folder
+
+
+@pytest.fixture
+def tmpfs(home: Path) -> Iterator[Disk]:
+    """A disk of 20 MiB."""
+    disk = Tmpfs()
+    yield disk
+    lifecycle.stop()
+    disk.close()
+    lifecycle.start()
+
+
+@pytest.fixture
+def file_sizes(home: Path) -> Disk:
+    """A disk for files of 1 MiB."""
+    return FileSizes()
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="to mount a tmpfs needs root")
+
+
+@pytest.mark.parametrize("kind", [pytest.param("tmpfs", marks=needs_root), "file_sizes"])
+def test_server(kind: str, request: pytest.FixtureRequest, row: Any) -> None:
+    """A run stops and commits no more; with room, a restart and --resume nothing is lost."""
+    disk = request.getfixturevalue(kind)
+    here: Place = request.getfixturevalue("jobs").make(DOCUMENTS[kind], interval=2_000)
+    halted_at: list[int] = []  # the number of commits when Solr said so first
+
+    def notice(piece: bytes) -> None:
+        if any(sign in piece for sign in HALTED) and not halted_at:
+            halted_at.append(here.history.commits)
+
+    here.proxy.on_answer = notice
+    disk.fill()
+    running = here.run()
+    assert running.wait() in (1, STOPPED), running.said()
+    assert halted_at, running.said()
+    after = here.history.commits - halted_at[0]
+    assert after == 0
+    assert "restart Solr" in running.said()
+    assert "Traceback" not in running.said()
+    done = checkpointed(here.job)
+    disk.free()
+    assert kill_solr()
+    here.proxy.upstream = lifecycle.start().port
+    # What was verified before is there; the rest is sent by the next run.
+    assert set(here.documents.good[:done]) <= set(here.collection.ids())
+    again = here.run("--resume" if done else "--restart")
+    assert again.wait() == 0, again.said()
+    assert here.verdict().is_right(), here.verdict()
+    row("R3", f"{kind.replace('_', ' ')}: 0 commits after the first 5xx, lost 0")
+
+
+def limited(size: int) -> Callable[[], None]:
+    """Let files of a process grow no further than this."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+def stopped(here: Place, size: int) -> str:
+    """Run where files cannot grow beyond a size: it ends with an error; what it said."""
+    ended = subprocess.run(
+        [*NEARDUP, *here.words], preexec_fn=limited(size), capture_output=True, text=True,
+        timeout=120,
+    )  # fmt: skip
+    assert ended.returncode in (1, STOPPED)
+    assert "Traceback" not in ended.stderr
+    return ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("size", "every_bad", "file"),
+    [(100, 0, "checkpoint.json"), (100, 50, "dead-letters"), (3_000, 50, "dead-letters")],
+)
+def test_client(jobs: Places, size: int, every_bad: int, file: str, row: Any) -> None:
+    """A checkpoint or dead letters that cannot be written stop the run; --resume loses nothing."""
+    here = jobs.make(4_000, every_bad=every_bad, interval=1_000)
+    said = stopped(here, size)
+    assert file in said
+    assert "cannot be written" in said
+    last = here.run("--resume")
+    assert last.wait() == (1 if every_bad else 0), last.said()
+    assert here.verdict().is_right(), here.verdict()
+    row("R8", f"no room for {file}: exit code not 0, lost 0")
+
+
+def test_client_without_a_folder(jobs: Places, row: Any) -> None:
+    """A folder that cannot be made is told before anything is sent."""
+    here = jobs.make(1_000)
+    (here.folder / "a file").touch()
+    running = here.run("--job", str(here.folder / "a file" / "job"))
+    assert running.wait() in (1, 2), running.said()
+    assert "cannot be written" in running.said()
+    assert "Traceback" not in running.said()
+    assert not here.history.sent
+    row("R8", "folder that cannot be written: exit code not 0, nothing sent")
