@@ -95,8 +95,9 @@ def index(
                 **reading,
             )
     except KeyboardInterrupt as interrupt:
-        if not getattr(interrupt, "__notes__", ()):
-            show.say("What was sent may not be durable; it is safe to run the same command again.")
+        safe = "What was sent may not be durable; it is safe to run the same command again."
+        for note in getattr(interrupt, "__notes__", (safe,)):
+            show.say(note.replace("`resume`", "--resume"))
         raise
     show.say_summary(summary)
     if summary.failed:
