@@ -63,7 +63,7 @@ def _tests(stats: dict[str, list[Any]]) -> Iterator[dict[str, Any]]:
     for outcome in ("passed", "failed", "error"):
         for report in stats.get(outcome, []):
             figures = [
-                (name, figure)
+                (name, str(figure))
                 for name, figure in getattr(report, "user_properties", [])
                 if name in table.ROWS
             ]

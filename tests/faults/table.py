@@ -4,7 +4,7 @@
 
 prints, as Markdown, the table of a run whose results are in that file ($NEARDUP_FAULT_RESULTS of
 the run, see conftest.py), or some rows of it; without a file, the tests of the table that are
-not in this folder. A figure is what a test recorded by the fixture `row`; a row without one counts
+not in this folder. A row shows the figures that tests recorded by the fixture `row`, and counts
 the tests that are named here.
 """
 
@@ -45,7 +45,7 @@ ROWS = {
     "R3": Row(
         "the disk of the server is full",
         "0 commits after the first 5xx; lost 0 after free + restart + resume",
-        (f"{FAULTS}/test_disk_full.py::test_server",),
+        (f"{FAULTS}/test_disk_full.py::test_server", f"{FAULTS}/test_halted.py"),
     ),
     "R4": Row(
         "Solr is stopped for 5–30 s (SIGSTOP)",
@@ -91,7 +91,11 @@ ROWS = {
     "R11": Row(
         "≥ 25 kinds of bad files",
         "never a traceback, never a hang, counted, memory bounded",
-        (f"{FAULTS}/test_bad_files.py", "tests/unit/sources/test_bad_input.py"),
+        (
+            f"{FAULTS}/test_bad_files.py",
+            f"{FAULTS}/test_fuzz_sources.py",
+            "tests/unit/sources/test_bad_input.py",
+        ),
     ),
     "R12": Row(
         "1 GB line, 200 MB gzip bomb, 100 MB document",
@@ -131,7 +135,7 @@ ROWS = {
     "S5": Row(
         "symlinks out of the root, path traversal, entity and zip bombs",
         "refused",
-        (f"{FAULTS}/test_escapes.py",),
+        (f"{FAULTS}/test_escapes.py", f"{FAULTS}/test_private_files.py"),
     ),
     "Q1": Row(
         "tests that bite: mutations of retry, checkpoint, dead letters, query",
@@ -163,9 +167,8 @@ def _reached(name: str, row: Row, tests: Iterable[dict[str, Any]]) -> str:
     figures = [figure for test in tests for recorded, figure in test["figures"] if recorded == name]
     failed = [f"**failed: {test['id']}**" for test in about if test["outcome"] != "passed"]
     passed = len(about) - len(failed)
-    if not figures and passed:
-        figures = [f"{passed} of {len(about)} tests pass"]
-    return "; ".join(failed + figures) or NOT_MEASURED
+    counted = [f"{passed} of {len(about)} tests pass"] if about else []
+    return "; ".join(failed + figures + counted) or NOT_MEASURED
 
 
 def main(words: Sequence[str]) -> Iterable[str]:

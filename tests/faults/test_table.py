@@ -39,19 +39,19 @@ def result(id: str, outcome: str = "passed", **figures: str) -> dict[str, Any]:
                 result("tests/faults/test_network.py::a", R5="20 of 20"),
                 result("tests/faults/test_network.py::b", R5="0 hangs"),
             ],
-            "20 of 20; 0 hangs",
+            "20 of 20; 0 hangs; 2 of 2 tests pass",
         ),
         (
             [
                 result("tests/faults/test_network.py::a", "failed", R5="19 of 20"),
                 result("tests/faults/test_network.py::b"),
             ],
-            "**failed: tests/faults/test_network.py::a**; 19 of 20",
+            "**failed: tests/faults/test_network.py::a**; 19 of 20; 1 of 2 tests pass",
         ),
     ],
 )
 def test_what_a_row_shows(tests: list[dict[str, Any]], shown: str) -> None:
-    """A failure first, then the figures; without those, how many tests pass."""
+    """A failure first, then the figures, then how many tests pass."""
     assert reached("R5", tests) == shown
 
 
