@@ -21,8 +21,17 @@ Every error carries its facts as attributes and survives pickling: the facts are
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
+
+# User and password of an address; a path has only one of its slashes.
+_SECRET = re.compile(r"(?<=:/)(/?)[^/\s@]+@")
+
+
+def without_password(text: str) -> str:
+    """A text in which addresses have neither user nor password."""
+    return _SECRET.sub(r"\1…@", text) if "@" in text else text
 
 
 class NeardupError(Exception):
@@ -30,9 +39,13 @@ class NeardupError(Exception):
 
 
 class SourceError(NeardupError):
-    """A source that cannot be read as a whole: missing, of another format, or without a column."""
+    """A source that cannot be read as a whole: missing, of another format, or without a column.
+
+    If an address was named by mistake, its user and password are not shown.
+    """
 
     def __init__(self, source: str, reason: str, next_step: str) -> None:
+        source, reason = without_password(source), without_password(reason)
         super().__init__(source, reason, next_step)
         self.source, self.reason, self.next_step = source, reason, next_step
 
@@ -69,6 +82,7 @@ class SettingsError(NeardupError):
     """Settings that are impossible, or that differ from those stored with the collection."""
 
     def __init__(self, reason: str, next_step: str) -> None:
+        reason = without_password(reason)
         super().__init__(reason, next_step)
         self.reason, self.next_step = reason, next_step
 

@@ -279,6 +279,46 @@ def test_no_help_and_no_wrong_usage_shows_it(folder: Path) -> None:
         assert not shows(ran.stdout + ran.stderr)
 
 
+ADDRESS = f"http://{USER}:{quote(PASSWORD, safe='')}@127.0.0.1:1/solr/x"
+MISPLACED: Sequence[Sequence[str]] = [
+    ["index", ADDRESS],
+    ["duplicates", ADDRESS],
+    ["gate", ADDRESS],
+    ["tune", ADDRESS],
+    ["signatures", ADDRESS, "-o", "s.parquet"],
+    ["signatures", "ads.csv", "-o", ADDRESS],
+    ["evaluate", ADDRESS],
+    ["evaluate", "known.tsv", "--report", ADDRESS],
+    ["explain", "1", "2", "--source", ADDRESS],
+    ["search", "--file", ADDRESS],
+    ["search", "--text", "x", "-c", ADDRESS],
+    ["duplicates", "-o", ADDRESS],
+    ["duplicates", "ads.csv", "--unique", ADDRESS],
+    ["duplicates", "ads.csv", "--text-field", ADDRESS],
+    ["--ca", ADDRESS, "lint", "--solr", "https://127.0.0.1:1/solr"],
+    ["index", "ads.csv", "--job", f"/proc/none/{ADDRESS}"],
+    ["index", "ads.csv", "--fields", ADDRESS],
+]
+
+
+@pytest.mark.parametrize(
+    "words", MISPLACED, ids=lambda words: " ".join(words).replace(ADDRESS, "URL")
+)
+def test_an_address_in_a_wrong_place(
+    words: Sequence[str],
+    folder: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Whatever has to be a file, a name or a field: the line shows no user and no password."""
+    monkeypatch.setenv("NEARDUP_SOLR_URL", NOBODY)
+    monkeypatch.setattr(sys, "argv", ["neardup", *words])
+    assert main._run(words) in (1, 2)
+    said = capfd.readouterr()
+    assert said.err.startswith("neardup: ")
+    assert not shows(said.out + said.err)
+
+
 def test_a_password_goes_to_no_server_that_is_not_trusted(
     solr: nd.Collection, folder: Path, tmp_path: Path
 ) -> None:

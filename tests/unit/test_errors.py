@@ -47,3 +47,20 @@ def test_every_error_is_in_the_examples_and_the_drawing() -> None:
 def test_errors_are_one_line(error: e.NeardupError) -> None:
     """Each error is a single line."""
     assert "\n" not in str(error)
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("http://me:secret@h/x", "http://…@h/x"),
+        ("http:/me:secret@h/x", "http:/…@h/x"),
+        ("https://secret@h and ftp://a:b@c", "https://…@h and ftp://…@c"),
+        ("http://h/x", "http://h/x"),
+        ("somebody@example.org: http://h", "somebody@example.org: http://h"),
+    ],
+)
+def test_an_address_by_mistake_shows_no_password(text: str, shown: str) -> None:
+    """Whether it was named as a source or as a setting."""
+    for error in (e.SourceError(text, "is none", "x"), e.SettingsError(text, "x")):
+        assert str(error).startswith(shown)
+        assert "secret" not in repr(error)
