@@ -159,18 +159,22 @@ def _of_lines(source: Opened, reading: Reading) -> Iterator[Found]:
             yield "", RecordError(f"{where}{number}", too_large(limit)), b""
             continue
         try:
-            yield _parsed(f"{where}{number}", raw)
+            found = orjson.loads(raw)
         except ValueError as error:
             if raw.strip():
                 yield _second_look(f"{where}{number}", raw, error, reading)
+            continue
+        # Most objects have no quotes within their texts and no other objects: that is seen soonest.
+        if type(found) is dict and raw.count(b'"') != 2 * (
+            len(found) + list(map(type, found.values())).count(str)
+        ):
+            yield _checked(f"{where}{number}", found, raw)
+        else:
+            yield f"{where}{number}", found, raw
 
 
-def _parsed(position: str, raw: bytes) -> Found:
-    """What is written in JSON, or the error that says that it has a key twice.
-
-    Raises ValueError if it is not JSON.
-    """
-    found = orjson.loads(raw)
+def _checked(position: str, found: object, raw: bytes) -> Found:
+    """What was read of an element, or the error that says that it has a key twice."""
     if type(found) is dict and _repeats(found, raw):
         reason = _repetition(raw)
         return position, RecordError(position, reason, record=as_text(raw)), b""
@@ -178,15 +182,9 @@ def _parsed(position: str, raw: bytes) -> Found:
 
 
 def _repeats(found: dict[str, Any], raw: bytes) -> bool:
-    """Whether an object has a key twice: it is written with more quotes than what was read of it.
-
-    Most objects have no quotes within their texts and no other objects: that is seen soonest.
-    """
-    quotes = raw.count(b'"')
-    if quotes == 2 * (len(found) + list(map(type, found.values())).count(str)):
-        return False
+    """Whether an object has a key twice: more quotes are written than what was read of it has."""
     try:
-        return quotes > orjson.dumps(found).count(b'"')
+        return raw.count(b'"') > orjson.dumps(found).count(b'"')
     except TypeError:  # orjson's own, for more than 254 levels
         return False
 
@@ -206,7 +204,8 @@ def _repetition(raw: bytes) -> str:
 def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading) -> Found:
     """Tell invalid UTF-8 from malformed JSON; if lossy, read it anyway."""
     try:
-        return _parsed(position, decoded(raw, reading).encode())
+        text = decoded(raw, reading).encode()
+        return _checked(position, orjson.loads(text), text)
     except Unusable as problem:
         return position, unusable(position, problem), b""
     except ValueError:
@@ -222,7 +221,7 @@ def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
             yield position, RecordError(position, too_large(reading.max_doc_bytes)), b""
             continue
         try:
-            yield _parsed(position, raw)
+            yield _checked(position, orjson.loads(raw), raw)
         except ValueError as error:
             yield _second_look(position, raw, error, reading)
 
