@@ -23,7 +23,8 @@ NAVIGATION = {
     "Reference": ("commands", "library", "sources", "fields", "parameters", "measures"),
     "How it works": (
         "clusters", "unique", "aligned", "explain", "report", "collapse", "tuning", "existing",
-        "annotate", "gate", "native", "sql", "interoperability", "operations", "design",
+        "annotate", "gate", "native", "sql", "interoperability", "operations", "reliability",
+        "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
