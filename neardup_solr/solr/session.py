@@ -43,6 +43,7 @@ from neardup_solr.solr.answers import (
     check,
     next_step,
     redacted,
+    refused_by,
     take_in,
 )
 from neardup_solr.solr.credentials import as_sent, credentials, is_loopback, require_private
@@ -65,6 +66,8 @@ PROXIES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
 # What the answers of a Solr say that is about to end, or has just begun.
 _ENDING = ("SolrCore", "CoreContainer", "shutting down", "shut down")
 _REPLAY, _REPLAYED = "TLOG.state", 3  # of what was not committed when it was killed
+_REPLAYING = "Solr still replays its log, or is away"
+_LATER = "wait until it has ended, then run the same command again"
 T = TypeVar("T")
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so, and stays full
@@ -270,6 +273,7 @@ class CheckedSession(requests.Session):
         self._patience = 0.0
         self._has_served = False  # whether the collection has answered yet
         self._halted: SolrHalted | None = None
+        self._given_up: Exception | None = None  # why, once patience was at its end
         self._outage = threading.Lock()  # held by the thread that looks whether Solr is back
         self._prepared = Prepared()
         self._process = os.getpid()
@@ -320,7 +324,8 @@ class CheckedSession(requests.Session):
         replayed its log. Nothing is waited for before the collection has answered once: its
         address may be wrong.
         """
-        before, self._patience, self._halted = self._patience, seconds, None
+        before, self._patience = self._patience, seconds
+        self._halted = self._given_up = None
         try:
             yield
         finally:
@@ -331,30 +336,42 @@ class CheckedSession(requests.Session):
         self._patience = 0.0
 
     def until_ready(self) -> None:
-        """Return once the collection answers and has replayed its log, or patience is at its end.
+        """Return once the collection answers and has replayed its log.
 
-        Until then a commit is accepted and does nothing.
+        Until then a commit is accepted and does nothing. Raises SolrUnreachable if patience is at
+        its end before.
         """
         deadline = time.monotonic() + self._patience
-        while not self._is_back() and time.monotonic() < deadline:
+        while not self._is_back():
+            if time.monotonic() >= deadline:
+                raise SolrUnreachable(self.home, _REPLAYING, _LATER)
             time.sleep(PROBE_PAUSE)
 
     def _lasting(self, send: Callable[[], requests.Response]) -> requests.Response:
         """The response to a request, sent again after faults that pass, and after outages."""
+        is_patient, is_over = self._patience > 0, False
 
         def waiting() -> requests.Response:
+            nonlocal is_over
             try:
                 return send()
             except SolrError as error:
                 if self._patience and self._is_outage(error):
+                    is_over = True  # unless it comes back
                     self._wait_for_it(error)
+                    is_over = False
                 raise
 
+        def passes(error: SolrError) -> bool:
+            # If patience is at its end, or the user wants to stop, nobody waits for it any more.
+            is_left = not is_over and (self._patience > 0 or not is_patient)
+            return is_left and self._passes(error)
+
         retry = self.retry
-        if self._patience:
+        if is_patient:
             seconds = max(retry.seconds, 2 * self._patience)
             retry = replace(retry, attempts=PATIENT_ATTEMPTS, seconds=seconds)
-        return retrying(waiting, retry=retry, passes=self._passes)
+        return retrying(waiting, retry=retry, passes=passes)
 
     def _is_outage(self, error: SolrError) -> bool:
         """Whether Solr is away, or back but not ready yet."""
@@ -371,6 +388,8 @@ class CheckedSession(requests.Session):
         with self._outage:
             if self._is_back():
                 return
+            if self._given_up is not None:  # another thread has waited as long as it may
+                raise self._given_up
             began = time.monotonic()
             bound = spoken(self._patience)
             LOGGED.warning("%s: %s; waiting up to %s for it", error.url, error.reason, bound)
@@ -387,6 +406,7 @@ class CheckedSession(requests.Session):
                         LOGGED.warning("%s: it answers again, after %s", error.url, away)
                         return
                 time.sleep(PROBE_PAUSE)
+            self._given_up = fault
             raise fault from None
 
     def _is_back(self) -> bool:
@@ -463,6 +483,8 @@ class CheckedSession(requests.Session):
     def _checked(self, response: requests.Response, shown: str) -> requests.Response:
         try:
             check(response, shown, embedded=self.embedded)
+            if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
+                refused_by(shown, answer(response))
         except SolrAnswerError as error:
             error.retry_after = _seconds(response.headers.get("Retry-After", ""))
             raise
