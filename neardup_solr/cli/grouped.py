@@ -9,6 +9,8 @@ from typing import Any
 
 from typer.core import TyperCommand, TyperGroup
 
+from neardup_solr.errors import without_password
+
 OTHER = "Options"
 START = """\
 The near-duplicates of a file, without any Solr:
@@ -36,6 +38,15 @@ GROUPS = {
 
 class Command(TyperCommand):
     """A command whose help lists its options in groups."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read what was typed; an error shows no password of an address among it."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            if isinstance(message := getattr(error, "message", None), str):
+                vars(error)["message"] = without_password(message)
+            raise
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write the options, those without a heading of their own first."""

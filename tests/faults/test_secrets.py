@@ -32,7 +32,7 @@ USER, PASSWORD = "me", "c4n4ry/of@tests"
 SIGNS = ("c4n4ry", base64.b64encode(b"me:c4n4ry").decode())
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 NOBODY = "http://127.0.0.1:1/solr"
-ADS = "id,text\n1,Blue Door Cafe 12 Harbour Street\n2,Blue Door Cafe 12 Harbour St\n3,\n"
+ADS = "id,text\n1,Blue Door Cafe 12 Harbour Street\n2,Blue Door Cafe 12 Harbour St\n3,\n,no id\n"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -151,6 +151,7 @@ COMMANDS: dict[str, Sequence[str]] = {
     "delete": ["delete", "1"],
     "tune": ["tune"],
     "reband": ["reband", "--bands", "16", "--band-rows", "4"],
+    "dead-letters": ["dead-letters", "retry"],
 }
 
 
@@ -266,6 +267,11 @@ def test_no_error_carries_it(
         assert not shows(pickle.dumps(error))
 
 
+def test_no_command_is_forgotten() -> None:
+    """Those that ask a Solr of yours are all tried."""
+    assert set(main.COMMANDS) - {"signatures", "solr"} == set(COMMANDS)
+
+
 def test_no_help_and_no_wrong_usage_shows_it(folder: Path) -> None:
     """An address beside --help, an option that does not exist, and a second command."""
     address = in_address("http://127.0.0.1:1/solr", folder).address
@@ -298,6 +304,9 @@ MISPLACED: Sequence[Sequence[str]] = [
     ["--ca", ADDRESS, "lint", "--solr", "https://127.0.0.1:1/solr"],
     ["index", "ads.csv", "--job", f"/proc/none/{ADDRESS}"],
     ["index", "ads.csv", "--fields", ADDRESS],
+    ["search", ADDRESS],
+    ["search", "--max-distance", ADDRESS],
+    ["search", "--measure", ADDRESS],
 ]
 
 
@@ -315,7 +324,7 @@ def test_an_address_in_a_wrong_place(
     monkeypatch.setattr(sys, "argv", ["neardup", *words])
     assert main._run(words) in (1, 2)
     said = capfd.readouterr()
-    assert said.err.startswith("neardup: ")
+    assert said.err.startswith(("neardup: ", "Usage: "))
     assert not shows(said.out + said.err)
 
 
@@ -336,6 +345,8 @@ def test_a_password_goes_to_no_server_that_is_not_trusted(
 
 WORK: Sequence[Sequence[str]] = [
     ["index", "ads.csv", "--job", "job"],
+    ["dead-letters", "show", "--job", "job", "-o", "letters.csv"],
+    ["dead-letters", "retry", "--job", "job"],
     ["search", "--id", "1", "--format", "jsonl"],
     ["report", "-o", "report.tsv"],
     ["duplicates", "-o", "pairs.html"],
@@ -367,7 +378,7 @@ def test_no_command_keeps_it(
     door = Door(credentials=f"{USER}:{PASSWORD}", headers=headers)
     with front(solr.base, door=door) as address:
         given = way(f"{address}/{solr.name}", tmp_path)
-        commands = sized(usual=WORK if way is in_variables else WORK[:4], full=WORK)
+        commands = sized(usual=WORK if way is in_variables else WORK[:2], full=WORK)
         for words in commands:
             ran = subprocess.run(
                 [*NEARDUP, *words], env=os.environ | given.variables
@@ -383,7 +394,7 @@ def test_no_command_keeps_it(
     row("S3", f"{way.__name__.replace('_', ' ')}: 0 hits in {len(commands)} commands' files")
 
 
-@pytest.mark.parametrize("way", [in_address, in_variables, in_a_header])
+@pytest.mark.parametrize("way", sized(usual=[in_address], full=[in_variables, in_a_header]))
 def test_no_interrupted_job_keeps_it(
     way: Callable[[str, Path], Given], solr: nd.Collection, folder: Path, tmp_path: Path
 ) -> None:
