@@ -14,7 +14,7 @@ import typer
 import neardup_solr as nd
 from neardup_solr.choices import Action
 from neardup_solr.cli import options, progress, show
-from neardup_solr.sizes import in_seconds
+from neardup_solr.sizes import MAX_DOC_BYTES, in_seconds
 
 if TYPE_CHECKING:
     from neardup_solr.progress import OnError
@@ -84,6 +84,7 @@ def gate(
     delimiter: options.DelimiterOption = None,
     encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
+    max_doc_bytes: options.MaxDocBytesOption = MAX_DOC_BYTES,
     solr: options.SolrOption = None,
     collection: options.CollectionOption = None,
 ) -> None:
@@ -128,6 +129,7 @@ def gate(
             fq=fq or (),
             index=index,
             batch=batch,
+            max_doc_bytes=max_doc_bytes,
             patience=seconds,
             keep=options.names(keep),
             on_error=watched.on_error,

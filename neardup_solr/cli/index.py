@@ -10,7 +10,7 @@ import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
-from neardup_solr.sizes import in_seconds
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, in_seconds
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
@@ -27,6 +27,7 @@ def index(
     delimiter: options.DelimiterOption = None,
     encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
+    max_doc_bytes: options.MaxDocBytesOption = MAX_DOC_BYTES,
     on_repeat: options.OnRepeatOption = "last",
     fields: options.FieldsOption = None,
     kind: options.KindOption = None,
@@ -69,7 +70,7 @@ def index(
     if resume and restart:
         raise typer.BadParameter("--resume and --restart exclude each other")
     seconds = in_seconds(patience, "patience")
-    _judge(source, reading, kept)
+    _judge(source, reading, kept, max_doc_bytes)
     target = options.connect(solr, collection, create=True)
     folder = job or _usual_folder(source, target)
     if not (resume or restart):
@@ -86,6 +87,7 @@ def index(
                 threads=threads,
                 batch=batch,
                 on_repeat=on_repeat,
+                max_doc_bytes=max_doc_bytes,
                 checkpoint_every=checkpoint_every,
                 patience=seconds,
                 job=folder,
@@ -125,7 +127,7 @@ def _say_if_unfinished(folder: Path) -> None:
         show.say(f"An earlier run of this stopped after {records}; --resume goes on after them.")
 
 
-def _judge(source: str, reading: options.Reading, keep: Sequence[str]) -> None:
+def _judge(source: str, reading: options.Reading, keep: Sequence[str], max_doc_bytes: str) -> None:
     """Refuse a source that cannot be used, before a Solr is started for it.
 
     The first record of a file is read; a pipe can be read only once.
@@ -133,7 +135,9 @@ def _judge(source: str, reading: options.Reading, keep: Sequence[str]) -> None:
     from neardup_solr import sources
     from neardup_solr.progress import unheard
 
-    asked = sources.Reading(keep=tuple(keep), **reading)
+    asked = sources.Reading(
+        keep=tuple(keep), max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"), **reading
+    )
     # Notices about the source are printed when it is indexed.
     documents = sources.read(source, reading=asked, on_error=unheard, on_notice=unheard)
     if sources.size_hint(source) is not None:

@@ -19,6 +19,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
@@ -69,6 +70,7 @@ def index(
     delimiter: str | None = None,
     encoding: str | None = None,
     lossy: bool = False,
+    max_doc_bytes: int | str = MAX_DOC_BYTES,
     on_repeat: OnRepeat = "last",
     settings: Settings | Mapping[str, Any] | None = None,
     threads: int = 2,
@@ -85,8 +87,9 @@ def index(
     A source is a file, a folder, "-" for standard input, a DataFrame or Arrow table, or an
     iterable of dicts, tuples or documents. `id` and `text` name its columns (several text columns
     are joined by line breaks), `keep` further columns to keep in Solr; `source_format`,
-    `delimiter`, `encoding` and `lossy` say how a file is read, as for `read`. If an id comes again,
-    the "last" of its records counts, or the "first" by `on_repeat`; by "fail" the later ones fail.
+    `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how it is read, as for `read`. If an id
+    comes again, the "last" of its records counts, or the "first" by `on_repeat`; by "fail" the
+    later ones fail.
 
     Without `settings` those of the collection apply, or the defaults if it is empty; a mapping
     gives some of them by name. Documents with the same id are replaced, so running it again
@@ -120,6 +123,7 @@ def index(
             delimiter=delimiter,
             encoding=encoding,
             lossy=lossy,
+            max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
         ),
         sending=Sending(
             threads=threads,

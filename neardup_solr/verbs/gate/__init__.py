@@ -19,6 +19,7 @@ from neardup_solr.minhash import encode, entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, Source, size_hint
 from neardup_solr.spill import Spill
@@ -74,6 +75,7 @@ def gate(
     delimiter: str | None = None,
     encoding: str | None = None,
     lossy: bool = False,
+    max_doc_bytes: int | str = MAX_DOC_BYTES,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Decisions:
@@ -95,7 +97,8 @@ def gate(
     looked for, and what Solr has lost is sent again. A Solr that is away or restarts is waited for,
     at most `patience` seconds each time. One query asks about
     `batch` documents; a decision names at most `most` matches. `id`, `text`, `keep`,
-    `source_format`, `delimiter`, `encoding` and `lossy` say how a source is read, as for `index`.
+    `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a source is read,
+    as for `index`.
     A document that cannot be indexed is rejected with the reason; a record that makes no document
     goes to `on_error` (default: a warning is logged). `on_progress` is told how far the work is.
 
@@ -120,6 +123,7 @@ def gate(
             delimiter=delimiter,
             encoding=encoding,
             lossy=lossy,
+            max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
         ),
         on_error=failures.add,
         on_progress=far.consumed,
