@@ -29,6 +29,7 @@ from neardup_solr.solr.collection import Collection, Taken
 HANDOVER_SECONDS = 0.0005
 STRETCH_CHARACTERS = 2**25  # of text that is held until it is verified
 ROUNDS = 5  # then documents that Solr takes, and does not find, are given up
+MOST_ROUNDS = 50  # also if Solr was away in each of them
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
 LOST = "Solr took it, but does not find it after a commit; does another program delete it?"
 HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
@@ -78,8 +79,8 @@ class Stretch:
     """What is sent between two checkpoints.
 
     `documents` are those that Solr should have at its end, as they were sent last, and `versions`
-    what Solr gave them; `again` is set if an id came more than once. `waiting` counts batches
-    without an answer.
+    what Solr gave them; `again` is set if an id came before, in this stretch or an earlier one.
+    `waiting` counts batches without an answer.
     """
 
     documents: dict[str, Document] = field(default_factory=dict)
@@ -95,7 +96,7 @@ class Stretch:
 
     def add(self, batch: Batch) -> None:
         """Add a batch that is being sent."""
-        self.again = self.again or not self.documents.keys().isdisjoint(batch.documents)
+        self.again = self.again or batch.alone
         self.documents |= batch.documents
         self.characters += batch.characters
         self.read, self.repeated = batch.read, batch.repeated
@@ -142,6 +143,7 @@ class Target:
         reach("before-commit")
         self.collection.commit()
         reach("after-commit")
+        self.collection.session.until_ready()  # while Solr replays its log, a commit does nothing
         ids = list(stretch.documents)
         if not ids:
             return []
@@ -156,12 +158,12 @@ class Target:
         Raises SolrAnswerError if it loses all of it.
         """
         session, rounds = self.collection.session, 0
-        while missing and rounds < ROUNDS:
+        for number in range(MOST_ROUNDS):
+            if not missing or rounds == ROUNDS:
+                break
             outages = session.outages
-            if rounds:
+            if number:  # the first time it may just not have been ready
                 self._send_again(stretch, missing)
-            else:
-                session.until_ready()  # while Solr replays its log, a commit does nothing
             missing = self.unseen(stretch)
             rounds = 1 if session.outages > outages else rounds + 1
         if missing and len(missing) == len(stretch.documents):
@@ -322,6 +324,4 @@ class Delivery:
 
 def _oldest(stretch: Stretch) -> int:
     """The lowest version that Solr gave; 0 if it did not tell those of all."""
-    if len(stretch.versions) < len(stretch.documents):
-        return 0
-    return min(stretch.versions[id] for id in stretch.documents)
+    return min((stretch.versions.get(id, 0) for id in stretch.documents), default=0)

@@ -396,7 +396,8 @@ def running(model: Model) -> Iterator[str]:
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
-        wbufsize = -1  # head and body in one packet: no waiting for its acknowledgement
+        wbufsize = -1  # head and body in one packet, which waits for no acknowledgement
+        disable_nagle_algorithm = True
 
         def setup(self) -> None:
             super().setup()

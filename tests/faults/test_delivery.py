@@ -1,0 +1,391 @@
+"""What becomes of documents on their way into the model of Solr when one thing goes wrong."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.jobs import kept_in, letters_in
+from neardup_solr.settings import Settings
+from neardup_solr.solr import session
+from neardup_solr.solr.session import Retry
+from neardup_solr.verbs import delivery
+from neardup_solr.verbs.delivery import Batch, Stretch, Target
+from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
+
+GONE: Final = Crash(away=10**9)
+WAITING: Final = "waiting up to"
+
+
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look again at once whether Solr is back."""
+    monkeypatch.setattr(session, "PROBE_PAUSE", 0.001)
+
+
+class Place:
+    """A model of Solr that runs, and its address."""
+
+    def __init__(self, model: Model, address: str) -> None:
+        self.model, self.address = model, address
+
+    def client(self) -> nd.Collection:
+        """A client that has asked nothing yet."""
+        return client(self.address, self.model)
+
+    def index(self, source: Any, **more: Any) -> nd.IndexSummary:
+        """Index a source by one thread in batches of three, and verify it all at the end."""
+        chosen: dict[str, Any] = {"batch": 3, "threads": 1, "keep": (), "on_error": lambda _: None}
+        return nd.index(source, self.client(), **chosen | more)
+
+    def texts(self) -> dict[str, str]:
+        """What Solr has even if it loses its logs now."""
+        return {id: one.fields["content"] for id, one in self.model.durable().items()}
+
+    def sent(self) -> Counter[str]:
+        """How many times each document was sent."""
+        return Counter(id for ids in self.model.sent for id in ids)
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    """An empty Solr."""
+    model = Model()
+    with running(model) as address:
+        yield Place(model, address)
+
+
+def documents(count: int, *, word: str = "text") -> list[nd.Document]:
+    """Documents d0, d1, …, each with a text of its own."""
+    return [nd.Document(id=f"d{number}", text=f"{word} of {number}") for number in range(count)]
+
+
+def due(records: list[nd.Document]) -> dict[str, str]:
+    """The last text of each id."""
+    return {one.id: one.text for one in records}
+
+
+# What Solr loses.
+
+
+def test_what_is_lost_is_sent_again_and_nothing_else(place: Place) -> None:
+    """Killed without its logs before the third batch, Solr gets the first two, and the third."""
+    place.model.plan("add", 2, Crash(keeps_logs=False))
+    done = place.index(documents(12))
+    assert (done.read, done.indexed, done.failed) == (12, 12, 0)
+    assert done.resent == 6
+    assert place.texts() == due(documents(12))
+    assert place.sent() == Counter({f"d{n}": 2 if n < 9 else 1 for n in range(12)})
+
+
+def test_what_is_replayed_is_not_sent_again(place: Place) -> None:
+    """A Solr that keeps its log needs none of what it acknowledged a second time."""
+    place.model.plan("commit", 1, Crash(away=3, loading=2, replay=20))
+    done = place.index(documents(12))
+    assert done.resent == 0
+    assert place.sent() == Counter({f"d{n}": 1 for n in range(12)})
+    assert place.texts() == due(documents(12))
+
+
+def test_what_is_lost_each_time_is_a_dead_letter(place: Place, tmp_path: Path) -> None:
+    """A document that Solr never finds is given up, with its record; the others are there."""
+    place.model.drops = lambda document: document["id"] == "d4"
+    done = place.index(documents(7), job=tmp_path / "job")
+    assert (done.read, done.indexed, done.failed) == (7, 6, 1)
+    assert done.resent == delivery.ROUNDS - 1
+    (letter,) = letters_in(tmp_path / "job")
+    assert (letter.id, letter.stage, letter.reason) == ("d4", "solr", delivery.LOST)
+    assert letter.record == {"id": "d4", "text": "text of 4"}
+    assert set(place.texts()) == {f"d{n}" for n in range(7)} - {"d4"}
+
+
+def test_what_is_lost_each_time_is_given_up_though_solr_is_busy(place: Place) -> None:
+    """A Solr that says 503 each time, then takes a document and drops it, is not asked forever."""
+    place.model.drops = lambda document: document["id"] == "d1"
+    for nth in range(1, 600, 2):
+        place.model.plan("add", nth, Busy(retry_after=None))
+    done = place.index(documents(2))
+    assert (done.indexed, [one.reason for one in done.errors]) == (1, [delivery.LOST])
+    assert done.resent < 300  # so many it would be if only the plans had come to an end
+
+
+def test_a_solr_that_loses_everything_is_an_error(place: Place) -> None:
+    """If nothing of a stretch is ever found, the documents are not to blame."""
+    place.model.drops = lambda _: True
+    with pytest.raises(nd.SolrAnswerError, match="finds none of the 7 documents that Solr took"):
+        place.index(documents(7))
+
+
+def test_a_solr_that_tells_no_versions_is_verified_by_ids(place: Place) -> None:
+    """What it loses is sent again all the same."""
+    place.model.tells_versions = False
+    place.model.plan("commit", 1, Crash(keeps_logs=False))
+    done = place.index(documents(5))
+    assert done.resent == 5
+    assert place.texts() == due(documents(5))
+
+
+# Which record of an id wins.
+
+REPEATED: Final = [*documents(4), *documents(5, word="again"), *documents(3, word="last")]
+
+
+@pytest.mark.parametrize("every", [4, 100])
+@pytest.mark.parametrize("fault", [Crash(keeps_logs=False), Crash(replay=5), Cut(applied=1)])
+@pytest.mark.parametrize("kind", ["add", "commit", "search"])
+def test_the_last_record_of_an_id_wins(
+    place: Place, kind: Kind, fault: Crash | Cut, every: int
+) -> None:
+    """Whatever is lost and sent again, and at whichever request."""
+    for nth in range(1, 7):
+        place.model.plan(kind, nth, fault)
+        done = place.index(REPEATED, batch=2, threads=2, checkpoint_every=every)
+        assert place.texts() == due(REPEATED), f"request {nth}"
+        assert (done.indexed, done.repeated) == (5, 7)
+        place.model.forget_plans()
+
+
+def test_an_earlier_record_does_not_stand_for_the_last_one(place: Place) -> None:
+    """It may have a later version than the first document of the stretch of the last one."""
+    first, earlier, last = (
+        documents(1)[0],
+        *(nd.Document(id="d1", text=text) for text in ("earlier", "last")),
+    )
+    target = Target(collection=place.client(), settings=Settings(), as_record=lambda _: {}, most=10)
+    stretch = Stretch()
+    sent = [Batch(documents={"d0": first}), Batch(documents={"d1": last}, alone=True)]
+    taken = target.collection.take([{"id": "d0", "content": first.text}])
+    target.collection.take([{"id": "d1", "content": earlier.text}])
+    target.collection.commit()
+    for batch in sent:
+        stretch.add(batch)
+    target.note(stretch, taken)
+    target.note(stretch, target.collection.take([{"id": "d1", "content": last.text}]))
+    place.model.crash(Crash(away=0, keeps_logs=False))
+    assert target.unseen(stretch) == ["d1"]
+
+
+def test_versions_of_documents_that_were_refused_later_do_not_count(place: Place) -> None:
+    """A stretch may have as many versions as documents, though not of the same ones."""
+    target = Target(collection=place.client(), settings=Settings(), as_record=lambda _: {})
+    target.collection.take([{"id": "d1", "content": "one"}])
+    stretch = Stretch(documents={"d1": nd.Document(id="d1", text="one")}, versions={"d2": 5})
+    assert target.unseen(stretch) == []
+
+
+# What is verified.
+
+
+def test_what_is_only_visible_is_not_verified(place: Place) -> None:
+    """During the replay a commit does nothing, even if a soft commit makes documents visible."""
+    target = Target(collection=place.client(), settings=Settings(), as_record=lambda _: {}, most=10)
+    place.client().take([{"id": "before", "content": "x"}])
+    place.model.crash(Crash(away=0, replay=6))
+    with target.collection.session.patient(60):
+        stretch = Stretch()
+        stretch.add(Batch(documents={"d0": documents(1)[0]}))
+        target.note(stretch, target.collection.take([{"id": "d0", "content": "text of 0"}]))
+        place.model.plan("search", 0, SoftCommit())
+        target.verify(stretch)
+    assert "d0" in place.texts()
+
+
+def test_a_replay_that_does_not_end_costs_no_document(place: Place, tmp_path: Path) -> None:
+    """Once patience is at its end, the run ends with an error that names the replay."""
+    place.client().take([{"id": "before", "content": "x"}])
+    place.model.crash(Crash(away=0, replay=10**9))
+    with pytest.raises(nd.SolrError, match="still replays its log"):
+        place.index(documents(3), patience=0.05, job=tmp_path / "job")
+    assert list(letters_in(tmp_path / "job")) == []
+
+
+# Solr can write nothing more.
+
+
+@pytest.mark.parametrize("tolerant", [True, False])
+def test_nothing_is_committed_once_the_disk_is_full(
+    place: Place, tolerant: bool, tmp_path: Path
+) -> None:
+    """The run ends with what to do; after a restart it goes on from its checkpoint."""
+    place.model.tolerant = tolerant
+    place.model.plan("add", 4, DiskFull())
+    with pytest.raises(nd.SolrHalted, match="make room on its disk, restart Solr"):
+        place.index(documents(30), job=tmp_path / "job")
+    assert (place.model.asked["commit"], place.model.halted_commits) == (1, 0)  # that at the start
+    assert not place.texts()
+    place.model.crash(Crash(away=0))
+    done = place.index(documents(30), job=tmp_path / "job", resume=True)
+    assert (done.indexed, done.failed) == (30, 0)
+    assert place.texts() == due(documents(30))
+
+
+def test_a_full_disk_leaves_the_last_checkpoint(place: Place, tmp_path: Path) -> None:
+    """The error says where `resume` goes on, and it sends nothing that is done."""
+    job = tmp_path / "job"
+    place.model.plan("add", 9, DiskFull())
+    with pytest.raises(nd.SolrHalted) as caught:
+        place.index(documents(60), checkpoint_every=12, job=job)
+    kept = kept_in(job)
+    assert kept is not None
+    assert 12 <= kept.reached.read <= 24
+    note = f"The first {kept.reached.read} records of a list are done: `resume` goes on after them."
+    assert caught.value.__notes__ == [note]
+    place.model.crash(Crash(away=0))
+    before = place.sent()
+    done = place.index(documents(60), checkpoint_every=12, job=job, resume=True)
+    assert (done.indexed, done.failed, done.resumed) == (60, 0, kept.reached.read)
+    assert set(place.sent() - before) == {f"d{n}" for n in range(kept.reached.read, 60)}
+    assert place.texts() == due(documents(60))
+
+
+def test_a_session_that_saw_a_full_disk_sends_no_update(place: Place) -> None:
+    """Not even if it is asked to; another block, after the restart, may."""
+    collection = place.client()
+    place.model.plan("add", 0, DiskFull())
+    with collection.session.patient(60):
+        for call in (lambda: collection.take([{"id": "a"}]), collection.commit):
+            with pytest.raises(nd.SolrHalted):
+                call()
+    assert (place.model.asked["commit"], place.model.halted_commits) == (0, 0)
+    place.model.crash(Crash(away=0))
+    with collection.session.patient(60):
+        collection.commit()
+
+
+# How long Solr is waited for.
+
+
+def test_without_patience_nothing_is_waited_for(
+    place: Place, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A Solr that ends is an error after the usual few attempts."""
+    place.model.plan("add", 1, GONE)
+    with pytest.raises(nd.SolrUnreachable):
+        place.index(documents(9), patience=0)
+    assert WAITING not in caplog.text
+    assert place.model.turned_away < 3 * Retry().attempts
+
+
+def test_patience_ends(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+    """A Solr that stays away is waited for once, and no second time."""
+    place.model.plan("add", 1, GONE)
+    with pytest.raises(nd.SolrUnreachable):
+        place.index(documents(9), patience=0.3)
+    assert caplog.text.count(WAITING) == 1
+
+
+def test_each_outage_is_waited_for(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+    """As often as Solr ends, it is waited for, and told in a line."""
+    for nth in range(0, 8, 2):
+        place.model.plan("add", nth, Crash(away=3))
+    assert place.index(documents(15), patience=60).indexed == 15
+    assert caplog.text.count(WAITING) == caplog.text.count("it answers again") == 4
+
+
+@pytest.mark.parametrize(
+    ("crash", "error"),
+    [(GONE, nd.SolrUnreachable), (Crash(away=0, loading=10**9), nd.CoreMissing)],
+)
+def test_the_first_contact_is_not_waited_for(
+    place: Place, crash: Crash, error: type[nd.SolrError], caplog: pytest.LogCaptureFixture
+) -> None:
+    """The address may be wrong, or the name."""
+    place.model.crash(crash)
+    with pytest.raises(error):
+        place.index(documents(3), patience=60)
+    assert WAITING not in caplog.text
+    assert place.model.turned_away <= 1
+    assert not place.model.sent
+
+
+def test_a_core_that_is_being_loaded_is_waited_for(place: Place) -> None:
+    """After an outage, "there is no such core" is no answer that counts."""
+    place.model.plan("add", 1, Crash(away=0, loading=20))
+    assert place.index(documents(9), patience=60).indexed == 9
+    assert place.texts() == due(documents(9))
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_retry_after_is_honoured(place: Place, status: int) -> None:
+    """A request is not sent again before the time that Solr asks for."""
+    place.model.plan("add", 0, Busy(status=status, retry_after="1"))
+    began = time.monotonic()
+    place.client().take([{"id": "d0", "content": "x"}])
+    assert time.monotonic() - began >= 1
+    assert place.model.sent == [["d0"], ["d0"]]
+
+
+# The user stops.
+
+
+def test_an_interrupt_verifies_what_was_sent(place: Place, tmp_path: Path) -> None:
+    """What was sent by then is done; `resume` sends only the rest."""
+
+    def interrupt(progress: nd.Progress) -> None:
+        if progress.done == 6:
+            raise KeyboardInterrupt
+
+    job = tmp_path / "job"
+    with pytest.raises(KeyboardInterrupt):
+        place.index(documents(90), job=job, on_progress=interrupt)
+    kept = kept_in(job)
+    assert kept is not None
+    sent = set(place.sent())
+    assert 6 <= kept.reached.read == len(sent) < 90
+    assert set(place.texts()) == sent
+    done = place.index(documents(90), job=job, resume=True)
+    assert (done.indexed, done.resumed) == (90, len(sent))
+    assert place.sent() == Counter({f"d{n}": 1 for n in range(90)})
+    assert place.texts() == due(documents(90))
+
+
+def test_a_second_interrupt_ends_at_once(place: Place, tmp_path: Path) -> None:
+    """Nothing is verified any more, and the last checkpoint holds."""
+
+    def interrupt(progress: nd.Progress) -> None:
+        if progress.done >= 30:
+            raise KeyboardInterrupt
+
+    job = tmp_path / "job"
+    with pytest.raises(KeyboardInterrupt):
+        place.index(documents(90), job=job, checkpoint_every=24, on_progress=interrupt)
+    commits = place.model.asked["commit"]
+    kept = kept_in(job)
+    assert kept is not None
+    assert 0 < kept.reached.read < 30
+    assert commits <= 1 + 3  # that at the start, and those of the stretches that were full
+    done = place.index(documents(90), job=job, resume=True)
+    assert done.resumed == kept.reached.read
+    assert place.texts() == due(documents(90))
+
+
+def test_an_interrupt_waits_for_no_outage(place: Place, caplog: pytest.LogCaptureFixture) -> None:
+    """A user who stops while Solr is away does not want to wait for it."""
+
+    def interrupt(progress: nd.Progress) -> None:
+        place.model.crash(GONE)
+        raise KeyboardInterrupt
+
+    collection = place.client()
+    collection.session.retry = Retry(attempts=2, first_wait=0.001)
+    with pytest.raises(KeyboardInterrupt):
+        nd.index(documents(3), collection, keep=(), on_progress=interrupt, patience=10**6)
+    assert WAITING not in caplog.text
+
+
+def test_a_source_that_breaks_off_is_verified_as_far_as_it_went(place: Place) -> None:
+    """What came before the fault is durable when the error is told."""
+
+    def broken() -> Iterator[nd.Document]:
+        yield from documents(9)
+        raise nd.SourceError("the tape", "it tore", "mend it")
+
+    with pytest.raises(nd.SourceError, match="it tore"):
+        place.index(broken())
+    assert place.texts() == due(documents(9))
