@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,7 +17,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.failpoints import FAILPOINTS, KILLED, VARIABLE
-from neardup_solr.jobs import kept_in, letters_in
+from neardup_solr.jobs import CHECKPOINT, kept_in, letters_in
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
@@ -300,3 +302,30 @@ def test_an_interrupt_verifies_all_that_was_sent(solr: Collection, tmp_path: Pat
         kept = kept_in(folder)
         assert kept is not None
         assert kept.reached.read == last
+
+
+def test_ctrl_c_says_how_to_go_on(runs: Runs) -> None:
+    """Exit code 130, a checkpoint, and a line with --resume; which then does the rest."""
+    lines = [json.dumps({"id": str(one), "text": f"text {one}"}) for one in range(10_000)]
+    Path(runs.source).write_text("\n".join(lines) + "\n")
+    with subprocess.Popen(runs.words(), stderr=subprocess.PIPE, text=True) as running:
+        while not (runs.job / CHECKPOINT).exists():
+            assert running.poll() is None
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        _, said = running.communicate(timeout=60)
+    assert running.returncode == 130
+    kept = kept_in(runs.job)
+    assert kept is not None
+    assert 0 < kept.reached.read < 10_000
+    assert said.splitlines() == [
+        f"The first {kept.reached.read:,} records of {runs.source} are done: --resume goes on after"
+        " them.",
+        "neardup: interrupted",
+    ]
+    assert runs.solr.count() >= kept.reached.read
+    ended = runs("--resume", "--batch", "1000", "--checkpoint-every", "20000")
+    assert ended.returncode == 0
+    assert "Read 10,000 records = 10,000 indexed + 0 repeated + 0 failed" in ended.stderr
+    assert runs.solr.count() == 10_000
+    assert not runs.job.exists()
