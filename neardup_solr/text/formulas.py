@@ -22,6 +22,8 @@ _PASSED_OVER = (
 _RUN = f"{_PASSED_OVER}{_SEPARATORS}"
 # All that stands before a sign and may be dropped; each run is looked at once, however long.
 _BEFORE = re.compile(f"(?<![{_RUN}])[{_RUN}]++(?=[{_SIGNS}])")
+# Most texts, which are written as they are.
+_PLAIN = re.compile(f"(?![{_RUN}{_SIGNS}])[^\\\\{_SEPARATORS}]*+\\Z")
 _FIRST_IN_CSV = re.compile(f"[{_SIGNS}'\t\n\r]")
 _FIRST_IN_TSV = re.compile(f'[{_SIGNS}"]')  # a quote could swallow the cells that follow
 _ESCAPES = str.maketrans({"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"})
@@ -31,7 +33,7 @@ _ESCAPED = re.compile(f'\\\\[\\\\tnr"{_SIGNS}]')
 
 def to_csv(text: str) -> str:
     """A text as a cell of CSV, before quotes are put around it."""
-    if text.isalnum():
+    if _PLAIN.match(text):
         return text
     marked = _marked(text, "'")
     return f"'{marked}" if _FIRST_IN_CSV.match(marked) else marked
@@ -49,7 +51,7 @@ def from_csv(cell: str) -> str:
 
 def to_tsv(text: str) -> str:
     """A text as a cell of TSV: backslash, tab and line breaks are escaped, too."""
-    if text.isalnum():
+    if _PLAIN.match(text):
         return text
     marked = _marked(text.translate(_ESCAPES), "\\")
     return f"\\{marked}" if _FIRST_IN_TSV.match(marked) else marked
