@@ -74,7 +74,7 @@ def due(records: list[nd.Document]) -> dict[str, str]:
 # What Solr loses.
 
 
-def test_what_is_lost_is_sent_again_and_nothing_else(place: Place) -> None:
+def test_what_is_lost_is_sent_again_and_nothing_else(place: Place, row: Any) -> None:
     """Killed without its logs before the third batch, Solr gets the first two, and the third."""
     place.model.plan("add", 2, Crash(keeps_logs=False))
     done = place.index(documents(12))
@@ -82,6 +82,7 @@ def test_what_is_lost_is_sent_again_and_nothing_else(place: Place) -> None:
     assert done.resent == 6
     assert place.texts() == due(documents(12))
     assert place.sent() == Counter({f"d{n}": 2 if n < 9 else 1 for n in range(12)})
+    row("R1", "a model of Solr that loses 6 of 12 acknowledged documents: those sent again, lost 0")
 
 
 def test_what_is_replayed_is_not_sent_again(place: Place) -> None:
@@ -210,7 +211,7 @@ def test_a_replay_that_does_not_end_costs_no_document(place: Place, tmp_path: Pa
 
 @pytest.mark.parametrize("tolerant", [True, False])
 def test_nothing_is_committed_once_the_disk_is_full(
-    place: Place, tolerant: bool, tmp_path: Path
+    place: Place, tolerant: bool, tmp_path: Path, row: Any
 ) -> None:
     """The run ends with what to do; after a restart it goes on from its checkpoint."""
     place.model.tolerant = tolerant
@@ -223,6 +224,8 @@ def test_nothing_is_committed_once_the_disk_is_full(
     done = place.index(documents(30), job=tmp_path / "job", resume=True)
     assert (done.indexed, done.failed) == (30, 0)
     assert place.texts() == due(documents(30))
+    chain = "tolerant" if tolerant else "plain"
+    row("R3", f"a model of Solr, {chain} chain: 0 commits after the first fault, lost 0 in the end")
 
 
 def test_a_full_disk_leaves_the_last_checkpoint(place: Place, tmp_path: Path) -> None:

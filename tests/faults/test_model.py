@@ -34,7 +34,7 @@ from tests.faults.model import (
     client,
     running,
 )
-from tests.faults.tiers import sized
+from tests.faults.tiers import sized, tier
 
 PATIENCE: Final = 60.0  # seconds, which no run needs: the model is back after some requests
 RUNS: Final = 60  # of a job; one ends at each refused request of a Solr that never answered yet
@@ -255,9 +255,10 @@ class Indexing(RuleBasedStateMachine):
 
 TestIndexing = Indexing.TestCase
 TestIndexing.settings = settings(
-    max_examples=sized(usual=60, full=1_000),
+    max_examples=sized(usual=50, full=1_000),
     stateful_step_count=sized(usual=4, full=10),
     deadline=None,
+    derandomize=not tier(),  # what is new is found by the longer runs, and not by chance
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     print_blob=True,
 )
