@@ -91,23 +91,21 @@ def matches_of(texts: Iterable[str]) -> list[Match]:
     return [Match(id=text, distance=1, similarity=0.9, shared=3, content=text) for text in texts]
 
 
-FACES: list[Callable[[list[str], str], Iterator[str]]] = [
-    lambda texts, format: rows.format_pairs(map(plain, pairs_of(texts)), format),
-    lambda texts, format: rows.format_duplicates(pairs_of(texts), format),
-    lambda texts, format: rows.format_matches(matches_of(texts), format),
-    lambda texts, format: format_decisions(decisions_of(texts), format),
-]
+FACES: dict[str, Callable[[list[str], str], Iterator[str]]] = {
+    "pairs": lambda texts, format: rows.format_pairs(map(plain, pairs_of(texts)), format),
+    "duplicates": lambda texts, format: rows.format_duplicates(pairs_of(texts), format),
+    "matches": lambda texts, format: rows.format_matches(matches_of(texts), format),
+    "decisions": lambda texts, format: format_decisions(decisions_of(texts), format),
+}
 
 
 @pytest.mark.parametrize("format", ["csv", "tsv"])
-@pytest.mark.parametrize("face", FACES, ids=["pairs", "duplicates", "matches", "decisions"])
-def test_no_spreadsheet_finds_a_formula(
-    face: Callable[[list[str], str], Iterator[str]], format: str, row: RecordRow
-) -> None:
+def test_no_spreadsheet_finds_a_formula(format: str, row: RecordRow) -> None:
     """Whatever stands before a formula, and wherever a program begins a cell."""
-    found = [cell for cell in cells("".join(face(PAYLOADS, format))) if is_formula(cell)]
-    assert found == []
-    row("S4", f"{format}: 0 of {len(PAYLOADS):,} formulas run")
+    for name, face in FACES.items():
+        found = [cell for cell in cells("".join(face(PAYLOADS, format))) if is_formula(cell)]
+        assert found == [], name
+    row("S4", f"{format}: 0 of {len(PAYLOADS):,} formulas run, in {len(FACES)} kinds of tables")
 
 
 def test_the_spreadsheet_of_these_tests_sees_formulas() -> None:
