@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
+from neardup_solr.text.normalize import normalize
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection
 
 
 def search(
@@ -49,5 +53,16 @@ def search(
     else:
         show.print_rows(faces.format_matches(matches, as_rows))
     if not matches:
-        show.say("No near-duplicates found.")
+        show.say(_nothing(target, id))
         show.say_if_full_text(fq or ())
+    if by != "native":
+        from neardup_solr.verbs.gaps import unsigned
+
+        show.say_gaps(unsigned(target))
+
+
+def _nothing(target: Collection, id: str | None) -> str:
+    """What to say if nothing was found: a document without words has no near-duplicates."""
+    if id is not None and not normalize(target.texts([id]).get(id, "")):
+        return "The document has no text, or none with words, so it has no near-duplicates."
+    return "No near-duplicates found."
