@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -116,6 +116,18 @@ def test_what_is_lost_each_time_is_given_up_though_solr_is_busy(place: Place) ->
     assert done.resent < 300  # so many it would be if only the plans had come to an end
 
 
+def test_a_solr_that_is_killed_again_and_again_costs_no_document(place: Place) -> None:
+    """What is lost with a Solr that ends is sent again each time, however often that is."""
+    kills = 2 * delivery.ROUNDS
+    for number in range(kills):
+        # That of the stretch, later those after each sending; each is asked for again, and done.
+        place.model.plan("commit", 2 + 2 * number if number else 1, Crash(keeps_logs=False))
+    done = place.index(documents(4))
+    assert (place.model.crashes, done.resent) == (kills, 4 * kills)
+    assert (done.indexed, done.failed) == (4, 0)
+    assert place.texts() == due(documents(4))
+
+
 def test_a_solr_that_loses_everything_is_an_error(place: Place) -> None:
     """If nothing of a stretch is ever found, the documents are not to blame."""
     place.model.drops = lambda _: True
@@ -150,6 +162,25 @@ def test_the_last_record_of_an_id_wins(
         assert place.texts() == due(REPEATED), f"request {nth}"
         assert (done.indexed, done.repeated) == (5, 7)
         place.model.forget_plans()
+
+
+def test_the_last_record_wins_though_each_is_lost_at_first(place: Place) -> None:
+    """An earlier one that is sent again comes before the last one is sent at all."""
+    dropped = set()
+
+    def drops(document: Mapping[str, Any]) -> bool:
+        is_new = document["content"] not in dropped
+        dropped.add(document["content"])
+        return document["id"] == "d" and is_new
+
+    place.model.drops = drops
+    texts = ["one", "two", "three"]
+    records = [nd.Document(id="d", text=text) for text in texts]
+    others = documents(3)
+    mixed = [one for pair in zip(records, others, strict=True) for one in pair]
+    done = place.index(mixed, batch=2, checkpoint_every=4)
+    assert place.texts() == due(mixed)
+    assert (done.indexed, done.repeated, done.failed) == (4, 2, 0)
 
 
 def test_an_earlier_record_does_not_stand_for_the_last_one(place: Place) -> None:
