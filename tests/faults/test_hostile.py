@@ -155,7 +155,7 @@ def test_ids_that_hypothesis_makes_are_exact(core: Collection, row: RecordRow) -
     done = 0
 
     @settings(
-        max_examples=sized(usual=3, full=60),
+        max_examples=sized(usual=3, full=20),
         deadline=None,
         derandomize=True,
         suppress_health_check=list(HealthCheck),
