@@ -118,8 +118,8 @@ class Model:
     `committed` is durable and `visible` is what a search finds, both by id. `sent` lists the ids in
     each update that came in whole; `asked` counts the requests by kind, and `turned_away` those
     while Solr did not run. `lost` are the ids of applied documents that a crash took.
-    `halted_commits` counts the commits that came while the disk was full: each loses all that was
-    acknowledged.
+    `halts` counts how often the client was told of a full disk, and `halted_commits` the commits
+    that came after that, and before a new start: each loses all that was acknowledged.
     """
 
     name: str = "model"
@@ -135,6 +135,7 @@ class Model:
     lost: list[str] = field(default_factory=list)
     turned_away: int = 0
     crashes: int = 0
+    halts: int = 0
     halted_commits: int = 0
     _plans: dict[tuple[Kind, int], Fault] = field(default_factory=dict)
     _index: dict[str, Stored] = field(default_factory=dict)
@@ -145,6 +146,7 @@ class Model:
     _replaying: int = 0
     _later: Crash = field(default_factory=Crash)
     _is_halted: bool = False
+    _has_told: bool = False  # of its full disk
     _last_version: int = FIRST_VERSION
     _lock: threading.RLock = field(default_factory=threading.RLock)
 
@@ -165,7 +167,8 @@ class Model:
             if not crash.keeps_logs:
                 self._lose(self._logs)
                 self._logs = []
-            self._later, self._away, self._is_halted = crash, crash.away, False
+            self._later, self._away = crash, crash.away
+            self._is_halted = self._has_told = False
             if not self._away:
                 self._start()
 
@@ -281,7 +284,8 @@ class Model:
     def _lose(self, logs: Sequence[Mapping[str, Stored]]) -> None:
         self.lost += [id for log in logs for id in log]
 
-    def _apply(self, document: Fields) -> int:
+    def apply(self, document: Fields) -> int:
+        """Take a document into the log, as updates do; gives its version."""
         self._last_version += 1
         if not self.drops(document):
             if not self._has_log:
@@ -295,6 +299,9 @@ class Model:
         """Apply documents up to the first that is refused, or all others if that is tolerated."""
         if self.most is not None and len(documents) > self.most:
             return Answer(status=413, content=_failed(413, "too large"))
+        if self._is_halted and not self._has_told:
+            self._has_told = True
+            self.halts += 1
         adds: list[object] = []
         errors = []
         for document in documents:
@@ -304,7 +311,7 @@ class Model:
             elif self._is_halted:
                 return Answer(status=500, content=_failed(500, FULL))
             if message is None:
-                adds += [document["id"], self._apply(document)]
+                adds += [document["id"], self.apply(document)]
             elif self.tolerant:
                 errors.append({"type": "ADD", "id": document["id"], "message": message})
             else:
@@ -313,7 +320,7 @@ class Model:
 
     def _commit(self) -> Answer:
         if self._is_halted:
-            self.halted_commits += 1
+            self.halted_commits += self._has_told
             self._lose(self._logs)
             self._logs = []
             return Answer(status=500, content=_failed(500, "this IndexWriter is closed"))

@@ -16,7 +16,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import session
 from neardup_solr.solr.session import Retry
 from neardup_solr.verbs import delivery
-from neardup_solr.verbs.delivery import Batch, Stretch, Target
+from neardup_solr.verbs.delivery import Stretch, Target
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
 
 GONE: Final = Crash(away=10**9)
@@ -116,6 +116,24 @@ def test_what_is_lost_each_time_is_given_up_though_solr_is_busy(place: Place) ->
     assert done.resent < 300  # so many it would be if only the plans had come to an end
 
 
+def test_what_is_refused_when_it_is_sent_again_has_failed(place: Place) -> None:
+    """The reason is what Solr says then."""
+    times = Counter[str]()
+
+    def refuses(document: Mapping[str, Any]) -> str | None:
+        times[document["id"]] += 1
+        return "it is one too many" if document["id"] == "d2" and times["d2"] > 1 else None
+
+    place.model.refuses = refuses
+    place.model.plan("commit", 1, Crash(keeps_logs=False))
+    done = place.index(documents(4))
+    assert [str(one) for one in done.errors] == [
+        "a document (id 'd2'): Solr refused it: it is one too many"
+    ]
+    assert (done.indexed, done.failed) == (3, 1)
+    assert set(place.texts()) == {"d0", "d1", "d3"}
+
+
 def test_a_solr_that_is_killed_again_and_again_costs_no_document(place: Place) -> None:
     """What is lost with a Solr that ends is sent again each time, however often that is."""
     kills = 2 * delivery.ROUNDS
@@ -184,23 +202,24 @@ def test_the_last_record_wins_though_each_is_lost_at_first(place: Place) -> None
 
 
 def test_an_earlier_record_does_not_stand_for_the_last_one(place: Place) -> None:
-    """It may have a later version than the first document of the stretch of the last one."""
-    first, earlier, last = (
-        documents(1)[0],
-        *(nd.Document(id="d1", text=text) for text in ("earlier", "last")),
-    )
-    target = Target(collection=place.client(), settings=Settings(), as_record=lambda _: {}, most=10)
-    stretch = Stretch()
-    sent = [Batch(documents={"d0": first}), Batch(documents={"d1": last}, alone=True)]
-    taken = target.collection.take([{"id": "d0", "content": first.text}])
-    target.collection.take([{"id": "d1", "content": earlier.text}])
-    target.collection.commit()
-    for batch in sent:
-        stretch.add(batch)
-    target.note(stretch, taken)
-    target.note(stretch, target.collection.take([{"id": "d1", "content": last.text}]))
-    place.model.crash(Crash(away=0, keeps_logs=False))
-    assert target.unseen(stretch) == ["d1"]
+    """It may have got a later version than others of the stretch of the last one, as here.
+
+    A request that was given up is carried out late: the earlier record comes between two others.
+    """
+    came: list[str] = []
+
+    def late(document: Mapping[str, Any]) -> None:
+        came.append(document["content"])
+        if came.count("last") == 1 and came[-1] == "last":
+            place.model.apply({"id": "d1", "content": "earlier"})
+
+    place.model.refuses = late
+    place.model.drops = lambda document: document["content"] == "last" and came.count("last") == 1
+    texts = [("x", "other"), ("d1", "earlier"), ("d0", "first"), ("d1", "last")]
+    records = [nd.Document(id=id, text=text) for id, text in texts]
+    done = place.index(records, batch=1, checkpoint_every=4)
+    assert place.texts() == due(records)
+    assert done.resent == 1
 
 
 def test_versions_of_documents_that_were_refused_later_do_not_count(place: Place) -> None:
@@ -220,8 +239,7 @@ def test_what_is_only_visible_is_not_verified(place: Place) -> None:
     place.client().take([{"id": "before", "content": "x"}])
     place.model.crash(Crash(away=0, replay=6))
     with target.collection.session.patient(60):
-        stretch = Stretch()
-        stretch.add(Batch(documents={"d0": documents(1)[0]}))
+        stretch = Stretch(documents={"d0": documents(1)[0]})
         target.note(stretch, target.collection.take([{"id": "d0", "content": "text of 0"}]))
         place.model.plan("search", 0, SoftCommit())
         target.verify(stretch)
