@@ -21,7 +21,7 @@ from typing import Any, Final
 
 from neardup_solr.errors import JobError, RecordError, SourceError
 from neardup_solr.failpoints import reach
-from neardup_solr.files import home, replaced
+from neardup_solr.files import home, private, replaced
 
 FORMAT: Final = 1
 CHECKPOINT: Final = "checkpoint.json"
@@ -115,15 +115,19 @@ class Job:
         return self
 
     def __exit__(self, *_: object) -> None:
+        # Before the lock is released, or it could be the folder of another run.
+        if not any((self.folder / name).exists() for name in (CHECKPOINT, LETTERS)):
+            self._remove()
         self._lock.release()
-        if any((self.folder / name).exists() for name in (CHECKPOINT, LETTERS)):
-            return
+
+    def _remove(self) -> None:
+        """Remove the folder, of which nothing is kept."""
         if self.folder.parent == all_jobs():
-            shutil.rmtree(self.folder, ignore_errors=True)  # nothing is kept of it
+            shutil.rmtree(self.folder, ignore_errors=True)
             return
         # A folder that the user named may hold other files.
-        (self.folder / LOCK).unlink(missing_ok=True)
         with suppress(OSError):
+            (self.folder / LOCK).unlink()
             self.folder.rmdir()
 
     @property
@@ -148,14 +152,18 @@ class Job:
     def keep(
         self, work: Work, reached: Reached, dead: Sequence[RecordError], *, has_ended: bool = False
     ) -> Reached:
-        """Add dead letters, then write a checkpoint; both are on the disk before this returns."""
+        """Add dead letters, then write a checkpoint; both are on the disk before this returns.
+
+        After an interrupt it may be called again with the same: then they are not added twice.
+        """
         reach("before-dead-letters")
+        length = self._letters
         if dead:
-            self._letters = self._added(dead)
+            length = self._added(dead)
         elif has_ended:
             self._cut()
         reach("after-dead-letters")
-        reached = replace(reached, letters=self._letters)
+        reached = replace(reached, letters=length)
         content = {
             "format": FORMAT,
             "has_ended": has_ended,
@@ -167,9 +175,10 @@ class Job:
         with (
             _writing(path),
             replaced(path) as unfinished,
-            open(unfinished, "x", encoding="utf-8", opener=_private) as file,
+            open(unfinished, "x", encoding="utf-8", opener=private) as file,
         ):
             json.dump(content, file, indent=1)
+        self._letters = length
         reach("after-checkpoint")
         return reached
 
@@ -178,7 +187,7 @@ class Job:
         with (
             _writing(self.letters),
             replaced(self.letters) as unfinished,
-            open(unfinished, "xb", opener=_private) as file,
+            open(unfinished, "xb", opener=private) as file,
         ):
             file.writelines(line_of(letter).encode() for letter in letters)
 
@@ -191,7 +200,7 @@ class Job:
     def _added(self, dead: Sequence[RecordError]) -> int:
         """Append dead letters; returns the length of the file."""
         lines = "".join(map(line_of, map(_letter, dead)))
-        with _writing(self.letters), open(self.letters, "ab", opener=_private) as file:
+        with _writing(self.letters), open(self.letters, "ab", opener=private) as file:
             file.truncate(self._letters)
             file.write(lines.encode())
             file.flush()
@@ -336,7 +345,3 @@ def _writing(path: Path) -> Iterator[None]:
         reason = f"cannot be written ({error.strerror or error})"
         step = "make room or name another folder by `job`, then go on with `resume`"
         raise SourceError(str(path), reason, step) from None
-
-
-def _private(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)

@@ -63,6 +63,7 @@ PROXY_AWAY = "the proxy on the way does not answer"
 _PROXY = "Unable to connect to proxy"
 _TUNNEL = "Tunnel connection failed"  # the proxy answers, but does not connect
 _TRUST = "name the file of its own CA with `ca` or $REQUESTS_CA_BUNDLE"
+CUT_OFF = "it closed the connection in the middle of its answer"
 _CAUSES = {
     "Connection refused": "nothing listens there (connection refused)",
     "Name or service not known": "the host name is not known",
@@ -79,7 +80,7 @@ _CAUSES = {
     "connection failed: 407": PROXY_REFUSES,
     "Remote end closed": "it closed the connection without an answer",
     "Connection reset": "it reset the connection",
-    "IncompleteRead": "it closed the connection in the middle of its answer",
+    "IncompleteRead": CUT_OFF,
 }
 _REMEDIES = {
     "its TLS certificate is not trusted": _TRUST,

@@ -36,6 +36,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.progress import LOG as LOGGED
 from neardup_solr.solr.answers import (
+    CUT_OFF,
     LOG,
     NOT_SOLR,
     answer,
@@ -65,6 +66,7 @@ HEADERS = "NEARDUP_SOLR_HEADERS"
 PROXIES = ("http", "https", "socks4", "socks4a", "socks5", "socks5h")
 # What the answers of a Solr say that is about to end, or has just begun.
 _ENDING = ("SolrCore", "CoreContainer", "shutting down", "shut down")
+_LENGTHS = {"content-length", "transfer-encoding"}
 _REPLAY, _REPLAYED = "TLOG.state", 3  # of what was not committed when it was killed
 _REPLAYING = "Solr still replays its log, or is away"
 _LATER = "wait until it has ended, then run the same command again"
@@ -466,6 +468,7 @@ class CheckedSession(requests.Session):
             response = send(*args, **kwargs | {"stream": True})
             if not kwargs.get("stream") or response.status_code != 200:
                 take_in(response, shown)
+                self._require_ended(response, shown)
         except requests.exceptions.ContentDecodingError:
             self.reached = True
             reason = "the answer is damaged: it cannot be unpacked"
@@ -479,6 +482,12 @@ class CheckedSession(requests.Session):
             response = error.response
         self.reached = True
         return response
+
+    def _require_ended(self, response: requests.Response, shown: str) -> None:
+        """Refuse an answer that was cut off inside its headers, which looks like an empty one."""
+        told = {name.lower() for name in response.headers}
+        if response.status_code == 200 and not response.content and not _LENGTHS & told:
+            raise self._unreachable(shown, CUT_OFF)
 
     def _checked(self, response: requests.Response, shown: str) -> requests.Response:
         try:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from neardup_solr.arguments import checked
 from neardup_solr.errors import ArgumentError, ServerError
@@ -89,7 +90,8 @@ def _revive(url: str, heap: str | None) -> None:
     """Start the embedded Solr again if it has ended; raises ServerError if it cannot be."""
     from neardup_solr import embedded
 
-    if embedded.start(heap=heap).url != url:
+    # At the same port: a Java that was killed may hold it a while longer.
+    if embedded.start(heap=heap, port=urlsplit(url).port).url != url:
         reason = f"the embedded Solr is no longer at {url}, whose port is taken"
         raise ServerError(reason, "run this again: it takes the new address")
 

@@ -80,27 +80,26 @@ class Stretch:
 
     `documents` are those that Solr should have at its end, as they were sent last, and `versions`
     what Solr gave them; `again` is set if an id came before, in this stretch or an earlier one.
-    `waiting` counts batches without an answer.
     """
 
     documents: dict[str, Document] = field(default_factory=dict)
     versions: dict[str, int] = field(default_factory=dict)
     again: bool = False
     characters: int = 0
-    waiting: int = 0
     begun: int = 0
     read: int = 0
     repeated: int = 0
     words: int = 0
     dead: list[RecordError] = field(default_factory=list)
 
-    def add(self, batch: Batch) -> None:
-        """Add a batch that is being sent."""
+    def add(self, batch: Batch, words: int = 0) -> None:
+        """Add a batch that is being sent, and its number of words."""
         self.again = self.again or batch.alone
         self.documents |= batch.documents
         self.characters += batch.characters
-        self.read, self.repeated = batch.read, batch.repeated
-        self.dead += batch.dead
+        words, dead = self.words + words, [*self.dead, *batch.dead]
+        # Together and last, without a call between them: an interrupt leaves all as before or none.
+        self.read, self.repeated, self.words, self.dead = batch.read, batch.repeated, words, dead
 
     def last_ids(self) -> tuple[str, ...]:
         """Some of the ids that were sent last."""
@@ -192,7 +191,8 @@ class Delivery:
 
     `on_sent` is told how many documents of each batch Solr took, `on_verified` is given each
     stretch in order, once all of its documents are committed and found: its `dead` then include
-    what Solr refused. `begun` counts the records that an earlier run has done.
+    what Solr refused. After an interrupt it may be given one for a second time, or an empty one.
+    `begun` counts the records that an earlier run has done.
     """
 
     target: Target
@@ -249,32 +249,33 @@ class Delivery:
         if batch.alone or is_verified:
             # What is sent again must not replace a later document of the same id.
             self._settle()
+        if self._open.read and batch.read - self._open.begun > self._most():
+            self._close()
         reach("before-send")
         if made:
             taken = self._senders.submit(self.target.take, [json for json, _ in made])
             self._answers.append((self._open, batch, taken))
-            self._open.waiting += 1
-        self._open.words += sum(words for _, words in made)
-        self._open.add(batch)
+        self._open.add(batch, sum(words for _, words in made))
         if batch.alone:
             self._acknowledge()
-        if self._is_full():
+        read = self._open.read - self._open.begun
+        if read >= self._most() or self._open.characters >= STRETCH_CHARACTERS:
             self._close()
 
-    def _is_full(self) -> bool:
-        # Two stretches may be on their way: one that is verified, and the next one.
-        most = max(1, self.sending.checkpoint_every // 2)
-        one = self._open
-        return one.read - one.begun >= most or one.characters >= STRETCH_CHARACTERS
+    def _most(self) -> int:
+        """How many records a stretch may have: two may be on their way between two checkpoints."""
+        return max(1, self.sending.checkpoint_every // 2)
 
     def _acknowledge(self) -> None:
-        """Wait for the answer to the first batch that has none."""
+        """Wait for the answer to the first batch that has none.
+
+        An interrupt may come at any point: noting an answer twice does no harm.
+        """
         stretch, batch, taken = self._answers[0]
         answer = taken.result(self._time_left())
-        self._answers.popleft()
         reach("after-send")
-        stretch.waiting -= 1
         self.target.note(stretch, answer)
+        self._answers.popleft()
         self.on_sent(len(batch.documents) - len(answer.refused))
         self._verify()
 
@@ -286,22 +287,25 @@ class Delivery:
 
     def _verify(self) -> None:
         """Verify the closed stretch, in a thread of its own, once all its batches are answered."""
-        if self._closed is not None and not self._closed.waiting and self._check is None:
+        if self._closed is not None and self._check is None and not self._is_waiting(self._closed):
             self._check = self._checker.submit(self.target.unseen, self._closed)
 
     def _settle(self) -> None:
         """Wait until the closed stretch is verified."""
         if self._closed is None:
             return
-        while self._closed.waiting:
+        while self._is_waiting(self._closed):
             self._acknowledge()
         self._verify()  # if an interrupt came between the last answer and this
         assert self._check is not None
         if missing := self._check.result(self._time_left()):
             self.target.recover(self._closed, missing)
-        done, self._closed, self._check = self._closed, None, None
-        if done.read:  # else nothing came since the last one, and it has no counts of its own
-            self.on_verified(done)
+        self.on_verified(self._closed)
+        self._closed, self._check = None, None
+
+    def _is_waiting(self, stretch: Stretch) -> bool:
+        """Whether a batch of the stretch has no answer yet."""
+        return any(one is stretch for one, _, _ in self._answers)
 
     def _finish(self) -> None:
         """Wait for all answers, and verify what is left."""

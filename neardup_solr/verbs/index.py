@@ -294,12 +294,11 @@ class _Run:
         self.on_progress(Progress("indexing", self.sent, share=share))
 
     def verified(self, stretch: Stretch) -> None:
-        """Count what is done, and keep a checkpoint."""
-        for error in stretch.dead:
-            if error.stage == "solr":  # the others were told when they were read
-                self.failures.add(error)
+        """Keep a checkpoint, and count what is done; nothing for a stretch that is counted."""
         done = self.reached
-        self.reached = Reached(
+        if stretch.read <= done.read:
+            return
+        reached = Reached(
             read=stretch.read,
             repeated=stretch.repeated,
             failed=done.failed + len(stretch.dead),
@@ -307,7 +306,11 @@ class _Run:
             last=stretch.last_ids() or done.last,
         )
         if self.job is not None:
-            self.job.keep(self.work, self.reached, stretch.dead)
+            self.job.keep(self.work, reached, stretch.dead)
+        self.reached = reached
+        for error in stretch.dead:
+            if error.stage == "solr":  # the others were told when they were read
+                self.failures.add(error)
 
     def note(self, error: BaseException) -> None:
         """Tell with an error where `resume` would go on."""
