@@ -24,7 +24,8 @@ def invent(path: Path, count: int, *, every_bad: int = 0, seed: int = 7) -> Inve
     """Write a JSONL file of so many records; each `every_bad`-th one has a number as its text."""
     random = Random(seed)
     words = ["".join(random.choices(_SYLLABLES, k=3)) for _ in range(5_000)]
-    good, bad = [], []
+    good: list[str] = []
+    bad: list[str] = []
     with path.open("w", encoding="utf-8") as file:
         for number in range(count):
             id = f"d{number:07}"

@@ -103,9 +103,7 @@ def test_mark(collection: nd.Collection) -> None:
 
 def test_gate(collection: nd.Collection) -> None:
     """What the gate admits is in the collection, though Solr is killed; no document twice."""
-    decisions = list(
-        nd.gate(documents(1_000), collection, index=True, on_progress=killing([300]))
-    )
+    decisions = list(nd.gate(documents(1_000), collection, index=True, on_progress=killing([300])))
     assert {one.action for one in decisions} == {"allow"}
     assert collection.count() == len(decisions) == 1_000
     assert collection.session.outages >= 1

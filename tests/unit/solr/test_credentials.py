@@ -268,4 +268,7 @@ def test_nothing_shows_a_password(set_to: SetTo) -> None:
     set_to(USER="me", PASSWORD="canary")
     one = credentials(urlsplit(HOST))
     opened = open_collection(HOST, "x")
-    assert "canary" not in f"{one!r} {opened!r} {opened.session!r} {Access(embedded=('me', 'canary'))!r}"
+    assert (
+        "canary"
+        not in f"{one!r} {opened!r} {opened.session!r} {Access(embedded=('me', 'canary'))!r}"
+    )
