@@ -254,8 +254,8 @@ class Indexing(RuleBasedStateMachine):
 
 TestIndexing = Indexing.TestCase
 TestIndexing.settings = settings(
-    max_examples=sized(usual=50, full=1_000),
-    stateful_step_count=sized(usual=4, full=10),
+    max_examples=sized(usual=50, full=300),
+    stateful_step_count=sized(usual=4, full=8),
     deadline=None,
     derandomize=not tier(),  # what is new is found by the longer runs, and not by chance
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
