@@ -6,8 +6,9 @@ The embedded Solr runs in a temporary folder; every run gets a fresh core and fr
 process. "Ready-made" are the very same documents, encoded beforehand, in the same batches and by
 as many threads, over plain keep-alive sessions of requests. "Fire-and-forget" encodes and sends as
 `index` does, looks at no answer, keeps no checkpoint, and commits once at the end: beside it shows
-what safety costs. The three take turns, and the order turns around from round to round. Results go
-to indexing.md and .json beside this script.
+what safety costs. "Clean" and "bad" are the same documents from a JSONL file with a job; in the bad
+file one line in a hundred is malformed, and becomes a dead letter. All take turns, and the order
+turns around from round to round. Results go to indexing.md and .json beside this script.
 """
 
 from __future__ import annotations
@@ -15,14 +16,17 @@ from __future__ import annotations
 import argparse
 import json
 import multiprocessing
+import shutil
 import signal
 import statistics
 import sys
+import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import requests
@@ -41,6 +45,7 @@ from neardup_solr.verbs.delivery import Sending
 
 USUAL = Sending()
 BATCH, THREADS = USUAL.batch_documents, USUAL.threads
+BAD_EVERY = 100
 Seconds = dict[str, float]
 
 
@@ -72,7 +77,8 @@ def main() -> None:
 
 def _compare(base: str, fields: str, options: argparse.Namespace) -> dict[str, Any]:
     """Median documents a second of both ways, and the ratio; the client's own cost."""
-    taken: dict[str, list[Seconds]] = {"index": [], "ready-made": [], "forget": []}
+    works = ("index", "ready-made", "forget", "clean", "bad")
+    taken: dict[str, list[Seconds]] = {work: [] for work in works}
     for number in range(options.rounds):
         for work in list(taken)[:: 1 if number % 2 == 0 else -1]:
             taken[work].append(_run(base, work, fields, options.documents))
@@ -82,6 +88,7 @@ def _compare(base: str, fields: str, options: argparse.Namespace) -> dict[str, A
         "runs": taken,
         "ratio": medians["ready-made"] / medians["index"],
         "safety": medians["forget"] / medians["index"],
+        "bad": medians["clean"] / medians["bad"],
         "documents_per_second": {work: options.documents / medians[work] for work in medians},
         "encoding": alone,
     }
@@ -93,7 +100,8 @@ def _run(base: str, work: str, fields: str, count: int) -> Seconds:
         task = Task(work, fields, count, base, solr.name)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             taken = pool.apply(perform, [task])
-        assert work == "encode" or solr.count() == count, f"{solr.count()} of {count} arrived"
+        arrived = {"encode": 0, "bad": count - count // BAD_EVERY}.get(work, count)
+        assert solr.count() == arrived, f"{solr.count()} of {arrived} arrived"
     print(work, fields, count, taken, file=sys.stderr, flush=True)
     return taken
 
@@ -115,6 +123,35 @@ def perform(task: Task) -> Seconds:
 
 def _index(documents: list[Document], settings: Settings, solr: Collection) -> Callable[[], object]:
     return lambda: neardup_solr.index(documents, solr, settings=settings)
+
+
+def _clean(documents: list[Document], settings: Settings, solr: Collection) -> Callable[[], object]:
+    return _of_file(documents, settings, solr, bad_every=0)
+
+
+def _bad(documents: list[Document], settings: Settings, solr: Collection) -> Callable[[], object]:
+    return _of_file(documents, settings, solr, bad_every=BAD_EVERY)
+
+
+def _of_file(
+    documents: list[Document], settings: Settings, solr: Collection, *, bad_every: int
+) -> Callable[[], object]:
+    """Index a JSONL file as a job; every `bad_every`-th line is cut off."""
+    folder = Path(tempfile.mkdtemp(prefix="neardup_"))
+    path = folder / "documents.jsonl"
+    with path.open("w", encoding="utf-8") as file:
+        for number, one in enumerate(documents, 1):
+            line = json.dumps({"id": one.id, "text": one.text}, ensure_ascii=False)
+            is_bad = bad_every and number % bad_every == 0
+            file.write((line[:-2] if is_bad else line) + "\n")
+
+    def work() -> None:
+        neardup_solr.index(
+            path, solr, settings=settings, job=folder / "job", on_error=lambda _: None
+        )
+        shutil.rmtree(folder)
+
+    return work
 
 
 def _ready_made(
@@ -183,6 +220,8 @@ _WORK: dict[str, Callable[[list[Document], Settings, Collection], Callable[[], o
     "index": _index,
     "ready-made": _ready_made,
     "forget": _forget,
+    "clean": _clean,
+    "bad": _bad,
     "encode": _encode,
 }
 
@@ -200,14 +239,15 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         speed, alone = run["documents_per_second"], run["encoding"]
         rows.append(
             [
-                fields, speed["index"], speed["ready-made"], run["ratio"], run["safety"],
+                fields, speed["index"], speed["ready-made"], run["ratio"],
+                run["safety"], run["bad"],
                 alone["seconds"] / count * 1e6, _processor(run, "index", count),
                 _processor(run, "ready-made", count),
             ]
         )  # fmt: skip
     heads = [
         "fields", "index, documents/s", "ready-made JSON, documents/s", "ratio",
-        "beside fire-and-forget",
+        "beside fire-and-forget", "1 % bad beside clean",
         "encoding alone, µs a document", "client's processor µs", "of it when ready-made",
     ]  # fmt: skip
     yield (
