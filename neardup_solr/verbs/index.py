@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
@@ -233,7 +234,11 @@ def _resumable(folder: Path, work: Work, collection: Collection) -> Kept | None:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """The counts of one indexing run, the batches that it makes of its source, its checkpoints."""
+    """The counts of one indexing run, the batches that it makes of its source, its checkpoints.
+
+    `again` counts records whose id came in an earlier batch; if Solr refuses one of them, or the
+    one before, `not_left_out` takes it out of those that are counted as repeated.
+    """
 
     reading: Reading
     sending: Sending
@@ -251,6 +256,9 @@ class _Run:
     bytes: int = 0
     size: int | None = None
     seen: set[str] = field(default_factory=set)
+    again: Counter[str] = field(default_factory=Counter)
+    refused: set[str] = field(default_factory=set)
+    not_left_out: int = 0
     dead: list[RecordError] = field(default_factory=list)
 
     def go_on(self, kept: Kept | None) -> None:
@@ -298,9 +306,12 @@ class _Run:
         done = self.reached
         if stretch.read <= done.read:
             return
+        for error in stretch.dead:
+            if error.stage == "solr" and error.id is not None:
+                self._count_refused(error.id)
         reached = Reached(
             read=stretch.read,
-            repeated=stretch.repeated,
+            repeated=stretch.repeated - self.not_left_out,
             failed=done.failed + len(stretch.dead),
             words=done.words + stretch.words,
             last=stretch.last_ids() or done.last,
@@ -336,8 +347,8 @@ class _Run:
             collection=collection.name,
             documents=collection.count(),
             read=self.read,
-            indexed=self.read - self.repeated - failed,
-            repeated=self.repeated,
+            indexed=self.read - self.repeated + self.not_left_out - failed,
+            repeated=self.repeated - self.not_left_out,
             failed=failed,
             errors=tuple(self.failures.first),
             words=self.reached.words,
@@ -373,13 +384,32 @@ class _Run:
                 where = document.position
                 self._fail(RecordError(where, AGAIN, document.id, record=record, stage="check"))
                 return
-            self.repeated += 1
+            self._count_repeated(document.id, batch)
             if self.on_repeat == "first":
                 return
             batch.alone = batch.alone or document.id not in batch.documents
         self.seen.add(document.id)
         batch.documents[document.id] = document
         batch.characters += len(document.text)
+
+    def _count_repeated(self, id: str, batch: Batch) -> None:
+        """Count a record that is left out for another one of its id, unless Solr refused that."""
+        self.repeated += 1
+        if id in batch.documents:
+            return
+        if id in self.refused:
+            self.refused.discard(id)
+            self.not_left_out += 1
+        else:
+            self.again[id] += 1
+
+    def _count_refused(self, id: str) -> None:
+        """Count a record that Solr refused as failed: it is not left out for another one."""
+        if self.again[id]:
+            self.again[id] -= 1
+            self.not_left_out += 1
+        else:
+            self.refused.add(id)
 
     def _is_full(self, batch: Batch) -> bool:
         return (

@@ -441,3 +441,25 @@ def test_a_source_that_breaks_off_is_verified_as_far_as_it_went(place: Place) ->
     with pytest.raises(nd.SourceError, match="it tore"):
         place.index(broken())
     assert place.texts() == due(documents(9))
+
+
+@pytest.mark.parametrize(
+    ("texts", "counts"),
+    [
+        (["bad", "good"], (2, 1, 0, 1)),
+        (["good", "bad"], (2, 1, 0, 1)),
+        (["bad", "bad"], (2, 0, 0, 2)),
+        (["bad", "good", "good"], (3, 1, 1, 1)),
+        (["good", "bad", "good"], (3, 1, 1, 1)),
+        (["good", "good", "bad"], (3, 1, 1, 1)),
+    ],
+)
+@pytest.mark.parametrize("every", [1, 4, 100])
+def test_a_refused_record_is_not_counted_as_repeated(
+    place: Place, texts: list[str], counts: tuple[int, ...], every: int
+) -> None:
+    """Whatever Solr refuses of the records of one id: read = indexed + repeated + failed."""
+    place.model.refuses = lambda document: "no" if "bad" in document["content"] else None
+    records = [nd.Document(id="d", text=f"{text} {at}") for at, text in enumerate(texts)]
+    done = place.index(records, batch=1, checkpoint_every=every)
+    assert (done.read, done.indexed, done.repeated, done.failed) == counts
