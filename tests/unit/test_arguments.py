@@ -30,6 +30,7 @@ SIGNATURE = nd.decode("AAAAAA==")
 RIGHT: dict[str, dict[str, Any]] = {
     "annotate": {"collection": NOWHERE},
     "connect": {"address": ADDRESS},
+    "dead_letters": {"collection": NOWHERE},
     "delete": {"collection": NOWHERE, "ids": ["1"]},
     "doctor": {"collection": NOWHERE},
     "duplicates": {"source": DOCUMENTS},
@@ -42,6 +43,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "read": {"source": DOCUMENTS},
     "reband": {"collection": NOWHERE, "bands": 42, "rows": 3},
     "report": {"collection": NOWHERE},
+    "retry": {"collection": NOWHERE},
     "search": {"collection": NOWHERE, "text": "one two"},
     "signatures": {"source": DOCUMENTS, "output": "s.parquet"},
     "solve": {},
