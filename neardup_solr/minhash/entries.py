@@ -85,6 +85,17 @@ def usable(
             on_error(_refused(document, reason))
 
 
+def checked(
+    records: Iterable[Document | RecordError],
+) -> Iterator[Document | RecordError]:
+    """The records, with an error in place of each document that cannot be indexed."""
+    for found in records:
+        if isinstance(found, Document) and (reason := problem(found)) is not None:
+            yield _refused(found, reason)
+        else:
+            yield found
+
+
 def _refused(document: Document, reason: str) -> RecordError:
     columns = {**document.kept, "id": document.id, "text": document.text}
     shown = document.id[:40]

@@ -51,6 +51,7 @@ __all__ = [
     "format_of",
     "read",
     "read_text",
+    "records",
     "size_hint",
 ]
 
@@ -133,17 +134,29 @@ def documents(
     if it lacks the columns: before the first document; at the end of an iterator if none of its
     records can be used.
     """
+    found = records(source, reading=reading, on_progress=on_progress, on_notice=on_notice)
+    return _delivered(found, on_error)
+
+
+def records(
+    source: Source,
+    *,
+    reading: Reading = Reading(),  # noqa: B008 - frozen
+    on_progress: Callable[[int], None] | None = None,
+    on_notice: Callable[[str], None] = _log,
+) -> Iterator[Record]:
+    """The documents of anything that is a source, and an error in place of each bad record.
+
+    Raises as `documents` does.
+    """
     if isinstance(source, str | os.PathLike):
         path = source if isinstance(source, str | Path) else Path(source)
-        return read(
-            path, reading=reading, on_error=on_error, on_progress=on_progress, on_notice=on_notice
-        )
+        return _records_of_file(path, reading, on_progress, on_notice)
     name = named(source)
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=on_notice)
     check_keep(opened, reading)
-    records = read_memory(source, opened)
-    judged = _judged(opened, records, IN_MEMORY) if is_there(source) else _any(opened, records)
-    return _delivered(judged, on_error)
+    found = read_memory(source, opened)
+    return _judged(opened, found, IN_MEMORY) if is_there(source) else _any(opened, found)
 
 
 def read(
@@ -164,16 +177,25 @@ def read(
     whole, ArgumentError if it cannot be read as asked: before the first document, unless a file
     becomes unreadable later.
     """
+    return _delivered(_records_of_file(source, reading, on_progress, on_notice), on_error)
+
+
+def _records_of_file(
+    source: str | Path,
+    reading: Reading,
+    on_progress: Callable[[int], None] | None,
+    on_notice: Callable[[str], None],
+) -> Iterator[Record]:
     opened = _source(source, reading, on_progress, on_notice)
     format = _format(opened, reading)
     check_keep(opened, reading)
     if format is None:
-        records = _recognized(opened, reading)
+        found = _recognized(opened, reading)
     else:
         _check_format(opened, reading, format)
-        records = READERS[format](opened, reading)
-    judged = _judged(opened, _to_the_end(records), CHECK.get(format or "", CHECK_ALL))
-    return _delivered(_told_if_none(opened, judged), on_error)
+        found = READERS[format](opened, reading)
+    judged = _judged(opened, _to_the_end(found), CHECK.get(format or "", CHECK_ALL))
+    return _told_if_none(opened, judged)
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008

@@ -273,16 +273,23 @@ class _Run:
 
     def batches(self, source: Source) -> Iterator[Batch]:
         """The usable documents in batches; raises SourceError at once if it cannot be read."""
-        return self._batches(self._documents(source))
+        if isinstance(source, str | Path):
+            self.size = sources.size_hint(source)
+        records = sources.records(source, reading=self.reading, on_progress=self._consumed)
+        return self._batches(entries.checked(records))
 
-    def _batches(self, documents: Iterable[Document]) -> Iterator[Batch]:
+    def _batches(self, records: Iterable[Document | RecordError]) -> Iterator[Batch]:
         batch = Batch()
-        for document in entries.usable(documents, self._unusable):
+        for found in records:
             self.read += 1
             if self.read <= self.resumed:
-                self.seen.add(document.id)
+                if isinstance(found, Document):
+                    self.seen.add(found.id)
                 continue
-            self._put(batch, document)
+            if isinstance(found, Document):
+                self._put(batch, found)
+            else:
+                self._fail(found)
             if self._is_full(batch):
                 yield self._ended(batch)
                 batch = Batch()
@@ -357,18 +364,6 @@ class _Run:
             resumed=self.resumed,
             resent=resent,
         )
-
-    def _documents(self, source: Source) -> Iterable[Document]:
-        if isinstance(source, str | Path):
-            self.size = sources.size_hint(source)
-        return sources.documents(
-            source, reading=self.reading, on_error=self._unusable, on_progress=self._consumed
-        )
-
-    def _unusable(self, error: RecordError) -> None:
-        self.read += 1
-        if self.read > self.resumed:
-            self._fail(error)
 
     def _fail(self, error: RecordError) -> None:
         self.dead.append(error)

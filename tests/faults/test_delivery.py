@@ -463,3 +463,22 @@ def test_a_refused_record_is_not_counted_as_repeated(
     records = [nd.Document(id="d", text=f"{text} {at}") for at, text in enumerate(texts)]
     done = place.index(records, batch=1, checkpoint_every=every)
     assert (done.read, done.indexed, done.repeated, done.failed) == counts
+
+
+def test_bad_records_in_a_row_are_not_held(place: Place, tmp_path: Path) -> None:
+    """Checkpoints are written, and dead letters with them, while only bad records come."""
+    job = tmp_path / "job"
+    far: list[int] = []
+
+    def source() -> Iterator[Any]:
+        yield from documents(5)
+        for number in range(2_000):
+            yield {"id": f"b{number}"}
+            if number == 1_999:
+                kept = kept_in(job)
+                far.append(kept.reached.read if kept else 0)
+
+    done = place.index(source(), job=job, batch=10, checkpoint_every=20)
+    assert (done.read, done.indexed, done.failed) == (2_005, 5, 2_000)
+    assert far[0] > 1_900
+    assert len(list(letters_in(job))) == 2_000
