@@ -77,12 +77,11 @@ def usable(
     documents: Iterable[Document], on_error: Callable[[RecordError], None]
 ) -> Iterator[Document]:
     """The documents that can be indexed; each of the others goes to `on_error`, with the reason."""
-    for document in documents:
-        reason = problem(document)
-        if reason is None:
-            yield document
+    for found in checked(documents):
+        if isinstance(found, RecordError):
+            on_error(found)
         else:
-            on_error(_refused(document, reason))
+            yield found
 
 
 def checked(
