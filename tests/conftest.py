@@ -11,8 +11,8 @@ import pytest
 
 from neardup_solr.embedded import cores, lifecycle
 from neardup_solr.solr import admin
+from neardup_solr.solr.access import AUTHORITIES, HEADERS
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.session import AUTHORITIES, HEADERS
 from neardup_solr.testing import fresh_core, private_home
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"

@@ -331,11 +331,10 @@ def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     )
 
 
-def refused_alone(document: bytes | Mapping[str, Any], error: SolrAnswerError) -> Refusal:
+def refused_alone(id: str, error: SolrAnswerError) -> Refusal:
     """The refusal of a document that was sent on its own: too large (413), or with an error."""
-    named = orjson.loads(document) if isinstance(document, bytes) else document
     reason = TOO_LARGE if error.status == 413 else error.reason.removeprefix("Solr says: ")
-    return Refusal(id=str(named.get("id")), reason=reason)
+    return Refusal(id=id, reason=reason)
 
 
 def versions_in(decoded: Mapping[str, Any]) -> dict[str, int]:

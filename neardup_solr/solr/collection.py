@@ -7,10 +7,10 @@ checks every answer before it counts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import orjson
 
@@ -42,7 +42,8 @@ from neardup_solr.solr.names import ID, NOTE, PLAIN, SETTINGS, TEXT, VERSION, Na
 if TYPE_CHECKING:
     import requests
 
-    from neardup_solr.solr.session import Access, CheckedSession, Connection
+    from neardup_solr.solr.access import Access, Connection
+    from neardup_solr.solr.session import CheckedSession
 
 PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
@@ -51,8 +52,12 @@ _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 # The parser that our queries are written for; someone else's collection may have another.
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
+_ONES_FAULT = (400, 413)  # one document may be why a request is refused: as wrong, or too large
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
 _DOCS = {"response.docs": list, "response.numFound": int}
+
+T = TypeVar("T")
+R = TypeVar("R", bound="Joined")
 
 NATIVE = "content_native"  # the field of the MinHashes that Solr itself computes
 # A property of the core: the configset's copyField reads its source from it.
@@ -135,21 +140,33 @@ class Collection:
         (400, if no tolerant chain names that one), is sent again in halves; a single document is
         refused.
         """
-        body = b"[" + b",".join(map(self._json_of, documents)) + b"]"
-        try:
+
+        def send(part: Sequence[bytes | Mapping[str, Any]]) -> Taken:
+            body = b"[" + b",".join(map(self._json_of, part)) + b"]"
             decoded = self.post("update", body, params=_WITH_VERSIONS)
-        except SolrAnswerError as error:
-            if error.status not in (400, 413):
-                raise
-            if len(documents) < 2:
-                return Taken(refused=tuple(refused_alone(one, error) for one in documents))
-            middle = len(documents) // 2
-            return self.take(documents[:middle]) | self.take(documents[middle:])
-        return Taken(refused=refused_by(self.url, decoded), versions=versions_in(decoded))
+            return Taken(refused=refused_by(self.url, decoded), versions=versions_in(decoded))
+
+        def refused(one: bytes | Mapping[str, Any], error: SolrAnswerError) -> Taken:
+            named = orjson.loads(one) if isinstance(one, bytes) else one
+            return Taken(refused=(refused_alone(str(named.get("id")), error),))
+
+        return in_halves(documents, send, refused)
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
         self._edit({"commit": {"waitSearcher": True}}, "look into Solr's log for the cause")
+
+    def commit_since(self, outages: int) -> bool:
+        """Commit, and whether Solr was away since there had been so many outages.
+
+        Then it may have lost what it had accepted, and what it has not lost is visible as well.
+        """
+        self.commit()
+        if self.session.outages.count == outages:
+            return False
+        self.session.outages.until_ready()  # while it replays its log, a commit does nothing
+        self.commit()
+        return True
 
     def delete_ids(self, ids: Sequence[str]) -> None:
         """Delete documents by id; ids that are not there are no error."""
@@ -212,10 +229,13 @@ class Collection:
 
         Raises DocumentNotFound if there is none.
         """
-        request = query.by_id(id) | {"fields": list(fields), "limit": 1}
+        request = query.by_id(id) | {"fields": [ID, *fields], "limit": 1}
         docs = self.ask(request, _DOCS)["response"]["docs"]
         if not docs:
             raise DocumentNotFound(self.url, id)
+        if (given := str(docs[0][self.names.id])) != id:
+            reason = f"the answer has the document {given!r} instead of {id!r}"
+            raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
         return self.names.logical(docs[0], fields)
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
@@ -473,6 +493,32 @@ class Collection:
         return orjson.dumps(self.names.physical(fields))
 
 
+class Joined(Protocol):
+    """Results of two parts that make one of the whole."""
+
+    def __or__(self, other: Self, /) -> Self:
+        """Both together."""
+
+
+def in_halves(
+    items: Sequence[T], send: Callable[[Sequence[T]], R], refused: Callable[[T, SolrAnswerError], R]
+) -> R:
+    """What `send` gives for items; if Solr refuses them because of one, they are sent in halves.
+
+    `refused` is the result for one that Solr does not take even alone.
+    """
+    try:
+        return send(items)
+    except SolrAnswerError as error:
+        if error.status not in _ONES_FAULT or not items:
+            raise
+        if len(items) == 1:
+            return refused(items[0], error)
+    middle = len(items) // 2
+    first, second = (in_halves(half, send, refused) for half in (items[:middle], items[middle:]))
+    return first | second
+
+
 def open_collection(
     address: str | Connection,
     name: str,
@@ -491,12 +537,13 @@ def open_collection(
     Raises ArgumentError if the address is not an http or https URL, no collection can have that
     name, or the CA file cannot be read.
     """
-    from neardup_solr.solr.session import located, open_session  # loads the client of HTTP
+    from neardup_solr.solr.access import located
+    from neardup_solr.solr.session import open_session  # loads the client of HTTP
 
     session, url = open_session(address, embedded=embedded, access=access)
     base, name = located(url, name, is_core=not isinstance(address, str))
     require_name(name)
-    session.home = f"{base}/{name}"
+    session.outages.home = f"{base}/{name}"
     return Collection(base=base, name=name, session=session, names=names)
 
 

@@ -18,8 +18,8 @@ from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query
-from neardup_solr.solr.answers import TOO_LARGE, Refusal, refused_by
-from neardup_solr.solr.collection import EXACT, Collection
+from neardup_solr.solr.answers import Refusal, refused_alone, refused_by
+from neardup_solr.solr.collection import EXACT, Collection, in_halves
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
@@ -72,10 +72,6 @@ def _values(json: bytes) -> dict[bytes, bytes]:
 
 
 _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}
-_ONE_BY_ONE = {
-    400: "",
-    413: TOO_LARGE,
-}  # faults of one document, so half of a batch may be free of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,18 +104,15 @@ def send(collection: Collection, orders: Sequence[Order]) -> Sent:
     """
     if not orders:
         return Sent()
-    body = b"[" + b",".join(order.json for order in orders) + b"]"
-    try:
-        decoded = collection.post("update", body, params=_OPTIMISTIC)
-    except SolrAnswerError as error:
-        if error.status not in _ONE_BY_ONE:
-            raise
-        if len(orders) == 1:
-            reason = _ONE_BY_ONE[error.status] or error.reason
-            return Sent(refused=(Refusal(id=orders[0].id, reason=reason),))
-        middle = len(orders) // 2
-        return send(collection, orders[:middle]) | send(collection, orders[middle:])
-    return _sent(collection.url, orders, decoded)
+
+    def post(part: Sequence[Order]) -> Sent:
+        body = b"[" + b",".join(order.json for order in part) + b"]"
+        return _sent(collection.url, part, collection.post("update", body, params=_OPTIMISTIC))
+
+    def refused(one: Order, error: SolrAnswerError) -> Sent:
+        return Sent(refused=(refused_alone(one.id, error),))
+
+    return in_halves(orders, post, refused)
 
 
 def whole(collection: Collection, ids: Sequence[str]) -> list[dict[str, Any]]:

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from neardup_solr.arguments import checked
 from neardup_solr.errors import ArgumentError, ServerError
+from neardup_solr.solr.access import Access, Connection, from_environment
 from neardup_solr.solr.collection import Collection, open_collection, require_name
-from neardup_solr.solr.session import Access, Connection, from_environment
 
 ADDRESS = "NEARDUP_SOLR_URL"
 NAME = "neardup"  # of a collection that nobody named
@@ -76,7 +76,7 @@ def connect(
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
     access = Access(embedded=embedded.credentials(running))
     target = open_collection(running.url, name, embedded=True, access=access)
-    target.session.revive = lambda: _revive(running.url, heap)
+    target.session.outages.revive = lambda: _revive(running.url, heap)
     if create:
         from neardup_solr.files import solr_config
         from neardup_solr.solr import admin

@@ -94,12 +94,17 @@ class Stretch:
 
     def add(self, batch: Batch, words: int = 0) -> None:
         """Add a batch that is being sent, and its number of words."""
+        self.hold(batch.documents)
         self.again = self.again or batch.alone
-        self.documents |= batch.documents
         self.characters += batch.characters
         words, dead = self.words + words, [*self.dead, *batch.dead]
         # Together and last, without a call between them: an interrupt leaves all as before or none.
         self.read, self.repeated, self.words, self.dead = batch.read, batch.repeated, words, dead
+
+    def hold(self, documents: Mapping[str, Document]) -> None:
+        """Hold documents, by their ids, until they are verified."""
+        self.again = self.again or not self.documents.keys().isdisjoint(documents)
+        self.documents |= documents
 
     def last_ids(self) -> tuple[str, ...]:
         """Some of the ids that were sent last."""
@@ -142,7 +147,8 @@ class Target:
         reach("before-commit")
         self.collection.commit()
         reach("after-commit")
-        self.collection.session.until_ready()  # while Solr replays its log, a commit does nothing
+        # While it replays its log, a commit does nothing.
+        self.collection.session.outages.until_ready()
         ids = list(stretch.documents)
         if not ids:
             return []
@@ -156,15 +162,15 @@ class Target:
 
         Raises SolrAnswerError if it loses all of it.
         """
-        session, rounds = self.collection.session, 0
+        outages, rounds = self.collection.session.outages, 0
         for number in range(MOST_ROUNDS):
             if not missing or rounds == ROUNDS:
                 break
-            outages = session.outages
+            before = outages.count
             if number:  # the first time it may just not have been ready
                 self._send_again(stretch, missing)
             missing = self.unseen(stretch)
-            rounds = 1 if session.outages > outages else rounds + 1
+            rounds = 1 if outages.count > before else rounds + 1
         if missing and len(missing) == len(stretch.documents):
             reason = f"a search finds none of the {len(missing):,} documents that Solr took last"
             step = "see what its update chain does with them (neardup lint), then run it again"
@@ -256,8 +262,6 @@ class Delivery:
             taken = self._senders.submit(self.target.take, [json for json, _ in made])
             self._answers.append((self._open, batch, taken))
         self._open.add(batch, sum(words for _, words in made))
-        if batch.alone:
-            self._acknowledge()
         read = self._open.read - self._open.begun
         if read >= self._most() or self._open.characters >= STRETCH_CHARACTERS:
             self._close()
@@ -314,7 +318,7 @@ class Delivery:
 
     def _finish_soon(self) -> None:
         """As `_finish`, as far as it is quick: the user wants to stop."""
-        self.target.collection.session.hurry()
+        self.target.collection.session.outages.hurry()
         self._deadline = time.monotonic() + HURRY_SECONDS
         try:
             self._finish()

@@ -164,7 +164,7 @@ def run(
         work=_work(source, collection, reading),
     )
     with ExitStack() as held:
-        held.enter_context(collection.session.patient(sending.patience))
+        held.enter_context(collection.session.outages.waited_for(sending.patience))
         if job is not None:
             going.job = held.enter_context(Job(job))
             going.go_on(_resumable(job, going.work, collection) if resume else None)

@@ -70,7 +70,7 @@ def mark(
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     run = _Run(collection=collection, wanted=_wanted(members))
     require_fields(collection)
-    with collection.session.patient(patience):
+    with collection.session.outages.waited_for(patience):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
         differing = run.differing()
@@ -79,13 +79,9 @@ def mark(
             raise ArgumentError(reason, "mark the collection that they were found in")
         passes = 0
         while differing and passes < PASSES and not dry_run:
-            outages = collection.session.outages
+            outages = collection.session.outages.count
             run.send(differing, on_progress)
-            collection.commit()
-            if collection.session.outages > outages:
-                collection.session.until_ready()  # and see what Solr has lost
-                collection.commit()
-            else:
+            if not collection.commit_since(outages):
                 passes += 1
             differing = run.differing()
     if differing and not dry_run:

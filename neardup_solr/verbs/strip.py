@@ -72,7 +72,7 @@ def strip(
         failures=Failures(on_error),
         on_progress=on_progress or unheard,
     )
-    with collection.session.patient(patience):
+    with collection.session.outages.waited_for(patience):
         run.run([*listed(query), any_of])
     run.failures.warn()
     return StripSummary(

@@ -13,8 +13,8 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.jobs import kept_in, letters_in
 from neardup_solr.settings import Settings
-from neardup_solr.solr import session
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr import outage
+from neardup_solr.solr.retry import Retry
 from neardup_solr.verbs import delivery
 from neardup_solr.verbs.delivery import Stretch, Target
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
@@ -26,7 +26,7 @@ WAITING: Final = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(session, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(outage, "PROBE_PAUSE", 0.001)
 
 
 class Place:
@@ -238,7 +238,7 @@ def test_what_is_only_visible_is_not_verified(place: Place) -> None:
     target = Target(collection=place.client(), settings=Settings(), as_record=lambda _: {}, most=10)
     place.client().take([{"id": "before", "content": "x"}])
     place.model.crash(Crash(away=0, replay=6))
-    with target.collection.session.patient(60):
+    with target.collection.session.outages.waited_for(60):
         stretch = Stretch(documents={"d0": documents(1)[0]})
         target.note(stretch, target.collection.take([{"id": "d0", "content": "text of 0"}]))
         place.model.plan("search", 0, SoftCommit())
@@ -300,13 +300,13 @@ def test_a_session_that_saw_a_full_disk_sends_no_update(place: Place) -> None:
     """Not even if it is asked to; another block, after the restart, may."""
     collection = place.client()
     place.model.plan("add", 0, DiskFull())
-    with collection.session.patient(60):
+    with collection.session.outages.waited_for(60):
         for call in (lambda: collection.take([{"id": "a"}]), collection.commit):
             with pytest.raises(nd.SolrHalted):
                 call()
     assert (place.model.asked["commit"], place.model.halted_commits) == (0, 0)
     place.model.crash(Crash(away=0))
-    with collection.session.patient(60):
+    with collection.session.outages.waited_for(60):
         collection.commit()
 
 

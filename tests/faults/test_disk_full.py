@@ -164,7 +164,7 @@ def stopped(here: Place, size: int) -> str:
 )
 def test_client(jobs: Places, size: int, every_bad: int, file: str, row: Any) -> None:
     """A checkpoint or dead letters that cannot be written stop the run; --resume loses nothing."""
-    here = jobs.make(4_000, every_bad=every_bad, interval=1_000)
+    here = jobs.make(3_000, every_bad=every_bad, interval=1_000)
     said = stopped(here, size)
     assert file in said
     assert "cannot be written" in said

@@ -16,9 +16,9 @@ from tests.faults.loops import BATCH, kill_client, kill_server
 from tests.faults.place import Places
 from tests.faults.tiers import is_full, sized
 
-DOCUMENTS = sized(usual=20_000, full=300_000)
-KILLS = sized(usual=3, full=20)
-INTERVAL = sized(usual=4_000, full=20_000)
+DOCUMENTS = sized(usual=10_000, full=300_000)
+KILLS = sized(usual=2, full=20)
+INTERVAL = sized(usual=2_000, full=20_000)
 NTHS = sized(usual=[1], full=[1, 2, 4])
 EVERY_BAD = 500
 SEED = 20_261_122
@@ -60,14 +60,14 @@ def test_client_kills(jobs: Places, row: Any) -> None:
 @pytest.mark.parametrize("name", FAILPOINTS)
 def test_failpoint(jobs: Places, name: str, nth: int, row: Any) -> None:
     """Killed at a named place and resumed, a job ends as one that nobody disturbed."""
-    here = jobs.make(3_000, every_bad=100, interval=500)
-    words = ["--batch", "250"]
+    here = jobs.make(1_500, every_bad=50, interval=250)
+    words = ["--batch", "125"]
     assert here.run(*words, **{VARIABLE: f"{name}:{nth}"}).wait() == KILLED
     durable = checkpointed(here.job)
-    assert here.collection.count() >= durable - durable // 100
+    assert here.collection.count() >= durable - durable // 50
     last = here.run(*words, "--resume")
     assert last.wait() == 1, last.said()
     verdict = here.verdict()
     assert verdict.is_right(), verdict
-    assert here.history.resent() <= 500
+    assert here.history.resent() <= 250
     row("R2", f"{name}:{nth}: lost 0")

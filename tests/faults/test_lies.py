@@ -17,7 +17,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, session
 from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 from tests.faults.test_answers import LIES
 from tests.faults.tiers import sized
@@ -60,7 +60,7 @@ REQUESTS: dict[str, tuple[Call, dict[str, Any]]] = {
 UPDATES = {"add", "commit", "delete by id", "delete by query"}
 _NOWHERE: Any = "/nowhere"
 OTHERS: tuple[object, ...] = (None, 0, "x", [], {})
-LENGTHS = sized(usual=6, full=25)  # of a right answer that is cut off
+LENGTHS = sized(usual=3, full=25)  # of a right answer that is cut off
 
 
 def taken(refused: tuple[Refusal, ...]) -> None:

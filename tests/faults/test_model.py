@@ -19,7 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 import neardup_solr as nd
 from neardup_solr.jobs import kept_in, letters_in
-from neardup_solr.solr import session
+from neardup_solr.solr import outage
 from neardup_solr.verbs.index import AGAIN
 from tests.faults.model import (
     Busy,
@@ -46,7 +46,7 @@ Plan = tuple[Kind, int, Fault]
 def no_pauses() -> Iterator[None]:
     """Look again at once whether Solr is back."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(session, "PROBE_PAUSE", 0.0005)
+        patch.setattr(outage, "PROBE_PAUSE", 0.0005)
         yield
 
 
@@ -344,8 +344,8 @@ def test_the_model_is_durable_as_solr_is_measured_to_be() -> None:
             assert not model.durable()
         model.crash(Crash(away=0, replay=2))
         collection = client(address, model)
-        assert not collection.session._is_back()
-        assert collection.session._is_back()
+        assert not collection.session.outages.is_over()
+        assert collection.session.outages.is_over()
         assert set(model.durable()) == {"1", "2"}
         assert model.lost == ["0"]
         assert collection.count() == 2

@@ -17,7 +17,7 @@ from tests.faults.place import Place, Places
 from tests.faults.tiers import sized
 
 DOCUMENTS = 10_000
-SECONDS = sized(usual=5, full=30)
+SECONDS = sized(usual=3, full=30)
 
 
 def stop_and_continue(here: Place) -> None:

@@ -1,7 +1,6 @@
 """What is read from a Solr that lies: a right result, one that says what is missing, or an error.
 
-A proxy stands before a real Solr and changes one of its answers. Every lie is told in every answer
-in turn that a verb needs.
+A proxy stands before a real Solr and changes one of the answers that a verb needs.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import neardup_solr as nd
 from neardup_solr.solr import export, session
 from neardup_solr.solr.answers import MAX_ANSWER
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.session import Retry
+from neardup_solr.solr.retry import Retry
 from neardup_solr.testing import fresh_core
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
@@ -257,8 +256,11 @@ def filled(solr_url: str) -> Iterator[Collection]:
 
 
 def chosen(answers: int) -> Iterator[tuple[str, int]]:
-    """The lies and the answers that become them: all, or some of each lie if time is short."""
-    step = tiers.sized(usual=min(answers, 11), full=1)
+    """The lies and the answers that become them: every third, or fewer if time is short.
+
+    Each lie becomes another answer than the one before it, so that all of both have their turn.
+    """
+    step = tiers.sized(usual=min(answers, 29), full=min(answers, 3))
     for number, lie in enumerate(LIES):
         yield from ((lie, at) for at in range(number % step, answers, step))
 

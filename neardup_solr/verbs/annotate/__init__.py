@@ -95,7 +95,7 @@ def annotate(
     """
     pace = Pace(rate=rate, threads=threads, batch=batch)
     watching = Watching.of(on_error, on_progress)
-    with collection.session.patient(patience):
+    with collection.session.outages.waited_for(patience):
         collection = _renamed(collection, listed(text), prefix, in_place=into is None)
         if into is None:
             return _annotate_in_place(collection, settings, listed(query), which, pace, watching)

@@ -106,17 +106,14 @@ class Rewrite:
         """
         self.total = self.collection.count(filters)
         self._canary = Canary(collection=self.collection, own=self.task.own, left=FIRST)
-        session = self.collection.session
-        outages = session.outages
+        outages = self.collection.session.outages
+        before = outages.count
         self._go_through(self.collection.ids(filters), again=False)
         for _ in range(PASSES):
-            self.collection.commit()  # so that the changes of others are seen
+            was_away = self.collection.commit_since(before)  # so that others' changes are seen
+            before = outages.count
             ids, self._undone = self._undone, []
-            if session.outages > outages:
-                # Solr may have lost what it had accepted: all are looked at again.
-                outages = session.outages
-                session.until_ready()
-                self.collection.commit()
+            if was_away:  # what Solr has lost is not known, so all are looked at again
                 self._go_through(self.collection.ids(filters), again=True)
             elif not ids:
                 return

@@ -203,7 +203,7 @@ class _Run:
     def decisions(self, documents: Iterable[Document]) -> Iterator[Decision]:
         """The decisions about documents, batch by batch."""
         remaining = iter(documents)
-        with Spill() as spill, self.target.collection.session.patient(self.patience):
+        with Spill() as spill, self.target.collection.session.outages.waited_for(self.patience):
             admitted = Admitted.none(spill)
             try:
                 while batch := list(islice(remaining, self.gating.batch)):
@@ -212,7 +212,7 @@ class _Run:
                     if len(self.stretch.documents) >= VERIFIED_EVERY:
                         self._verify()
             except KeyboardInterrupt:
-                self.target.collection.session.hurry()
+                self.target.collection.session.outages.hurry()
                 with suppress(NeardupError):
                     self._verify()
                 raise
@@ -300,11 +300,7 @@ class _Run:
                 if document.id == refusal.id:
                     refused[row] = Decision(document=document, action=REJECT, reason=reason)
         names = {decisions[row].id for row in refused}
-        taken = {one.id: one for one in documents if one.id not in names}
-        self.stretch.again = self.stretch.again or not self.stretch.documents.keys().isdisjoint(
-            taken
-        )
-        self.stretch.documents |= taken
+        self.stretch.hold({one.id: one for one in documents if one.id not in names})
         self.stretch.versions.update(answer.versions)
         return refused
 

@@ -13,9 +13,9 @@ import pytest
 from requests import Request
 
 import neardup_solr as nd
+from neardup_solr.solr.access import Access
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.credentials import credentials
-from neardup_solr.solr.session import Access
 
 HOST = "https://solr.example.org:8983/solr/x"
 NAMES = ("USER", "PASSWORD", "PASSWORD_FILE", "KEYRING", "PLAIN_HTTP")

@@ -15,9 +15,10 @@ from neardup_solr.errors import (
     SolrHalted,
     SolrUnreachable,
 )
-from neardup_solr.solr import session
+from neardup_solr.solr import outage
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.session import Retry, spoken
+from neardup_solr.solr.outage import spoken
+from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 
 WELL = Answer(
@@ -31,7 +32,7 @@ WAITING = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(session, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(outage, "PROBE_PAUSE", 0.001)
 
 
 def opened(address: str) -> Collection:
@@ -67,12 +68,12 @@ def test_what_a_solr_on_its_way_back_answers_is_waited_for(
     script = [WELL, fault, SILENT, SILENT, WELL, replaying(name=3), WELL]
     with answering(*script) as (address, asked):
         collection = opened(address)
-        with collection.session.patient(60):
+        with collection.session.outages.waited_for(60):
             collection.count()
             assert collection.count() == 0
     assert caplog.text.count(WAITING) == 1
     assert "it answers again" in caplog.text
-    assert collection.session.outages == 1
+    assert collection.session.outages.count == 1
     assert len(asked) == len(script)
 
 
@@ -81,12 +82,12 @@ def test_other_errors_are_no_outage(fault: Answer) -> None:
     """They would be the same if they were asked for again."""
     with answering(WELL, fault) as (address, asked):
         collection = opened(address)
-        with collection.session.patient(60):
+        with collection.session.outages.waited_for(60):
             collection.count()
             with pytest.raises(SolrAnswerError, match="no such field"):
                 collection.count()
     assert len(asked) == 2
-    assert collection.session.outages == 0
+    assert collection.session.outages.count == 0
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,7 @@ def test_nothing_is_waited_for_before_the_first_answer(
     """The address may be wrong."""
     with answering(fault) as (address, asked):
         collection = opened(address)
-        with collection.session.patient(10**6), pytest.raises(error):
+        with collection.session.outages.waited_for(10**6), pytest.raises(error):
             collection.count()
     assert len(asked) == 1
     assert WAITING not in caplog.text
@@ -109,7 +110,7 @@ def test_patience_ends_once(caplog: pytest.LogCaptureFixture) -> None:
     """A request whose wait was in vain is not sent again, however many attempts it has."""
     with answering(WELL, SILENT) as (address, _):
         collection = opened(address)
-        with collection.session.patient(0.05):
+        with collection.session.outages.waited_for(0.05):
             collection.count()
             with pytest.raises(SolrUnreachable):
                 collection.count()
@@ -130,7 +131,7 @@ def test_threads_wait_together(caplog: pytest.LogCaptureFixture) -> None:
 
     with answering(WELL, SILENT) as (address, _):
         collection = opened(address)
-        with collection.session.patient(0.2):
+        with collection.session.outages.waited_for(0.2):
             collection.count()
             threads = [threading.Thread(target=count) for _ in range(4)]
             for thread in threads:
@@ -147,7 +148,7 @@ def test_a_new_block_is_as_patient_as_the_first(caplog: pytest.LogCaptureFixture
         collection = opened(address)
         collection.count()
         for _ in range(2):
-            with collection.session.patient(0.02), pytest.raises(SolrUnreachable):
+            with collection.session.outages.waited_for(0.02), pytest.raises(SolrUnreachable):
                 collection.count()
     assert caplog.text.count(WAITING) == 2
 
@@ -158,10 +159,10 @@ def test_nobody_waits_for_a_user_who_wants_to_stop(caplog: pytest.LogCaptureFixt
         collection = opened(address)
 
         def hurry() -> None:
-            collection.session.hurry()
+            collection.session.outages.hurry()
 
-        collection.session.revive = hurry
-        with collection.session.patient(10**6):
+        collection.session.outages.revive = hurry
+        with collection.session.outages.waited_for(10**6):
             collection.count()
             with pytest.raises(SolrUnreachable):
                 collection.count()
@@ -174,8 +175,8 @@ def test_a_solr_of_ours_is_started_again() -> None:
     started = []
     with answering(WELL, SILENT, SILENT, WELL, replaying(name=3), WELL) as (address, _):
         collection = opened(address)
-        collection.session.revive = lambda: started.append(1)
-        with collection.session.patient(60):
+        collection.session.outages.revive = lambda: started.append(1)
+        with collection.session.outages.waited_for(60):
             collection.count()
             collection.count()
     assert len(started) == 1
@@ -189,8 +190,8 @@ def test_why_it_cannot_be_started_is_the_error() -> None:
 
     with answering(WELL, SILENT) as (address, _):
         collection = opened(address)
-        collection.session.revive = revive
-        with collection.session.patient(0.02):
+        collection.session.outages.revive = revive
+        with collection.session.outages.waited_for(0.02):
             collection.count()
             with pytest.raises(ServerError, match="its disk is full"):
                 collection.count()
@@ -211,7 +212,7 @@ def test_why_it_cannot_be_started_is_the_error() -> None:
 def test_it_is_ready_once_its_own_log_is_replayed(told: Answer) -> None:
     """Other cores do not count; one that tells nothing of its log has to be believed."""
     with answering(WELL, told) as (address, asked):
-        opened(address).session.until_ready()
+        opened(address).session.outages.until_ready()
     assert len(asked) == 2
 
 
@@ -223,8 +224,8 @@ def test_it_is_waited_for_until_its_log_is_replayed(told: Answer) -> None:
     """A commit would do nothing before; of a collection, the log of every shard counts."""
     with answering(WELL, told, WELL, told, SILENT, WELL, replaying(name=3)) as (address, asked):
         collection = opened(address)
-        with collection.session.patient(60):
-            collection.session.until_ready()
+        with collection.session.outages.waited_for(60):
+            collection.session.outages.until_ready()
     assert len(asked) == 7
 
 
@@ -233,10 +234,10 @@ def test_a_replay_that_does_not_end_is_an_error() -> None:
     with answering(WELL, *[replaying(name=0), WELL] * 1_000) as (address, _):
         collection = opened(address)
         with (
-            collection.session.patient(0.02),
+            collection.session.outages.waited_for(0.02),
             pytest.raises(SolrUnreachable, match="still replays its log, or is away; wait until"),
         ):
-            collection.session.until_ready()
+            collection.session.outages.until_ready()
 
 
 BLAMED = Answer(
@@ -250,7 +251,7 @@ def test_a_full_disk_is_sent_no_further_update(answer: Answer) -> None:
     """In the same block neither documents nor a commit; searches are, and the next block is."""
     with answering(answer, WELL) as (address, asked):
         collection = opened(address)
-        with collection.session.patient(60):
+        with collection.session.outages.waited_for(60):
             with pytest.raises(SolrHalted):
                 collection.add([{"id": "1"}])
             with pytest.raises(SolrHalted):
@@ -259,7 +260,7 @@ def test_a_full_disk_is_sent_no_further_update(answer: Answer) -> None:
                 collection.add([{"id": "2"}])
             assert len(asked) == 1
             assert collection.count() == 0
-        with collection.session.patient(60):
+        with collection.session.outages.waited_for(60):
             collection.commit()
     assert len(asked) == 3
 

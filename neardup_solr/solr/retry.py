@@ -1,0 +1,52 @@
+"""Trying again after faults that pass, a bounded number of times."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
+
+LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
+PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so, and stays full
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """How often and how long to try again: whole requests, safe because documents go by id."""
+
+    attempts: int = 6
+    seconds: float = 60.0
+    first_wait: float = 0.2
+
+
+def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError], bool]) -> T:
+    """The result of a call, tried again after faults that pass according to `passes`.
+
+    Waits a random time up to a bound that doubles ("full jitter", Brooker 2015), and at least as
+    long as the server asks for.
+    Raises the last SolrError once attempts or time are used up, others at once.
+    """
+    deadline = time.monotonic() + retry.seconds
+    for attempt in range(1, retry.attempts + 1):
+        try:
+            return call()
+        except SolrError as error:
+            asked = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
+            bound = min(LONGEST_WAIT, retry.first_wait * 2**attempt)
+            wait = max(asked, random.uniform(0, bound))
+            if not passes(error) or attempt == retry.attempts or time.monotonic() + wait > deadline:
+                raise
+            time.sleep(wait)
+    raise AssertionError("a retry has at least one attempt")
+
+
+def passes(error: SolrError) -> bool:
+    """Whether a fault may pass by itself: no connection, 429, 502, 503 or 504."""
+    if isinstance(error, SolrAnswerError):
+        return error.status in PASSING
+    return isinstance(error, SolrUnreachable)
