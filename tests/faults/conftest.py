@@ -13,10 +13,12 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.minhash import sign
+from neardup_solr.testing import private_home
 from tests.faults import table, tiers
 from tests.faults.place import Places, places
 
 RecordRow = Callable[..., None]
+HOME = "NEARDUP_HOME"
 SIZES = {"": "usual size", "full": "full size", "soak": "soak"}
 
 
@@ -33,6 +35,29 @@ def row(request: pytest.FixtureRequest) -> RecordRow:
         request.node.user_properties.append((name, shown))
 
     return record
+
+
+@pytest.fixture(scope="session")
+def killed_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The folder of an embedded Solr that only modules use that kill it."""
+    before = os.environ.get(HOME)
+    with (
+        private_home(tmp_path_factory.mktemp("killed")) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        if before is None:
+            patch.delenv(HOME)
+        else:
+            patch.setenv(HOME, before)
+        yield folder
+
+
+@pytest.fixture(scope="module")
+def killed(killed_folder: Path) -> Iterator[Path]:
+    """In a module, the embedded Solr is one that may be killed; its folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(HOME, str(killed_folder))
+        yield killed_folder
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 A moment is a number of documents that were sent, so that all kills hit the work however fast the
 machine is. A Solr is killed again right after it was started, while it replays its log, every third
-time, or every second one if there are few.
+time, or each time if there are few.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tests.faults.tiers import sized
 
 NEARDUP = (sys.executable, "-m", "neardup_solr")
 SECONDS = sized(usual=300.0, full=1_800.0)  # for what a machine with time does in a fraction
-AGAIN = sized(usual=2, full=3)  # so many kills are followed by one more, while the log is replayed
+AGAIN = sized(usual=1, full=3)  # so many kills are followed by one more, while the log is replayed
 
 
 def moments(total: int, kills: int, random: Random) -> list[int]:

@@ -133,9 +133,7 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], int]:
     return peak
 
 
-@pytest.mark.parametrize(
-    "name", tiers.sized(usual=["lines", "csv quoted", "json", "parquet"], full=list(FORMATS))
-)
+@pytest.mark.parametrize("name", tiers.sized(usual=["csv quoted", "parquet"], full=list(FORMATS)))
 def test_a_document_of_100_megabytes_is_refused_within_the_memory(
     tmp_path: Path, base: Callable[[str], int], row: RecordRow, name: str
 ) -> None:
@@ -151,7 +149,7 @@ def test_a_document_of_100_megabytes_is_refused_within_the_memory(
     assert over <= MOST_MEBIBYTES
 
 
-@pytest.mark.parametrize("name", ["lines", "csv", "jsonl"])
+@pytest.mark.parametrize("name", tiers.sized(usual=["jsonl"], full=["lines", "csv", "jsonl"]))
 def test_a_line_of_a_gigabyte_is_passed_over(
     tmp_path: Path, base: Callable[[str], int], row: RecordRow, name: str
 ) -> None:
@@ -190,7 +188,9 @@ def test_a_bomb_of_200_megabytes_is_passed_over(
     assert over <= MOST_MEBIBYTES
 
 
-@pytest.mark.parametrize("name", ["lines", "jsonl", "parquet", "folder"])
+@pytest.mark.parametrize(
+    "name", tiers.sized(usual=["jsonl", "folder"], full=["lines", "jsonl", "parquet", "folder"])
+)
 def test_a_document_of_the_largest_size_is_signed_within_the_memory(
     tmp_path: Path, base: Callable[[str], int], row: RecordRow, name: str
 ) -> None:

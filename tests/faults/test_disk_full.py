@@ -15,11 +15,10 @@ import pytest
 
 from neardup_solr.embedded import lifecycle
 from neardup_solr.embedded.layout import layout
-from neardup_solr.testing import private_home
 from tests.faults.history import checkpointed
 from tests.faults.killer import NEARDUP, kill_solr
 from tests.faults.place import Place, Places
-from tests.faults.tiers import is_full
+from tests.faults.tiers import is_full, sized
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="limits files as Linux does")
 
@@ -78,10 +77,9 @@ class FileSizes(Disk):
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An embedded Solr of these tests alone, whose disk is full at times."""
-    with private_home(tmp_path_factory.mktemp("full")) as folder:
-        yield folder
+def home(killed: Path) -> Path:
+    """The jobs are on an embedded Solr that may be killed, and whose disk is full at times."""
+    return killed
 
 
 @pytest.fixture
@@ -160,7 +158,11 @@ def stopped(here: Place, size: int) -> str:
 
 @pytest.mark.parametrize(
     ("size", "every_bad", "file"),
-    [(100, 0, "checkpoint.json"), (100, 50, "dead-letters"), (3_000, 50, "dead-letters")],
+    [
+        (100, 0, "checkpoint.json"),
+        (3_000, 50, "dead-letters"),
+        *sized(usual=[], full=[(100, 50, "dead-letters")]),
+    ],
 )
 def test_client(jobs: Places, size: int, every_bad: int, file: str, row: Any) -> None:
     """A checkpoint or dead letters that cannot be written stop the run; --resume loses nothing."""

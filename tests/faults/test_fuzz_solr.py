@@ -29,7 +29,7 @@ from tests.faults.scripted import serving
 from tests.faults.tiers import sized
 
 URL = "http://127.0.0.1:9/solr/x"
-EXAMPLES = settings(max_examples=sized(usual=150, full=1_000), deadline=None)
+EXAMPLES = settings(max_examples=sized(usual=75, full=1_000), deadline=None)
 NAMES = st.sampled_from(
     [
         "responseHeader",
@@ -345,7 +345,7 @@ def test_any_json_for_any_question(read: str) -> None:
     outcomes = {"result": 0, "error": 0}
     with telling(said) as solr:
 
-        @settings(max_examples=sized(usual=60, full=300), deadline=None)
+        @settings(max_examples=sized(usual=30, full=300), deadline=None)
         @given(decoded=ANSWERS.filter(is_finite))
         def asked(decoded: dict[str, Any]) -> None:
             said.append(json.dumps(decoded).encode())

@@ -141,12 +141,16 @@ def check_values(solr: Collection, values: list[str]) -> int:
 
 
 def test_ids_of_the_list_are_exact(core: Collection, row: RecordRow) -> None:
-    """All 76 ids, in every way, and as values of fields."""
+    """All 76 ids, or half of them, in every way; and all as values of fields."""
     assert len(set(ALL)) == 76
     assert {id: id_problem(id) for id in ALL} == dict.fromkeys(ALL)
-    done = check(core, ALL)
+    asked = sized(usual=ALL[::2], full=ALL)
+    done = check(core, asked)
     values = check_values(core, ALL)
-    row("S1", f"{len(ALL)} of {len(ALL)} hostile ids exact, {done + values:,} times asked or done")
+    row(
+        "S1",
+        f"{len(asked)} of {len(asked)} hostile ids exact, {done + values:,} times asked or done",
+    )
 
 
 def test_ids_that_hypothesis_makes_are_exact(core: Collection, row: RecordRow) -> None:

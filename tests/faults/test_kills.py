@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -10,14 +9,13 @@ from typing import Any
 import pytest
 
 from neardup_solr.failpoints import FAILPOINTS, KILLED, VARIABLE
-from neardup_solr.testing import private_home
 from tests.faults.history import checkpointed
 from tests.faults.loops import BATCH, kill_client, kill_server
 from tests.faults.place import Places
 from tests.faults.tiers import is_full, sized
 
 DOCUMENTS = sized(usual=10_000, full=300_000)
-KILLS = sized(usual=2, full=20)
+KILLS = sized(usual=1, full=20)
 INTERVAL = sized(usual=2_000, full=20_000)
 NTHS = sized(usual=[1], full=[1, 2, 4])
 EVERY_BAD = 500
@@ -25,10 +23,9 @@ SEED = 20_261_122
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """An embedded Solr of these tests alone, as they kill it."""
-    with private_home(tmp_path_factory.mktemp("kills")) as folder:
-        yield folder
+def home(killed: Path) -> Path:
+    """The jobs are on an embedded Solr that may be killed."""
+    return killed
 
 
 def test_server_kills(jobs: Places, row: Any) -> None:
@@ -57,7 +54,7 @@ def test_client_kills(jobs: Places, row: Any) -> None:
 
 
 @pytest.mark.parametrize("nth", NTHS)
-@pytest.mark.parametrize("name", FAILPOINTS)
+@pytest.mark.parametrize("name", sized(usual=FAILPOINTS[::2], full=FAILPOINTS))
 def test_failpoint(jobs: Places, name: str, nth: int, row: Any) -> None:
     """Killed at a named place and resumed, a job ends as one that nobody disturbed."""
     here = jobs.make(1_500, every_bad=50, interval=250)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -60,6 +61,7 @@ REQUESTS: dict[str, tuple[Call, dict[str, Any]]] = {
 UPDATES = {"add", "commit", "delete by id", "delete by query"}
 _NOWHERE: Any = "/nowhere"
 OTHERS: tuple[object, ...] = (None, 0, "x", [], {})
+STEP = sized(usual=2, full=1)  # each kind of request is told every second lie, or all
 LENGTHS = sized(usual=3, full=25)  # of a right answer that is cut off
 
 
@@ -122,9 +124,9 @@ def ask(call: Call, lie: Answer) -> bool:
 def test_no_request_believes_a_lie(row: Any) -> None:
     """Each kind of request, with each lie: 0 false successes."""
     told, believed = 0, []
-    for name, (call, parts) in REQUESTS.items():
+    for at, (name, (call, parts)) in enumerate(REQUESTS.items()):
         assert ask(call, answer_to(parts)), name
-        for lie, answer in lies(parts):
+        for lie, answer in islice(lies(parts), at % STEP, None, STEP):
             if not is_no_lie(name, answer):
                 told += 1
                 if ask(call, answer):

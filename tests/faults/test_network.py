@@ -22,7 +22,7 @@ from neardup_solr.solr.retry import Retry
 from tests.faults.proxy import End, Fault, Proxy, proxied
 from tests.faults.tiers import sized
 
-POINTS = sized(usual=20, full=200)
+POINTS = sized(usual=10, full=200)
 ONCE = Retry(attempts=1)
 AGAIN = Retry(attempts=4, seconds=60, first_wait=0.001)
 BATCH = 3

@@ -379,7 +379,7 @@ def test_no_command_keeps_it(
     with front(solr.base, door=door) as address:
         given = way(f"{address}/{solr.name}", tmp_path)
         some = WORK if way is in_variables else WORK[:2]
-        commands = sized(usual=some[:10], full=WORK if way is in_a_header else some)
+        commands = sized(usual=some[:7], full=WORK if way is in_a_header else some)
         for words in commands:
             ran = subprocess.run(
                 [*NEARDUP, *words], env=os.environ | given.variables

@@ -15,6 +15,7 @@ from neardup_solr.embedded.layout import layout, recall
 from tests.faults.history import checkpointed
 from tests.faults.killer import NEARDUP, Command
 from tests.faults.place import Place, Places
+from tests.faults.tiers import only_full, sized
 
 DOCUMENTS = 8_000
 INTERVAL = 1_000
@@ -26,6 +27,10 @@ ALLOWANCE = 20.0
 def stopped(here: Place, running: Command, *signals: int) -> float:
     """Send signals to a run in the middle of its work; how long it took to end with 130."""
     assert here.history.wait_for(DOCUMENTS // 3, 60), running.said()
+    until = time.monotonic() + 60
+    while not checkpointed(here.job):
+        assert time.monotonic() < until, running.said()
+        time.sleep(0.005)
     began = time.monotonic()
     for at, number in enumerate(signals):
         if at:
@@ -46,7 +51,7 @@ def require_valid(here: Place) -> None:
     assert "Traceback" not in last.said()
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGTERM, *sized(usual=[], full=[signal.SIGINT])])
 def test_a_signal_stops_at_a_checkpoint(jobs: Places, number: signal.Signals, row: Any) -> None:
     """Ctrl-C, or SIGTERM, ends a run after what was sent is verified; --resume goes on."""
     here = jobs.make(DOCUMENTS, interval=INTERVAL)
@@ -65,6 +70,7 @@ def test_two_signals_stop_at_once(jobs: Places, row: Any) -> None:
     row("R9", f"SIGINT twice: {took:.1f} s, checkpoint valid", "≤ 1 s")
 
 
+@only_full
 def test_a_signal_while_solr_hangs(jobs: Places, row: Any) -> None:
     """A Solr that gives no answer does not keep a run that is to stop."""
     here = jobs.make(DOCUMENTS, interval=INTERVAL)
@@ -84,7 +90,7 @@ def test_a_signal_while_solr_hangs(jobs: Places, row: Any) -> None:
 
 def test_nobody_reads_what_index_says(jobs: Places, row: Any) -> None:
     """A run whose reader is gone loses nothing, whether it goes on or stops."""
-    here = jobs.make(DOCUMENTS, every_bad=100, interval=INTERVAL)
+    here = jobs.make(3_000, every_bad=100, interval=INTERVAL)
     reader, writer = os.pipe()
     os.close(reader)
     running = subprocess.Popen([*NEARDUP, *here.words], stdout=writer, stderr=writer)

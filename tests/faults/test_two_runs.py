@@ -8,7 +8,7 @@ from typing import Any
 from tests.faults.killer import Command
 from tests.faults.place import Places
 
-DOCUMENTS = 6_000
+DOCUMENTS = 4_000
 
 
 def test_a_second_run_of_a_job_is_refused(jobs: Places, row: Any) -> None:

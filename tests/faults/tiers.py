@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from typing import TypeVar
 
+import pytest
+
 VARIABLE = "NEARDUP_FAULTS"
 T = TypeVar("T")
 
@@ -24,6 +26,9 @@ def tier() -> str:
 def is_full() -> bool:
     """Whether tests run at full size."""
     return tier() == "full"
+
+
+only_full = pytest.mark.skipif(tier() == "", reason="at full size only")
 
 
 def is_soak() -> bool:
