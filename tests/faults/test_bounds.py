@@ -145,7 +145,7 @@ def test_a_document_of_100_megabytes_is_refused_within_the_memory(
     assert "too_large: more than 10,485,760 bytes" in said
     assert "Traceback" not in said
     over = peak - base(name)
-    row("R12", f"100 MB document, {name}: {over} MiB over base")
+    row("R12", f"100 MB document as {name}: {over} MiB over base")
     assert over <= MOST_MEBIBYTES
 
 
@@ -166,7 +166,7 @@ def test_a_line_of_a_gigabyte_is_passed_over(
     assert "1 failed" in said
     assert "too_large" in said
     over = peak - base(name)
-    row("R12", f"1 GB line, {name}: {over} MiB over base")
+    row("R12", f"1 GB line of {name}: {over} MiB over base")
     assert over <= MOST_MEBIBYTES
 
 
@@ -184,7 +184,7 @@ def test_a_bomb_of_200_megabytes_is_passed_over(
     assert code == 1
     assert "Read 3 records = 2 written + 1 failed" in said
     over = peak - base("lines")
-    row("R12", f"200 MB bomb, {suffix}: {over} MiB over base")
+    row("R12", f"200 MB bomb in {suffix}: {over} MiB over base")
     assert over <= MOST_MEBIBYTES
 
 
@@ -203,7 +203,7 @@ def test_a_document_of_the_largest_size_is_signed_within_the_memory(
     code, said, peak = run(ENCODE, path)
     assert code == 0, said
     made = peak - run(ENCODE, FORMATS[name](_fresh(tmp_path / "small"), 10))[2]
-    row("R12", f"largest document, {name}: {over} MiB over base signed, {made} MiB encoded")
+    row("R12", f"largest document as {name}: {over} MiB over base signed, {made} MiB encoded")
     assert max(over, made) <= MOST_MEBIBYTES
     errors: list[RecordError] = []
     found = read(FORMATS[name](_fresh(tmp_path / "b"), LARGEST + 1), on_error=errors.append)

@@ -43,6 +43,15 @@ def result(id: str, outcome: str = "passed", **figures: str) -> dict[str, Any]:
         ),
         (
             [
+                result("tests/faults/test_network.py::a", R5="slow: all there"),
+                result("tests/faults/test_network.py::b", R5="20 of 20"),
+                result("tests/faults/test_network.py::c", R5="cut: all there"),
+                result("tests/faults/test_network.py::d", R5="slow: all there"),
+            ],
+            "slow, cut: all there; 20 of 20; 4 of 4 tests pass",
+        ),
+        (
+            [
                 result("tests/faults/test_network.py::a", "failed", R5="19 of 20"),
                 result("tests/faults/test_network.py::b"),
             ],
@@ -51,7 +60,7 @@ def result(id: str, outcome: str = "passed", **figures: str) -> dict[str, Any]:
     ],
 )
 def test_what_a_row_shows(tests: list[dict[str, Any]], shown: str) -> None:
-    """A failure first, then the figures, then how many tests pass."""
+    """A failure first, then the figures, equal ones together, then how many tests pass."""
     assert reached("R5", tests) == shown
 
 
@@ -62,10 +71,11 @@ def test_the_rows_are_those_of_the_contract() -> None:
     assert all(row.fault and row.goal for row in table.ROWS.values())
 
 
-def test_tests_that_are_elsewhere_exist() -> None:
-    """Each file that the full tier runs besides tests/faults is there."""
+def test_the_tests_of_the_rows_exist() -> None:
+    """Each file that is named is there, also those that the full tier runs besides tests/faults."""
     assert len(table.elsewhere()) >= 3
-    assert [name for name in table.elsewhere() if not (ROOT / name).is_file()] == []
+    named = {name.partition("::")[0] for row in table.ROWS.values() for name in row.tests}
+    assert [name for name in named if not (ROOT / name).is_file()] == []
 
 
 def test_a_run_keeps_its_figures(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import stat
 import subprocess
 import sys
@@ -77,6 +78,25 @@ def test_a_checkpoint_is_read_as_it_was_written(tmp_path: Path) -> None:
     found = kept_in(tmp_path / "job")
     assert found is not None
     assert found.has_ended
+
+
+def test_what_is_kept_is_on_the_disk_before_the_checkpoint(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Dead letters first, each file with an fsync: a machine that goes down has both or neither."""
+    happened: list[str] = []
+    monkeypatch.setattr("neardup_solr.jobs.reach", happened.append)
+    monkeypatch.setattr(os, "fsync", lambda _: happened.append("fsync"))
+    with Job(tmp_path / "a" / "new" / "job") as job:
+        assert mode(job.folder) == 0o700
+        for dead, has_ended in ((refused(1), False), ((), False), ((), True)):
+            happened.clear()
+            job.keep(WORK, REACHED, dead, has_ended=has_ended)
+            letters = ["fsync"] if dead or has_ended else []
+            assert happened == [
+                "before-dead-letters", *letters, "after-dead-letters",
+                "before-checkpoint", "fsync", "after-checkpoint",
+            ]  # fmt: skip
 
 
 def test_the_umask_does_not_decide_who_may_read(tmp_path: Path) -> None:
