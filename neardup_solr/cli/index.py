@@ -39,7 +39,7 @@ def index(
     band_rows: options.BandRowsOption = None,
     signatures: options.SignatureTermsOption = None,
     threads: options.ThreadsOption = 2,
-    batch: options.BatchOption = 1000,
+    batch: options.BatchOption = 500,
     checkpoint_every: options.CheckpointOption = 20_000,
     patience: options.PatienceOption = "5m",
     job: options.JobOption = None,

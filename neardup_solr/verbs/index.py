@@ -75,7 +75,7 @@ def index(
     on_repeat: OnRepeat = "last",
     settings: Settings | Mapping[str, Any] | None = None,
     threads: int = 2,
-    batch: int = 1_000,
+    batch: int = 500,
     checkpoint_every: int = 20_000,
     patience: float = 300,
     job: str | Path | None = None,
