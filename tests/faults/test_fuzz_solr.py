@@ -29,7 +29,7 @@ from tests.faults.scripted import serving
 from tests.faults.tiers import sized
 
 URL = "http://127.0.0.1:9/solr/x"
-EXAMPLES = settings(max_examples=sized(usual=75, full=1_000), deadline=None)
+EXAMPLES = settings(max_examples=sized(usual=75, full=500), deadline=None)
 NAMES = st.sampled_from(
     [
         "responseHeader",

@@ -27,7 +27,7 @@ from neardup_solr.sources import Reading, read
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
 
-EXAMPLES = tiers.sized(usual=60, full=1_000)
+EXAMPLES = tiers.sized(usual=60, full=500)
 LIMIT = 1_000  # bytes of a document
 MOST_BYTES = 64 * 2**20  # of Python's own memory for a file of some kilobytes
 

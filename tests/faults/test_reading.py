@@ -256,11 +256,11 @@ def filled(solr_url: str) -> Iterator[Collection]:
 
 
 def chosen(answers: int) -> Iterator[tuple[str, int]]:
-    """The lies and the answers that become them: a third, or half of the lies once in a hurry.
+    """The lies and the answers that become them: a sixth, or half of the lies once in a hurry.
 
     Each lie becomes another answer than the one before it, so that all of both have their turn.
     """
-    step = tiers.sized(usual=2 * answers, full=min(answers, 3))
+    step = tiers.sized(usual=2 * answers, full=min(answers, 6))
     for number, lie in enumerate(LIES):
         yield from ((lie, at) for at in range(number % step, answers, step))
 

@@ -201,8 +201,8 @@ def failing(fault: Answer | str, *, at_once: bool = True) -> Iterator[str]:
 
 
 def cases(name: str) -> Iterator[tuple[Callable[[str, Path], Given], bool, Sequence[str]]]:
-    """Ways, whether it fails at once, and commands: half of them, or fewer if time is short."""
-    all_words, step = list(COMMANDS.values()), sized(usual=16, full=2)
+    """Ways, whether it fails at once, and commands: a quarter of them, or fewer in a hurry."""
+    all_words, step = list(COMMANDS.values()), sized(usual=16, full=4)
     for at, way in enumerate(WAYS):
         if way is in_a_proxy and name.startswith("no "):
             continue  # nothing is asked of a proxy that has no address
