@@ -8,6 +8,7 @@ ended, that length no longer counts: the user may edit the dead letters, and ind
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -28,6 +29,9 @@ CHECKPOINT: Final = "checkpoint.json"
 LETTERS: Final = "dead-letters.jsonl"
 LOCK: Final = "lock"
 _BUSY: Final = "wait until it has ended, or name another folder by `job`"
+_NO_ROOM: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_ELSEWHERE: Final = "move it away, or name another folder by `job`"
+ANEW: Final = "leave `resume` out to begin anew"
 _FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str,
                   "record": dict | str | None}  # fmt: skip
 
@@ -54,7 +58,8 @@ class Reached:
 
     Of the `read` records, `repeated` had an id that came again, and `failed` are dead letters,
     which take `letters` bytes of their file; `words` counts the words of all texts. `last` are ids
-    of documents that were sent last, to see that the collection still has them.
+    of documents that were sent last, to see that the collection still has them; `seal` is a hash of
+    all records that were read, to see that the source still begins with them.
     """
 
     read: int = 0
@@ -63,15 +68,20 @@ class Reached:
     words: int = 0
     letters: int = 0
     last: tuple[str, ...] = ()
+    seal: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kept:
-    """A checkpoint as it was read: what the job does, how far it is, and whether it has ended."""
+    """A checkpoint as it was read: what the job does, how far it is, and whether it has ended.
+
+    `letters_time` is when the dead letters were written last, in ns; 0 if there are none.
+    """
 
     work: Work
     reached: Reached
     has_ended: bool
+    letters_time: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,8 +149,10 @@ class Job:
         """Begin anew, or go on from a checkpoint.
 
         What an earlier run has kept stays until this one keeps its first checkpoint. Raises
-        JobError if dead letters that it has kept are gone.
+        JobError if dead letters that it has kept are gone, or if there are files of somebody else.
         """
+        if kept is None:
+            self._require_ours()
         self._letters = kept.reached.letters if kept else 0
         with suppress(FileNotFoundError), open(self.letters, "rb") as file:
             file.seek(max(0, self._letters - 1))
@@ -148,6 +160,23 @@ class Job:
                 return
         if self._letters:
             raise _changed(self.letters)
+
+    def _require_ours(self) -> None:
+        """Refuse files of these names that no job has written, and letters that were edited."""
+        kept = kept_in(self.folder)
+        changed = _time_of(self.letters)
+        if kept and kept.has_ended and changed and kept.letters_time not in (0, changed):
+            reason = f"{self.letters} was edited after its job had ended"
+            step = "index what is mended first (neardup dead-letters retry), or remove that file"
+            raise JobError(reason, step)
+        with suppress(FileNotFoundError), open(self.letters, "rb") as file:
+            first = file.readline()
+            try:
+                if first.strip():
+                    _read(first)
+            except ValueError:
+                reason = f"{self.letters} is no file of dead letters"
+                raise JobError(reason, _ELSEWHERE) from None
 
     def keep(
         self, work: Work, reached: Reached, dead: Sequence[RecordError], *, has_ended: bool = False
@@ -164,23 +193,22 @@ class Job:
             self._cut()
         reach("after-dead-letters")
         reached = replace(reached, letters=length)
-        content = {
-            "format": FORMAT,
-            "has_ended": has_ended,
-            "work": asdict(work),
-            "reached": asdict(reached),
-        }
-        path = self.folder / CHECKPOINT
         reach("before-checkpoint")
+        self._write(Kept(work=work, reached=reached, has_ended=has_ended))
+        self._letters = length
+        reach("after-checkpoint")
+        return reached
+
+    def _write(self, kept: Kept) -> None:
+        """Write a checkpoint, with the time of the dead letters as they are now."""
+        content = asdict(kept) | {"format": FORMAT, "letters_time": _time_of(self.letters)}
+        path = self.folder / CHECKPOINT
         with (
             _writing(path),
             replaced(path) as unfinished,
             open(unfinished, "x", encoding="utf-8", opener=private) as file,
         ):
             json.dump(content, file, indent=1)
-        self._letters = length
-        reach("after-checkpoint")
-        return reached
 
     def keep_letters(self, letters: Iterable[Letter]) -> None:
         """Keep these dead letters instead of those there are; all of them or none are written."""
@@ -190,6 +218,8 @@ class Job:
             open(unfinished, "xb", opener=private) as file,
         ):
             file.writelines(line_of(letter).encode() for letter in letters)
+        if kept := kept_in(self.folder):
+            self._write(kept)
 
     def end(self) -> None:
         """Forget the job, of which nothing is left to do."""
@@ -230,12 +260,13 @@ def kept_in(folder: Path) -> Kept | None:
             work=Work(**content["work"]),
             reached=Reached(**{**reached, "last": tuple(reached["last"])}),
             has_ended=bool(content["has_ended"]),
+            letters_time=int(content.get("letters_time", 0)),
         )
     except FileNotFoundError:
         return None
     except (OSError, ValueError, KeyError, TypeError) as error:
         reason = f"the checkpoint {path} cannot be understood ({error})"
-        raise JobError(reason, "leave `resume` out to begin anew") from None
+        raise JobError(reason, _ELSEWHERE) from None
 
 
 def letters_in(folder: Path) -> Iterator[Letter]:
@@ -259,8 +290,9 @@ def letters_in(folder: Path) -> Iterator[Letter]:
     except FileNotFoundError:
         pass
     except (OSError, ValueError, RecursionError) as error:
-        reason = f"line {number} of the dead letters in {path} cannot be read ({error})"
-        raise JobError(reason, "repair the file, or run the job again") from None
+        said = getattr(error, "msg", error)
+        reason = f"line {number} of the dead letters in {path} cannot be read ({said})"
+        raise JobError(reason, "repair that line, or remove it") from None
     if left and not kept.has_ended:
         raise _changed(path)
 
@@ -310,6 +342,14 @@ def all_jobs() -> Path:
     return home() / "jobs"
 
 
+def _time_of(path: Path) -> int:
+    """When a file was written last, in ns; 0 if there is none."""
+    try:
+        return path.stat().st_mtime_ns
+    except FileNotFoundError:
+        return 0
+
+
 def _letter(error: RecordError) -> Letter:
     return Letter(
         position=error.position,
@@ -333,7 +373,7 @@ def _read(line: bytes) -> Letter:
 
 def _changed(path: Path) -> JobError:
     reason = f"the dead letters in {path} have been changed before their job has ended"
-    return JobError(reason, "leave `resume` out to begin anew")
+    return JobError(reason, ANEW)
 
 
 @contextmanager
@@ -343,5 +383,7 @@ def _writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         reason = f"cannot be written ({error.strerror or error})"
-        step = "make room or name another folder by `job`, then go on with `resume`"
+        step = "name another folder by `job`"
+        if error.errno in _NO_ROOM:
+            step = "make room or name another folder by `job`, then go on with `resume`"
         raise SourceError(str(path), reason, step) from None

@@ -80,8 +80,8 @@ def retry(
 ) -> None:
     """Index the records again that could not be indexed.
 
-    Those that are indexed are removed from the file, the others stay, with the new reason. The
-    exit code is 1 if some stay.
+    Mend them in the file that `dead-letters show` names. Those that are indexed are removed from
+    it, the others stay, with the new reason. The exit code is 1 if some stay.
     """
     seconds = in_seconds(patience, "patience")
     target = _target(job, solr, collection)
@@ -99,17 +99,20 @@ def retry(
         show.say("No record was removed that is not indexed; run this again to go on.")
         raise
     for folder in done.unfinished:
-        show.say(f"The job in {folder} has not ended: go on with neardup index and --resume first.")
-    if not done.read:
+        show.say(
+            f"The job in {folder} has not ended: wait for it if it is at work, else go on with"
+            " neardup index and --resume first."
+        )
+    if done.read:
+        show.say(
+            f"Read {show.counted(done.read, 'dead letter')} = {done.indexed:,} indexed"
+            f" + {done.repeated:,} repeated + {done.failed:,} failed."
+        )
+        show.say(
+            f"The collection {done.collection} has {show.counted(done.documents, 'document')} now."
+        )
+    elif not done.unfinished:
         show.say(f"There are no dead letters to index in {target.name}.")
-        return
-    show.say(
-        f"Read {show.counted(done.read, 'dead letter')} = {done.indexed:,} indexed"
-        f" + {done.repeated:,} repeated + {done.failed:,} failed."
-    )
-    show.say(
-        f"The collection {done.collection} has {show.counted(done.documents, 'document')} now."
-    )
     if done.failed:
         for path in done.left:
             show.say(f"To be mended: {path}")
@@ -117,6 +120,7 @@ def retry(
             "Edit what is wrong in 'record', which may be an object with its columns, or remove the"
             " line; then run this again."
         )
+    if done.failed or done.unfinished:
         raise typer.Exit(1)
 
 

@@ -131,7 +131,7 @@ def gate(
             batch=batch,
             max_doc_bytes=max_doc_bytes,
             patience=seconds,
-            keep=options.names(keep),
+            keep=None if keep is None else options.names(keep),
             on_error=watched.on_error,
             on_progress=watching.on_progress,
             **reading,

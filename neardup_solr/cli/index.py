@@ -119,12 +119,16 @@ def _say_if_unfinished(folder: Path) -> None:
     from neardup_solr import jobs
 
     try:
-        kept = jobs.kept_in(folder)
-    except nd.JobError:
-        return  # it could not be resumed
+        with jobs.Job(folder):  # or it is at work
+            kept = jobs.kept_in(folder)
+    except nd.NeardupError:
+        return  # which is told when it is begun
     if kept is not None and not kept.has_ended:
         records = show.counted(kept.reached.read, "record")
-        show.say(f"An earlier run of this stopped after {records}; --resume goes on after them.")
+        show.say(
+            f"An earlier run of this stopped after {records}. This one begins anew; with --resume"
+            " it would go on after them."
+        )
 
 
 def _judge(source: str, reading: options.Reading, keep: Sequence[str], max_doc_bytes: str) -> None:

@@ -116,9 +116,11 @@ def _of_file(_user: str, _host: str) -> str:
     """The password in the file that $NEARDUP_SOLR_PASSWORD_FILE names, its only line."""
     path = os.environ[PASSWORD_FILE]
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=_at_once) as file:
             # Of the open file: another one could take its name after a look at that.
             mode = os.fstat(file.fileno()).st_mode
+            if not stat.S_ISREG(mode):
+                raise _unusable(path, "is not a regular file", "name a file with the password")
             content = file.read(LONGEST + 1)
     except (OSError, ValueError) as error:  # the latter for a NUL character
         reason = getattr(error, "strerror", None) or error
@@ -126,12 +128,17 @@ def _of_file(_user: str, _host: str) -> str:
     if os.name == "posix" and mode & OTHERS:
         raise _unusable(path, "can be read by others", f"type: chmod 600 {path}")
     try:
-        password = content.decode().rstrip("\r\n")
+        password = content.decode("utf-8-sig").rstrip("\r\n")
     except UnicodeDecodeError:
         raise _unusable(path, "is not text in UTF-8", "write the password to it") from None
     if not password or "\n" in password or len(content) > LONGEST:
         raise _unusable(path, "has no password alone on a line", "write nothing else to it")
     return password
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file without waiting for somebody who writes to it."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def _unusable(path: str, reason: str, next_step: str) -> SettingsError:

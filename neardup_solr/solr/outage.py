@@ -18,6 +18,7 @@ from neardup_solr.errors import (
     SolrAnswerError,
     SolrError,
     SolrHalted,
+    SolrUnauthorized,
     SolrUnreachable,
 )
 from neardup_solr.progress import LOG
@@ -28,8 +29,8 @@ PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is given 
 # What the answers of a Solr say that is about to end, or has just begun.
 _ENDING = ("SolrCore", "CoreContainer", "shutting down", "shut down")
 _REPLAY, _REPLAYED = "TLOG.state", 3
-_REPLAYING = "Solr still replays its log, or is away"
-_LATER = "wait until it has ended, then run the same command again"
+_REPLAYING = "Solr is away, or still replays its log"
+_LATER = "see that it runs and can be searched, then run the same command again"
 
 Ask = Callable[..., dict[str, Any]]
 
@@ -105,7 +106,10 @@ class Outages:
         return isinstance(error, SolrUnreachable)
 
     def wait(self, error: SolrError) -> None:
-        """Wait until Solr is back; raises the error, or why it cannot be started, at the end."""
+        """Wait until Solr is back; raises the error, or why it cannot be started, at the end.
+
+        Raises SolrUnauthorized at once if it is back and refuses the credentials.
+        """
         self.count += 1
         with self._lock:
             if self.is_over():
@@ -119,14 +123,16 @@ class Outages:
             while time.monotonic() - began < self._patience:
                 try:
                     self.revive()
-                except ServerError as ended:
-                    fault = ended
-                else:
                     fault = error
                     if self.is_over():
                         away = spoken(time.monotonic() - began)
                         LOG.warning("%s: it answers again, after %s", error.url, away)
                         return
+                except SolrUnauthorized as refused:
+                    fault = refused
+                    break
+                except ServerError as ended:
+                    fault = ended
                 time.sleep(PROBE_PAUSE)
             self._given_up = fault
             raise fault from None
@@ -138,6 +144,8 @@ class Outages:
         base, _, name = self.home.rpartition("/")
         try:
             self._ask(f"{self.home}/select", q="*:*", rows="0")
+        except SolrUnauthorized:
+            raise  # which no waiting changes, and asking again may lock the account
         except SolrError:
             return False
         try:

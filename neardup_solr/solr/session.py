@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import os
 import re
+from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+from urllib.request import getproxies
 
 import requests
 from requests import PreparedRequest, Request, Session
@@ -47,10 +49,14 @@ CONNECT_SECONDS = 5.0
 # that collects its garbage may take a while to read.
 SEND_SECONDS = 60.0
 PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
+JSON = "application/json"
+SHORTEST_SECRET = 4
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 PIECE = 1 << 20  # bytes of a large answer
 _AGAIN = "see that it runs, then run the same command again"
 _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
+# The headers that every client sends.
+_NO_SECRETS = {JSON, *requests.utils.default_headers().values()}
 _LENGTHS = {"content-length", "transfer-encoding"}
 
 Prepare = Callable[[Request], PreparedRequest]
@@ -242,15 +248,37 @@ class CheckedSession(requests.Session):
             check(response, shown, embedded=self.embedded)
             if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
                 refused_by(shown, answer(response))
-        except SolrAnswerError as error:
-            error.retry_after = _seconds(response.headers.get("Retry-After", ""))
-            raise
-        except SolrHalted as error:
-            self.outages.halted = error
+        except SolrError as error:
+            error.reason = self.hidden(error.reason)
+            error.args = tuple(self.hidden(a) if isinstance(a, str) else a for a in error.args)
+            if isinstance(error, SolrAnswerError):
+                error.retry_after = _seconds(response.headers.get("Retry-After", ""))
+            if isinstance(error, SolrHalted):
+                self.outages.halted = error
             raise
         if shown.startswith(f"{self.outages.home}/"):
             self.outages.has_served = True
         return response
+
+    def hidden(self, said: str) -> str:
+        """What a server said, without the secrets it was sent: some repeat what they refuse."""
+        for secret in self._secrets():
+            if len(secret) >= SHORTEST_SECRET:  # a shorter one would be found in any words
+                said = said.replace(secret, "…")
+        return said
+
+    def _secrets(self) -> Iterator[str]:
+        """The passwords in each of their forms, and the values of the user's headers."""
+        if isinstance(self.auth, tuple):
+            yield from _forms(*self.auth)
+        for proxy in {*self.proxies.values(), *getproxies().values()}:
+            parts = urlsplit(proxy)
+            if parts.password is not None:
+                yield from _forms(unquote(parts.username or ""), unquote(parts.password))
+        for value in self.headers.values():
+            sent = value.decode("latin-1") if isinstance(value, bytes) else value
+            if sent not in _NO_SECRETS:
+                yield from (sent, sent.rpartition(" ")[2])
 
     def _passes(self, error: SolrError) -> bool:
         if self.outages.are_waited_for and self._is_outage(error):
@@ -264,6 +292,12 @@ class CheckedSession(requests.Session):
         if remedy := next_step(cause) or (_AGAIN if self.reached else None):
             return SolrUnreachable(shown, cause, remedy)
         return SolrUnreachable(shown, cause)
+
+
+def _forms(*credentials: str | bytes) -> tuple[str, ...]:
+    """A password as it is, in an address, and beside its user in the header of basic auth."""
+    user, password = (one.decode() if isinstance(one, bytes) else str(one) for one in credentials)
+    return b64encode(f"{user}:{password}".encode()).decode(), password, quote(password, safe="")
 
 
 def _seconds(retry_after: str) -> float:
@@ -305,7 +339,7 @@ def open_session(
 
 
 def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:
-    session.headers.update({"Accept": "application/json", **access.headers})
+    session.headers.update({"Accept": JSON, **access.headers})
     if is_tls and (authority := access.authority()):
         session.verify = authority
     if access.proxy is not None:

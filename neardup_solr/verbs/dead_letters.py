@@ -122,6 +122,7 @@ def retry(
         on_progress=on_progress or unheard,
     )
     for folder in folders:
+        _require_of(folder, found[folder], collection)
         if folder not in unfinished:
             attempt.run(folder)
     attempt.failures.warn()
@@ -153,8 +154,16 @@ def any_in(folder: Path) -> bool:
     return next(letters_in(folder), None) is not None
 
 
+def _require_of(folder: Path, kept: Kept, collection: Collection) -> None:
+    """Refuse to put the dead letters of one collection into another one, by JobError."""
+    if kept.work.collection != collection.name:
+        named = kept.work.collection
+        reason = f"the job in {folder} is one of the collection {named!r}, not {collection.name!r}"
+        raise JobError(reason, f"retry it with `collection` {named}")
+
+
 def _not_ended(folder: Path) -> JobError:
-    step = "go on with it first: the same neardup index with --resume"
+    step = "go on with it first: the same index with `resume`"
     return JobError(f"the job in {folder} has not ended", step)
 
 

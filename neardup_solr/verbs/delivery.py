@@ -62,8 +62,8 @@ class Sending:
 class Batch:
     """Documents to send at once, by their ids; `alone` if an earlier batch may have one of them.
 
-    `read` and `repeated` count the records of the source up to its end, `dead` are records before
-    its end that could not be used.
+    `read` and `repeated` count the records of the source up to its end, `seal` is a hash of them,
+    `dead` are records before its end that could not be used.
     """
 
     documents: dict[str, Document] = field(default_factory=dict)
@@ -71,6 +71,7 @@ class Batch:
     alone: bool = False
     read: int = 0
     repeated: int = 0
+    seal: str = ""
     dead: list[RecordError] = field(default_factory=list)
 
 
@@ -89,6 +90,7 @@ class Stretch:
     begun: int = 0
     read: int = 0
     repeated: int = 0
+    seal: str = ""
     words: int = 0
     dead: list[RecordError] = field(default_factory=list)
 
@@ -99,7 +101,9 @@ class Stretch:
         self.characters += batch.characters
         words, dead = self.words + words, [*self.dead, *batch.dead]
         # Together and last, without a call between them: an interrupt leaves all as before or none.
-        self.read, self.repeated, self.words, self.dead = batch.read, batch.repeated, words, dead
+        self.read, self.repeated, self.words, self.dead, self.seal = (
+            batch.read, batch.repeated, words, dead, batch.seal
+        )  # fmt: skip
 
     def hold(self, documents: Mapping[str, Document]) -> None:
         """Hold documents, by their ids, until they are verified."""

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
+from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.choices import OnRepeat
 from neardup_solr.errors import JobError, NeardupError, RecordError, SettingsError
-from neardup_solr.jobs import Job, Kept, Reached, Work, kept_in
+from neardup_solr.jobs import ANEW, Job, Kept, Reached, Work, kept_in
 from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
@@ -30,6 +31,7 @@ from neardup_solr.sources.memory import named
 from neardup_solr.verbs.delivery import Batch, Delivery, Sending, Stretch, Target
 
 LOOKED_AT = 100  # documents whose columns stand for those of the collection
+SEAL = 16  # bytes of the hash of all records
 AGAIN = "its id came before"
 
 
@@ -155,6 +157,7 @@ def run(
 ) -> IndexSummary:
     """Index a source, as `index` does, with its arguments as records."""
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
+    require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
     going = _Run(
         reading=reading,
         sending=sending,
@@ -167,7 +170,10 @@ def run(
         held.enter_context(collection.session.outages.waited_for(sending.patience))
         if job is not None:
             going.job = held.enter_context(Job(job))
-            going.go_on(_resumable(job, going.work, collection) if resume else None)
+            kept = _resumable(job, going.work, collection) if resume else None
+            if kept is None:
+                _require_own(job, going.work)
+            going.go_on(kept)
         batches = going.batches(source)
         settled = collection.settled(settings)
         collection.require_fields(["id", *settled.fields])
@@ -215,21 +221,42 @@ def _resumable(folder: Path, work: Work, collection: Collection) -> Kept | None:
     kept = kept_in(folder)
     if kept is None or kept.has_ended:
         return None
-    anew = "leave `resume` out to begin anew"
     if work.identity is None:
-        raise JobError(f"{work.source} cannot be read a second time", anew)
+        raise JobError(f"{work.source} cannot be read a second time", ANEW)
     if kept.work.identity != work.identity:
-        reason = (
-            f"{work.source} has changed since it was indexed in part, or is read in another way"
-        )
-        raise JobError(reason, anew)
+        raise _changed(work)
     last = kept.reached.last
     if (kept.work.server, kept.work.collection) != (work.server, work.collection) or (
         last and collection.count(ids=last) < len(last)
     ):
         reason = f"the collection {work.collection!r} lacks what an earlier run has indexed"
-        raise JobError(reason, anew)
+        raise JobError(reason, ANEW)
     return kept
+
+
+def _require_own(folder: Path, work: Work) -> None:
+    """Refuse to write over the dead letters of other work, by JobError."""
+    kept = kept_in(folder)
+    if kept is not None and kept.reached.letters:
+        other = kept.work.source, kept.work.collection
+        if other != (work.source, work.collection):
+            reason = f"{folder} has the dead letters of {other[0]} for the collection {other[1]!r}"
+            raise JobError(reason, "index those first, or name another folder by `job`")
+
+
+def _changed(work: Work) -> JobError:
+    reason = f"{work.source} has changed since it was indexed in part, or is read in another way"
+    return JobError(reason, ANEW)
+
+
+def _told(found: Document | RecordError) -> bytes:
+    """What a record says, so that two that differ are told apart."""
+    if isinstance(found, RecordError):
+        told = repr((found.position, found.reason))
+    else:
+        kept = repr(found.kept) if found.kept else ""
+        told = f"{len(found.id)},{len(found.text)},{found.id}{found.text}{kept}\n"
+    return told.encode("utf-8", "surrogatepass")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -279,26 +306,32 @@ class _Run:
         return self._batches(entries.checked(records))
 
     def _batches(self, records: Iterable[Document | RecordError]) -> Iterator[Batch]:
-        batch = Batch()
+        batch, seal = Batch(), blake2b(digest_size=SEAL)
         for found in records:
             self.read += 1
+            if self.job is not None:
+                seal.update(_told(found))
             if self.read <= self.resumed:
                 if isinstance(found, Document):
                     self.seen.add(found.id)
+                if self.read == self.resumed and seal.hexdigest() != self.reached.seal:
+                    raise _changed(self.work)
                 continue
             if isinstance(found, Document):
                 self._put(batch, found)
             else:
                 self._fail(found)
             if self._is_full(batch):
-                yield self._ended(batch)
+                yield self._ended(batch, seal.hexdigest())
                 batch = Batch()
+        if self.read < self.resumed:
+            raise _changed(self.work)
         if batch.documents or self.read > self.reached.read:
-            yield self._ended(batch)
+            yield self._ended(batch, seal.hexdigest())
 
-    def _ended(self, batch: Batch) -> Batch:
+    def _ended(self, batch: Batch, seal: str) -> Batch:
         """A batch with what was counted up to its end."""
-        batch.read, batch.repeated = self.read, self.repeated
+        batch.read, batch.repeated, batch.seal = self.read, self.repeated, seal
         batch.dead, self.dead = self.dead, []
         return batch
 
@@ -322,6 +355,7 @@ class _Run:
             failed=done.failed + len(stretch.dead),
             words=done.words + stretch.words,
             last=stretch.last_ids() or done.last,
+            seal=stretch.seal,
         )
         if self.job is not None:
             self.job.keep(self.work, reached, stretch.dead)
@@ -332,6 +366,8 @@ class _Run:
 
     def note(self, error: BaseException) -> None:
         """Tell with an error where `resume` would go on."""
+        if isinstance(error, JobError):
+            return
         if self.job is not None and self.work.identity and self.reached.read:
             done = f"The first {self.reached.read:,} records of {self.work.source} are done"
             error.add_note(f"{done}: `resume` goes on after them.")
@@ -415,28 +451,40 @@ class _Run:
 
 
 def _losing_nothing(batches: Iterable[Batch], collection: Collection) -> Iterator[Batch]:
-    """The batches, as long as no document that they replace would lose a column.
-
-    Raises SettingsError, which names the columns.
-    """
-    columns: set[str] = set()
-    is_empty, is_first = not collection.count(), True
+    """The batches, as long as no document that they replace would lose a column; see `Columns`."""
+    columns = Columns(collection)
     for batch in batches:
-        if not batch.documents:
-            yield batch
-            continue
-        ids = list(batch.documents)
-        if is_first and not is_empty:
-            some = islice(collection.ids(), LOOKED_AT)
-            columns = _columns(collection, [*ids[:LOOKED_AT], *some])
-        is_first = False
-        # What every new document brings, such as nd.Document(kept=...), is not lost.
-        brought = set.intersection(*(set(one.kept) for one in batch.documents.values()))
-        if lost := sorted(columns - brought):
-            there = [" OR ".join(f"{name}:[* TO *]" for name in lost)]
-            if count := collection.count(there, ids=ids):
-                raise _loss(collection, count, lost)
+        columns.require_kept(list(batch.documents.values()))
         yield batch
+
+
+class Columns:
+    """The columns of a collection's documents, which new documents of the same ids would lose.
+
+    Those in `ours` may go.
+    """
+
+    def __init__(self, collection: Collection, ours: Iterable[str] = ()) -> None:
+        self._collection, self._ours = collection, frozenset(ours)
+        self._names: set[str] | None = None if collection.count() else set()
+
+    def require_kept(self, documents: Sequence[Document]) -> None:
+        """Refuse documents that would replace others and lack their columns.
+
+        Raises SettingsError, which names the columns.
+        """
+        if not documents:
+            return
+        ids = [one.id for one in documents]
+        if self._names is None:
+            some = islice(self._collection.ids(), LOOKED_AT)
+            self._names = _columns(self._collection, [*ids[:LOOKED_AT], *some])
+        # What every new document brings, such as nd.Document(kept=...), is not lost.
+        brought = set.intersection(*(set(one.kept) for one in documents))
+        if lost := sorted(self._names - self._ours - brought):
+            there = [" OR ".join(f"{name}:[* TO *]" for name in lost)]
+            if count := self._collection.count(there, ids=ids):
+                raise _loss(self._collection, count, lost)
 
 
 def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:

@@ -31,7 +31,7 @@ def row(request: pytest.FixtureRequest) -> RecordRow:
 
     def record(name: str, figure: str, goal: str = "") -> None:
         assert name in table.ROWS
-        shown = f"{figure} (to reach: {goal})" if goal else figure
+        shown = f"{figure} (goal {goal})" if goal else figure
         request.node.user_properties.append((name, shown))
 
     return record

@@ -296,6 +296,31 @@ def test_a_full_disk_leaves_the_last_checkpoint(place: Place, tmp_path: Path) ->
     assert place.texts() == due(documents(60))
 
 
+@pytest.mark.parametrize("change", ["order", "text"])
+def test_records_that_changed_before_the_checkpoint_are_not_passed_over(
+    place: Place, tmp_path: Path, change: str
+) -> None:
+    """As a query without an order gives them: both ends and the number of records are the same."""
+    job, records = tmp_path / "job", documents(600)
+    place.model.plan("add", 90, DiskFull())
+    with pytest.raises(nd.SolrHalted):
+        place.index(records, checkpoint_every=150, job=job)
+    kept = kept_in(job)
+    assert kept is not None
+    assert kept.reached.read > 150
+    place.model.crash(Crash(away=0))
+    if change == "order":
+        records[120], records[480] = records[480], records[120]
+    elif change == "text":
+        records[120] = nd.Document(id="d120", text="another text")
+    before, again = place.sent(), "has changed since it was indexed in part.*leave `resume` out"
+    with pytest.raises(nd.JobError, match=again):
+        place.index(records, checkpoint_every=150, job=job, resume=True)
+    assert place.sent() == before
+    done = place.index(records, checkpoint_every=150, job=job)
+    assert (done.indexed, place.texts()) == (600, due(records))
+
+
 def test_a_session_that_saw_a_full_disk_sends_no_update(place: Place) -> None:
     """Not even if it is asked to; another block, after the restart, may."""
     collection = place.client()

@@ -288,7 +288,7 @@ def test_no_lie_becomes_a_result(filled: Collection, verb: str, row: RecordRow) 
                 fooled.append((lie, at, liar.asked[at]))
     assert fooled == []
     assert told
-    row("R6", f"{verb}: {told} lies, {len(fooled)} false successes")
+    row("R6", f"{told} lies to {verb}: {len(fooled)} false successes")
 
 
 def test_an_answer_cut_anywhere_is_refused(row: RecordRow) -> None:

@@ -116,6 +116,9 @@ WAYS: list[Callable[[str, Path], Given]] = [
 
 FIELDS = Answer(body=b'{"responseHeader":{"status":0},"fields":[{"name":"id"}]}')
 HTML = b"<html>c\xf4te</html>"
+ECHO = b'{"responseHeader":{"status":%d},"error":{"msg":"bad c4n4ry/of@tests, Basic ' + (
+    base64.b64encode(b"me:c4n4ry/of@tests") + b'"}}'
+)
 FAULTS: dict[str, Answer | str] = {
     "401": Answer(status=401, kind="text/html", body=b"who are you?"),
     "403": Answer(status=403),
@@ -126,6 +129,7 @@ FAULTS: dict[str, Answer | str] = {
     "empty": Answer(body=b""),
     "400": Answer(status=400, body=b'{"responseHeader":{"status":400},"error":{"msg":"no"}}'),
     "500": Answer(status=500, body=b'{"responseHeader":{"status":500},"error":{"msg":"no"}}'),
+    "an echo": Answer(status=400, body=ECHO % 400),
     "silent": Answer(silent=True),
     "nobody": NOBODY,
     "no such host": "http://solr.invalid:8983/solr",

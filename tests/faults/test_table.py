@@ -89,12 +89,12 @@ def test_a_run_keeps_its_figures(tmp_path: Path) -> None:
         cwd=ROOT, env=environment, check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     (test,) = json.loads(kept.read_bytes())["tests"]
-    assert test == {"id": recorded, "outcome": "passed", "figures": [["Q1", "7 (to reach: 8)"]]}
+    assert test == {"id": recorded, "outcome": "passed", "figures": [["Q1", "7 (goal 8)"]]}
     printed = subprocess.run(
         [sys.executable, "-m", "tests.faults.table", str(kept)],
         cwd=ROOT, check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
-    assert "| ≥ 85 % killed | 7 (to reach: 8) |" in printed
+    assert "| ≥ 85 % killed | 7 (goal 8) |" in printed
 
 
 def records_a_figure(row: Any) -> None:

@@ -134,7 +134,7 @@ def test_the_umask_does_not_decide_who_may_read(tmp_path: Path) -> None:
 def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None:
     """Nothing is guessed: the error names the file and what to do."""
     (tmp_path / CHECKPOINT).write_bytes(content)
-    with pytest.raises(JobError, match=r"checkpoint\.json cannot be understood .* begin anew"):
+    with pytest.raises(JobError, match=r"checkpoint\.json cannot be understood .* move it away"):
         kept_in(tmp_path)
 
 
@@ -293,6 +293,32 @@ def test_letters_are_replaced_as_a_whole(tmp_path: Path) -> None:
         [CHECKPOINT, LETTERS],
         [CHECKPOINT, LETTERS, LOCK],
     )
+
+
+def test_files_of_somebody_else_are_left_alone(tmp_path: Path) -> None:
+    """A checkpoint of another program, or lines that are no dead letters, stop a job."""
+    for name, content in ((CHECKPOINT, '{"epoch": 3}'), (LETTERS, '{"to": "me"}\n')):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / name).write_text(content)
+        with Job(folder) as job, pytest.raises(JobError, match="name another folder by `job`"):
+            job.begin(None)
+        assert (folder / name).read_text() == content
+
+
+def test_letters_that_were_edited_are_not_written_over(tmp_path: Path) -> None:
+    """What was mended is to be indexed first; what is as the job has left it may go."""
+    ended(tmp_path, 1, 2)
+    with Job(tmp_path) as job:
+        job.begin(None)
+        letters = list(letters_in(tmp_path))
+        job.keep_letters(letters[:1])
+        job.begin(None)
+        os.utime(job.letters, ns=(0, 7))
+        with pytest.raises(JobError, match="was edited after its job had ended; index what is"):
+            job.begin(None)
+        job.letters.unlink()
+        job.begin(None)
 
 
 def test_a_second_run_of_a_job_is_refused(tmp_path: Path) -> None:

@@ -28,6 +28,7 @@ from neardup_solr.verbs.batch import BANDS, Batch, Finder, Met, Near, signed_bat
 from neardup_solr.verbs.delivery import Stretch, Target
 from neardup_solr.verbs.gate.meet import Admitted, Matched, Meeting
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
+from neardup_solr.verbs.index import Columns
 
 VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents that one query asks about
@@ -70,7 +71,7 @@ def gate(
     patience: float = 300,
     id: str = "id",
     text: OneOrMore = "text",
-    keep: OneOrMore = (),
+    keep: OneOrMore | None = None,
     source_format: str | None = None,
     delimiter: str | None = None,
     encoding: str | None = None,
@@ -98,7 +99,8 @@ def gate(
     at most `patience` seconds each time. One query asks about
     `batch` documents; a decision names at most `most` matches. `id`, `text`, `keep`,
     `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a source is read,
-    as for `index`.
+    as for `index`: with `index`, a document that replaces another one has to bring its columns, and
+    without them nothing more is sent, unless `keep` says which to keep.
     A document that cannot be indexed is rejected with the reason; a record that makes no document
     goes to `on_error` (default: a warning is logged). `on_progress` is told how far the work is.
 
@@ -118,7 +120,7 @@ def gate(
         reading=Reading(
             id=id,
             text=names,
-            keep=listed(keep),
+            keep=listed(keep or ()),
             source_format=source_format,
             delimiter=delimiter,
             encoding=encoding,
@@ -146,6 +148,7 @@ def gate(
             as_record=lambda one: {id: one.id, names[0]: one.text, **one.kept},
         ),
         patience=patience,
+        columns=Columns(collection, {TAG_FIELD}) if gating.index and keep is None else None,
     )
     return Decisions(run.decisions(documents))
 
@@ -198,6 +201,7 @@ class _Run:
     far: _Far
     target: Target
     patience: float
+    columns: Columns | None = None
     stretch: Stretch = field(default_factory=Stretch)
 
     def decisions(self, documents: Iterable[Document]) -> Iterator[Decision]:
@@ -290,6 +294,8 @@ class _Run:
         if not rows:
             return {}
         documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
+        if self.columns is not None:
+            self.columns.require_kept(documents)
         encoded = encode.encoded(documents, self.meeting.comparer.settings)
         answer = self.target.take([json for json, _ in encoded])
         refused = {}

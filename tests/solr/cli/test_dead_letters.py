@@ -202,10 +202,10 @@ def test_the_jobs_of_a_collection_are_found_by_its_name(
     assert said.stderr.splitlines()[-1].startswith("There are no dead letters to index in ")
 
 
-def test_a_job_goes_to_its_own_collection_unless_another_is_named(
+def test_a_job_goes_to_its_own_collection_and_no_other(
     solr: Collection, solr_url: str, run: Run, job: Path
 ) -> None:
-    """One of another Solr is refused as long as none is named."""
+    """One of another Solr, or another collection that is named, is refused; the letters stay."""
     mend(job, line_3={"id": "2", "text": "a b c"}, line_4={"id": "3", "text": "d e f"})
     said = run(
         "dead-letters", "retry", "--job", str(job), NEARDUP_SOLR_URL="http://127.0.0.1:9/solr"
@@ -215,7 +215,9 @@ def test_a_job_goes_to_its_own_collection_unless_another_is_named(
     assert len(nd.dead_letters(job=job)) == 2
     with fresh_core(solr_url) as other:
         said = run("dead-letters", "retry", "--job", str(job), "--solr", other.url)
-        assert (said.returncode, other.count(), solr.count()) == (0, 2, 2)
+        assert (said.returncode, other.count(), solr.count()) == (1, 0, 2)
+        assert f"is one of the collection '{solr.name}', not '{other.name}'; retry" in said.stderr
+    assert len(nd.dead_letters(job=job)) == 2
 
 
 def test_a_job_without_an_address_is_sent_to_where_it_was(

@@ -396,3 +396,15 @@ def test_the_gate_on_two_shards(cloud: str) -> None:
     assert actions(nd.gate(new, solr, **policy, index=True)) == expected
     admitted = [id for id, action in expected.items() if action in ("allow", "tag")]
     assert solr.count() == 120 + len(admitted)
+
+
+def test_a_document_that_replaces_another_keeps_its_columns(solr: Collection) -> None:
+    """As with `index`: nothing is sent that lacks a column of the one there, unless asked for."""
+    nd.index([nd.Document(id="1", text="a first text", kept={"price": "5"})], solr)
+    new = [nd.Document(id="1", text="quite another text of some words")]
+    with pytest.raises(nd.SettingsError, match=r"1 document .* would lose columns: price; keep"):
+        list(nd.gate(new, solr, index=True))
+    assert solr.count(["price:5"]) == 1
+    assert actions(nd.gate(new, solr)) == {"1": "allow"}
+    assert actions(nd.gate(new, solr, index=True, keep=())) == {"1": "allow"}
+    assert solr.count(["price:5"]) == 0

@@ -175,7 +175,7 @@ def test_without_resume_it_begins_anew_and_says_so(runs: Runs) -> None:
     runs.stopped()
     ended = runs()
     assert re.search(
-        r"An earlier run of this stopped after \d+ records; --resume goes", ended.stderr
+        r"An earlier run of this stopped after \d+ records. This one begins anew", ended.stderr
     )
     assert "were done by an earlier run" not in ended.stderr
     require_all(runs, ended)

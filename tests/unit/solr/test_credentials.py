@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -122,6 +123,23 @@ def test_netrc(set_to: SetTo, tmp_path: Path) -> None:
     assert found() == ("you", "hidden")
     set_to(USER="me", PASSWORD=SECRET)
     assert found() == ("me", SECRET)
+
+
+def test_a_file_of_an_editor_that_marks_utf8(set_to: SetTo, secret_file: Path) -> None:
+    """A byte order mark at its start is no part of the password."""
+    secret_file.write_bytes(b"\xef\xbb\xbf" + SECRET.encode() + b"\r\n")
+    set_to(USER="me", PASSWORD_FILE=str(secret_file))
+    assert found() == ("me", SECRET)
+
+
+def test_what_is_no_regular_file(set_to: SetTo, tmp_path: Path) -> None:
+    """A pipe to which nobody writes is not waited for, and no mode of a device is to be changed."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe, 0o600)
+    for path in (pipe, Path("/dev/zero")):
+        set_to(USER="me", PASSWORD_FILE=str(path))
+        with pytest.raises(nd.SettingsError, match="is not a regular file; name a file with"):
+            found()
 
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o620, 0o660, 0o644])

@@ -13,6 +13,7 @@ from neardup_solr.errors import (
     ServerError,
     SolrAnswerError,
     SolrHalted,
+    SolrUnauthorized,
     SolrUnreachable,
 )
 from neardup_solr.solr import outage
@@ -170,6 +171,18 @@ def test_nobody_waits_for_a_user_who_wants_to_stop(caplog: pytest.LogCaptureFixt
     assert len(asked) < 10
 
 
+def test_credentials_that_are_refused_meanwhile_are_told_at_once() -> None:
+    """No waiting changes them, and each further attempt could lock the account."""
+    refused = Answer(status=401)
+    with answering(WELL, SILENT, SILENT, refused) as (address, asked):
+        collection = opened(address)
+        with collection.session.outages.waited_for(10**6):
+            collection.count()
+            with pytest.raises(SolrUnauthorized):
+                collection.count()
+    assert len(asked) == 4
+
+
 def test_a_solr_of_ours_is_started_again() -> None:
     """Each look whether it is back starts it, if it has ended."""
     started = []
@@ -235,7 +248,7 @@ def test_a_replay_that_does_not_end_is_an_error() -> None:
         collection = opened(address)
         with (
             collection.session.outages.waited_for(0.02),
-            pytest.raises(SolrUnreachable, match="still replays its log, or is away; wait until"),
+            pytest.raises(SolrUnreachable, match="is away, or still replays its log; see that"),
         ):
             collection.session.outages.until_ready()
 
