@@ -252,7 +252,7 @@ def _changed(work: Work) -> JobError:
 def _told(found: Document | RecordError) -> bytes:
     """What a record says, so that two that differ are told apart."""
     if isinstance(found, RecordError):
-        told = repr((found.position, found.reason))
+        told = found.reason  # its position would tell where the source lies
     else:
         kept = repr(found.kept) if found.kept else ""
         told = f"{len(found.id)},{len(found.text)},{found.id}{found.text}{kept}\n"

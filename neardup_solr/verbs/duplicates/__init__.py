@@ -113,7 +113,10 @@ class Duplicates:
 
     @property
     def labels(self) -> dict[str, str]:
-        """The cluster of each document that is in one, by id; its first id is its name."""
+        """The cluster of each document that is in one, by id; its first id is its name.
+
+        All ids are texts: of a DataFrame with numbers map `df["id"].astype(str)`.
+        """
         return {member.id: one.id for one in self.clusters for member in one.members}
 
     def to_arrow(self, of: Of = "pairs") -> pa.Table:
