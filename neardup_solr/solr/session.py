@@ -25,6 +25,7 @@ from neardup_solr.errors import (
     SolrAnswerError,
     SolrError,
     SolrHalted,
+    SolrUnauthorized,
     SolrUnreachable,
 )
 from neardup_solr.solr.access import Access, Connection, is_url, past_proxies
@@ -113,6 +114,7 @@ class CheckedSession(requests.Session):
     ) -> None:
         super().__init__()
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
+        self.source = ""  # where user and password were found
         self.reached = False  # whether anything has answered yet
         self.outages = Outages(self._probed)
         self._prepared = Prepared()
@@ -248,6 +250,9 @@ class CheckedSession(requests.Session):
             check(response, shown, embedded=self.embedded)
             if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
                 refused_by(shown, answer(response))
+        except SolrUnauthorized as error:
+            error.reason = self._why_refused(error.status)
+            raise
         except SolrError as error:
             error.reason = self.hidden(error.reason)
             error.args = tuple(self.hidden(a) if isinstance(a, str) else a for a in error.args)
@@ -259,6 +264,14 @@ class CheckedSession(requests.Session):
         if shown.startswith(f"{self.outages.home}/"):
             self.outages.has_served = True
         return response
+
+    def _why_refused(self, status: int) -> str:
+        """What is wrong with the credentials: there are none, or which were refused."""
+        if self.auth is None and self.carrier is None and "Authorization" not in self.headers:
+            asked = "asks for a user and a password" if status == 401 else "does not allow this"
+            return f"Solr {asked} (HTTP {status})"
+        refused = f"the user and password of {self.source}" if self.source else "these credentials"
+        return f"Solr refuses {refused} (HTTP {status})"
 
     def hidden(self, said: str) -> str:
         """What a server said, without the secrets it was sent: some repeat what they refuse."""
@@ -329,6 +342,7 @@ def open_session(
             found = credentials(parts)
             require_private(parts, found, access.headers, plain_http=access.plain_http)
             session.auth = as_sent(found.user, found.password) if found else None
+            session.source = found.source if found else ""
     else:
         carrier = address.get_session()
         session = CheckedSession(carrier=carrier)

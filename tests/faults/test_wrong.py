@@ -125,11 +125,11 @@ SCRIPTED = {
     ),
     "no credentials": (
         Answer(status=401, kind="text/html", body=b"<html>"),
-        ["refuses these credentials (HTTP 401)", "user:password@host"],
+        ["asks for a user and a password (HTTP 401)", "user:password@host"],
     ),
-    "wrong credentials": (
+    "not allowed": (
         Answer(status=403, kind="text/html", body=b"<html>"),
-        ["refuses these credentials (HTTP 403)", "user:password@host"],
+        ["Solr does not allow this (HTTP 403)", "user:password@host"],
     ),
 }
 

@@ -211,7 +211,7 @@ def test_wrong_usage_is_exit_code_2(run: Run, words: list[str]) -> None:
     ("answer", "line"),
     [
         (Answer(kind="text/html", body=b"<html>"), "the answer is not JSON but text/html"),
-        (Answer(status=401), "Solr refuses these credentials (HTTP 401)"),
+        (Answer(status=401), "Solr asks for a user and a password (HTTP 401)"),
         (Answer(status=404, kind="text/html", body=b""), "there is no core or collection 'x'"),
         (Answer(body=b'{"responseHeader":{"status":0},"fields":[{"name":"id"}]}'),
          "the schema lacks the fields signature_settings"),

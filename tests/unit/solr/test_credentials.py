@@ -17,6 +17,7 @@ import neardup_solr as nd
 from neardup_solr.solr.access import Access
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.credentials import credentials
+from tests.faults.scripted import Answer, answering
 
 HOST = "https://solr.example.org:8983/solr/x"
 NAMES = ("USER", "PASSWORD", "PASSWORD_FILE", "KEYRING", "PLAIN_HTTP")
@@ -250,6 +251,23 @@ def test_every_source_is_kept_from_plain_http(set_to: SetTo, tmp_path: Path) -> 
     set_to(USER="me", PASSWORD="pw")
     with pytest.raises(nd.ArgumentError, match=r"the password of .NEARDUP_SOLR_PASSWORD would"):
         open_collection(bare, "x")
+
+
+def test_what_is_refused_is_named_by_where_it_was_found(set_to: SetTo, tmp_path: Path) -> None:
+    """A password that is out of date may come from a file that nobody thinks of."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("default login you password canary\n")
+    netrc.chmod(0o600)
+    for variables, source in (
+        ({"USER": "me", "PASSWORD": "canary"}, r"\$NEARDUP_SOLR_PASSWORD"),
+        ({"USER": "", "PASSWORD": ""}, r"~/\.netrc"),
+    ):
+        set_to(**variables)
+        with (
+            answering(Answer(status=401)) as (address, _),
+            pytest.raises(nd.SolrUnauthorized, match=rf"refuses the user and password of {source}"),
+        ):
+            open_collection(address, "x").count()
 
 
 def test_plain_http_if_asked_for(set_to: SetTo) -> None:
