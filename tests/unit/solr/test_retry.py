@@ -1,0 +1,116 @@
+"""How often and how long a request is tried again, by a clock that only waiting moves on."""
+
+from __future__ import annotations
+
+import random
+import time
+
+import pytest
+
+from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.solr.retry import Retry, passes, retrying
+
+AWAY = SolrUnreachable("http://h/solr/x", "nothing listens there")
+
+
+class Clock:
+    """A clock, what was waited for, and the bounds between which each wait was drawn."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        self.waits: list[float] = []
+        self.bounds: list[tuple[float, float]] = []
+
+    def sleep(self, seconds: float) -> None:
+        """Wait."""
+        self.waits.append(seconds)
+        self.now += seconds
+
+    def longest(self, least: float, most: float) -> float:
+        """The longest wait, as if chance always drew it."""
+        self.bounds.append((least, most))
+        return most
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    """The clock that `retrying` looks at."""
+    made = Clock()
+    monkeypatch.setattr(time, "sleep", made.sleep)
+    monkeypatch.setattr(time, "monotonic", lambda: made.now)
+    monkeypatch.setattr(random, "uniform", made.longest)
+    return made
+
+
+def failing(error: SolrError, asked: list[int]) -> None:
+    """A request that always fails."""
+    asked.append(1)
+    raise error
+
+
+def test_the_bound_of_the_wait_doubles(clock: Clock) -> None:
+    """Six attempts within a minute, unless asked otherwise; the last error is raised."""
+    asked: list[int] = []
+    with pytest.raises(SolrUnreachable):
+        retrying(lambda: failing(AWAY, asked), retry=Retry(), passes=passes)
+    assert len(asked) == 6
+    assert clock.waits == [0.4, 0.8, 1.6, 3.2, 6.4]
+    assert clock.bounds[:5] == [(0, wait) for wait in clock.waits]
+
+
+def test_no_wait_is_longer_than_half_a_minute(clock: Clock) -> None:
+    """However often it was tried before."""
+    patient = Retry(attempts=11, seconds=10**6)
+    with pytest.raises(SolrUnreachable):
+        retrying(lambda: failing(AWAY, []), retry=patient, passes=passes)
+    assert clock.waits[-4:] == [25.6, 30.0, 30.0, 30.0]
+
+
+@pytest.mark.parametrize(("asks", "waits"), [(0.0, [0.4]), (5.0, [5.0])])
+def test_a_server_that_asks_for_time_gets_it(clock: Clock, asks: float, waits: list[float]) -> None:
+    """At least as long as Retry-After says."""
+    busy = SolrAnswerError("http://h/solr/x", 503, "busy", "wait")
+    busy.retry_after = asks
+    with pytest.raises(SolrAnswerError):
+        retrying(lambda: failing(busy, []), retry=Retry(attempts=2), passes=passes)
+    assert clock.waits == waits
+
+
+@pytest.mark.parametrize(("seconds", "waits"), [(1.25, [0.4, 0.8]), (1.15, [0.4]), (60.0, [])])
+def test_nothing_is_waited_for_beyond_the_end(
+    clock: Clock, seconds: float, waits: list[float]
+) -> None:
+    """A wait that would end too late is not begun; one that ends just in time is."""
+    busy = SolrAnswerError("http://h/solr/x", 503, "busy", "wait")
+    busy.retry_after = 61.0 if seconds == 60.0 else 0.0
+    with pytest.raises(SolrAnswerError):
+        retrying(lambda: failing(busy, []), retry=Retry(seconds=seconds), passes=passes)
+    assert clock.waits == pytest.approx(waits)
+
+
+def test_the_usual_time_is_a_minute(clock: Clock) -> None:
+    """A server that asks for exactly that gets it."""
+    busy = SolrAnswerError("http://h/solr/x", 503, "busy", "wait")
+    busy.retry_after = 60.0
+    with pytest.raises(SolrAnswerError):
+        retrying(lambda: failing(busy, []), retry=Retry(), passes=passes)
+    assert clock.waits == [60.0]
+
+
+def test_what_does_not_pass_is_not_tried_again(clock: Clock) -> None:
+    """Nor is what succeeds."""
+    asked: list[int] = []
+    missing = CoreMissing("http://h/solr", "x", False)
+    with pytest.raises(CoreMissing):
+        retrying(lambda: failing(missing, asked), retry=Retry(), passes=passes)
+    assert len(asked) == 1
+    assert retrying(lambda: 7, retry=Retry(), passes=passes) == 7
+    assert clock.waits == []
+
+
+@pytest.mark.parametrize(
+    ("status", "may_pass"), [(429, True), (502, True), (503, True), (504, True), (500, False)]
+)
+def test_which_answers_pass(status: int, may_pass: bool) -> None:
+    """A full disk answers 500, and stays full."""
+    assert passes(SolrAnswerError("http://h/solr/x", status, "no", "wait")) == may_pass
