@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
@@ -144,9 +144,7 @@ class Collection:
         def send(part: Sequence[bytes | Mapping[str, Any]]) -> Taken:
             body = b"[" + b",".join(map(self._json_of, part)) + b"]"
             decoded = self.post("update", body, params=_WITH_VERSIONS)
-            told = refused_by(self.url, decoded)
-            hidden = (replace(one, reason=self.session.hidden(one.reason)) for one in told)
-            return Taken(refused=tuple(hidden), versions=versions_in(decoded))
+            return Taken(refused=refused_by(self.url, decoded), versions=versions_in(decoded))
 
         def refused(one: bytes | Mapping[str, Any], error: SolrAnswerError) -> Taken:
             named = orjson.loads(one) if isinstance(one, bytes) else one

@@ -50,10 +50,10 @@ CONNECT_SECONDS = 5.0
 # that collects its garbage may take a while to read.
 SEND_SECONDS = 60.0
 PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
-JSON = "application/json"
-SHORTEST_SECRET = 4
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
 PIECE = 1 << 20  # bytes of a large answer
+SHORTEST_SECRET = 4  # characters: a shorter one would be found in any words
+JSON = "application/json"
 _AGAIN = "see that it runs, then run the same command again"
 _EMBEDDED = "run the same command again: it restarts Solr (neardup solr logs shows why it ended)"
 # The headers that every client sends.
@@ -183,10 +183,12 @@ class CheckedSession(requests.Session):
         return retrying(waiting, retry=retry, passes=passes)
 
     def _is_outage(self, error: SolrError) -> bool:
-        """Whether Solr is away, rather than the address wrong: then nothing has ever answered."""
-        return self.outages.is_one(error) and (
-            self.reached or not isinstance(error, SolrUnreachable)
-        )
+        """Whether Solr is away, or on its way back."""
+        return self.outages.is_one(error) and self._is_there(error)
+
+    def _is_there(self, error: SolrError) -> bool:
+        """Whether the address is right: if nothing has ever answered, it is wrong."""
+        return self.reached or not isinstance(error, SolrUnreachable)
 
     def _probed(self, url: str, **params: str) -> dict[str, Any]:
         sent = self._ruled(url) | {"timeout": (CONNECT_SECONDS, PROBE_SECONDS)}
@@ -249,13 +251,16 @@ class CheckedSession(requests.Session):
         try:
             check(response, shown, embedded=self.embedded)
             if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
-                refused_by(shown, answer(response))
+                told = answer(response)
+                refused_by(shown, told)
+                for each in told["responseHeader"].get("errors", ()):
+                    each["message"] = self._hidden(str(each.get("message")))
         except SolrUnauthorized as error:
             error.reason = self._why_refused(error.status)
             raise
         except SolrError as error:
-            error.reason = self.hidden(error.reason)
-            error.args = tuple(self.hidden(a) if isinstance(a, str) else a for a in error.args)
+            error.reason = self._hidden(error.reason)
+            error.args = tuple(self._hidden(a) if isinstance(a, str) else a for a in error.args)
             if isinstance(error, SolrAnswerError):
                 error.retry_after = _seconds(response.headers.get("Retry-After", ""))
             if isinstance(error, SolrHalted):
@@ -273,10 +278,10 @@ class CheckedSession(requests.Session):
         refused = f"the user and password of {self.source}" if self.source else "these credentials"
         return f"Solr refuses {refused} (HTTP {status})"
 
-    def hidden(self, said: str) -> str:
+    def _hidden(self, said: str) -> str:
         """What a server said, without the secrets it was sent: some repeat what they refuse."""
         for secret in self._secrets():
-            if len(secret) >= SHORTEST_SECRET:  # a shorter one would be found in any words
+            if len(secret) >= SHORTEST_SECRET:
                 said = said.replace(secret, "…")
         return said
 
@@ -296,8 +301,7 @@ class CheckedSession(requests.Session):
     def _passes(self, error: SolrError) -> bool:
         if self.outages.are_waited_for and self._is_outage(error):
             return True
-        # If nothing has ever answered, the address is wrong rather than the Solr busy.
-        return passes(error) and (self.reached or not isinstance(error, SolrUnreachable))
+        return passes(error) and self._is_there(error)
 
     def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
         if self.embedded:

@@ -112,8 +112,10 @@ def retry(
     folders = folders_of(collection.base, collection.name) if job is None else [Path(job)]
     found = {folder: require_job(folder) for folder in folders}
     unfinished = {folder for folder, kept in found.items() if not kept.has_ended}
-    if job is not None and unfinished:
-        raise _not_ended(Path(job))
+    if job is not None:
+        if unfinished:
+            raise _not_ended(Path(job))
+        _require_of(Path(job), found[Path(job)], collection)
     with_letters = [folder for folder in folders if folder in unfinished and any_in(folder)]
     attempt = _Attempt(
         collection=collection,
@@ -122,7 +124,6 @@ def retry(
         on_progress=on_progress or unheard,
     )
     for folder in folders:
-        _require_of(folder, found[folder], collection)
         if folder not in unfinished:
             attempt.run(folder)
     attempt.failures.warn()

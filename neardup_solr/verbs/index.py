@@ -26,12 +26,11 @@ from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
 from neardup_solr.sources import Reading, Source
-from neardup_solr.sources.identity import identity
+from neardup_solr.sources.identity import DIGEST, identity, told
 from neardup_solr.sources.memory import named
 from neardup_solr.verbs.delivery import Batch, Delivery, Sending, Stretch, Target
 
 LOOKED_AT = 100  # documents whose columns stand for those of the collection
-SEAL = 16  # bytes of the hash of all records
 AGAIN = "its id came before"
 
 
@@ -170,9 +169,10 @@ def run(
         held.enter_context(collection.session.outages.waited_for(sending.patience))
         if job is not None:
             going.job = held.enter_context(Job(job))
-            kept = _resumable(job, going.work, collection) if resume else None
-            if kept is None:
-                _require_own(job, going.work)
+            found = kept_in(job)
+            kept = _resumable(found, going.work, collection) if resume else None
+            if kept is None and found is not None:
+                _require_own(job, found, going.work)
             going.go_on(kept)
         batches = going.batches(source)
         settled = collection.settled(settings)
@@ -213,12 +213,11 @@ def _work(source: Source, collection: Collection, reading: Reading) -> Work:
     )
 
 
-def _resumable(folder: Path, work: Work, collection: Collection) -> Kept | None:
-    """The checkpoint to go on from; None if the job has none, or has ended.
+def _resumable(kept: Kept | None, work: Work, collection: Collection) -> Kept | None:
+    """The checkpoint, if it is one to go on from; None if there is none, or the job has ended.
 
     Raises JobError if what it was made for is no longer there.
     """
-    kept = kept_in(folder)
     if kept is None or kept.has_ended:
         return None
     if work.identity is None:
@@ -234,29 +233,17 @@ def _resumable(folder: Path, work: Work, collection: Collection) -> Kept | None:
     return kept
 
 
-def _require_own(folder: Path, work: Work) -> None:
+def _require_own(folder: Path, kept: Kept, work: Work) -> None:
     """Refuse to write over the dead letters of other work, by JobError."""
-    kept = kept_in(folder)
-    if kept is not None and kept.reached.letters:
-        other = kept.work.source, kept.work.collection
-        if other != (work.source, work.collection):
-            reason = f"{folder} has the dead letters of {other[0]} for the collection {other[1]!r}"
-            raise JobError(reason, "index those first, or name another folder by `job`")
+    source, collection = kept.work.source, kept.work.collection
+    if kept.reached.letters and (source, collection) != (work.source, work.collection):
+        reason = f"{folder} has the dead letters of {source} for the collection {collection!r}"
+        raise JobError(reason, "index those first, or name another folder by `job`")
 
 
 def _changed(work: Work) -> JobError:
     reason = f"{work.source} has changed since it was indexed in part, or is read in another way"
     return JobError(reason, ANEW)
-
-
-def _told(found: Document | RecordError) -> bytes:
-    """What a record says, so that two that differ are told apart."""
-    if isinstance(found, RecordError):
-        told = found.reason  # its position would tell where the source lies
-    else:
-        kept = repr(found.kept) if found.kept else ""
-        told = f"{len(found.id)},{len(found.text)},{found.id}{found.text}{kept}\n"
-    return told.encode("utf-8", "surrogatepass")
 
 
 @dataclass(slots=True, kw_only=True)
@@ -306,11 +293,11 @@ class _Run:
         return self._batches(entries.checked(records))
 
     def _batches(self, records: Iterable[Document | RecordError]) -> Iterator[Batch]:
-        batch, seal = Batch(), blake2b(digest_size=SEAL)
+        batch, seal = Batch(), blake2b(digest_size=DIGEST)
         for found in records:
             self.read += 1
             if self.job is not None:
-                seal.update(_told(found))
+                seal.update(told(found))
             if self.read <= self.resumed:
                 if isinstance(found, Document):
                     self.seen.add(found.id)

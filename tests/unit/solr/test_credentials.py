@@ -14,6 +14,7 @@ import pytest
 from requests import Request
 
 import neardup_solr as nd
+from neardup_solr.solr import update
 from neardup_solr.solr.access import Access
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.credentials import credentials
@@ -268,6 +269,17 @@ def test_what_is_refused_is_named_by_where_it_was_found(set_to: SetTo, tmp_path:
             pytest.raises(nd.SolrUnauthorized, match=rf"refuses the user and password of {source}"),
         ):
             open_collection(address, "x").count()
+
+
+def test_a_refusal_that_repeats_the_password_does_not_show_it(set_to: SetTo) -> None:
+    """Neither of a document that is sent, nor of an update of one that is there."""
+    set_to(USER="me", PASSWORD="canary")
+    refused = b'{"responseHeader":{"status":0,"errors":[{"id":"1","message":"me:canary"}]}}'
+    with answering(Answer(body=refused)) as (address, _):
+        solr = open_collection(address, "x")
+        (taken,) = solr.add([{"id": "1"}])
+        (sent,) = update.send(solr, [update.Order(id="1", version=1, json=b"{}")]).refused
+    assert (taken.reason, sent.reason) == ("me:…", "me:…")
 
 
 def test_plain_http_if_asked_for(set_to: SetTo) -> None:
