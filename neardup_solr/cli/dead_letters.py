@@ -57,7 +57,11 @@ def show_letters(
         rows.check_output(output)
     if job is not None and (solr is not None or collection is not None):
         raise typer.BadParameter("--job tells which: leave --solr and --collection out")
-    folders = [job] if job is not None else _folders(options.connect(solr, collection))
+    if job is not None:
+        folders, whose = [job], f"in {job}"
+    else:
+        target = options.connect(solr, collection)
+        folders, whose = _folders(target), f"of {target.name} at {target.base}"
     found = {folder: nd.dead_letters(job=folder) for folder in folders}
     letters = [letter for several in found.values() for letter in several]
     if output is not None:
@@ -68,7 +72,7 @@ def show_letters(
         show.print_rows(_lines(letters, as_rows))
     elif letters:
         _print_table(letters)
-    _say_where(found)
+    _say_where(found, whose)
 
 
 @app.command(cls=Command)
@@ -159,14 +163,14 @@ def _is_embedded(work: Work) -> bool:
     return state is not None and work.server == f"http://127.0.0.1:{state.port}/solr"
 
 
-def _say_where(found: Mapping[Path, Sequence[nd.Letter]]) -> None:
+def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:
     from neardup_solr.jobs import LETTERS
 
     for folder, letters in found.items():
         if letters:
             show.say(f"{show.counted(len(letters), 'dead letter')} in {folder / LETTERS}")
     if not any(found.values()):
-        show.say("There are no dead letters.")
+        show.say(f"There are no dead letters {whose}.")
 
 
 def _lines(letters: Iterable[nd.Letter], format: str) -> Iterator[str]:

@@ -209,6 +209,7 @@ class _Counted:
     counts: Counter[str] = field(default_factory=Counter)
     failed: int = 0
     incomplete: int = 0
+    replaced: int = 0
 
     def on_error(self, error: nd.RecordError) -> None:
         """Count a record that cannot be read, and tell of it."""
@@ -221,6 +222,7 @@ class _Counted:
         for decision in decided:
             self.counts[decision.action] += 1
             self.incomplete += not decision.complete
+            self.replaced += decision.replaces
             yield decision
 
 
@@ -230,6 +232,8 @@ def _say_counts(watched: _Counted, held: Path | None) -> None:
     say = [f"{counts['allow']:,} allowed", f"{counts['tag']:,} tagged", f"{counts['hold']:,} held",
            f"{counts['reject']:,} rejected", f"{watched.failed:,} failed"]  # fmt: skip
     show.say(f"Read {show.counted(total, 'record')} = {' + '.join(say)}.")
+    if watched.replaced:
+        show.say(f"{watched.replaced:,} of them replaced a document of the same id.")
     if held is not None and counts["hold"]:
         show.say(f"Held documents are in {held}.")
     if watched.incomplete:

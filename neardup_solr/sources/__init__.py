@@ -21,7 +21,7 @@ import logging
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
@@ -52,6 +52,7 @@ __all__ = [
     "read",
     "read_text",
     "records",
+    "rows_hint",
     "size_hint",
 ]
 
@@ -238,6 +239,13 @@ def size_hint(source: Source) -> int | None:
     except (OSError, ValueError):
         return None
     return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def rows_hint(source: Source) -> int | None:
+    """The records of what is in memory as a whole; None for files, pipes and iterators."""
+    if isinstance(source, str | os.PathLike | Mapping) or not isinstance(source, Sized):
+        return None
+    return len(source)
 
 
 def _source(

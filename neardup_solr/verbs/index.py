@@ -269,6 +269,7 @@ class _Run:
     repeated: int = 0
     bytes: int = 0
     size: int | None = None
+    rows: int | None = None
     seen: set[str] = field(default_factory=set)
     again: Counter[str] = field(default_factory=Counter)
     refused: set[str] = field(default_factory=set)
@@ -289,6 +290,7 @@ class _Run:
         """The usable documents in batches; raises SourceError at once if it cannot be read."""
         if isinstance(source, str | Path):
             self.size = sources.size_hint(source)
+        self.rows = sources.rows_hint(source)
         records = sources.records(source, reading=self.reading, on_progress=self._consumed)
         return self._batches(entries.checked(records))
 
@@ -326,6 +328,8 @@ class _Run:
         """Count documents that Solr took, and tell how far the run is."""
         self.sent += documents
         share = self.bytes / self.size if self.size else None
+        if self.rows:
+            share = self.read / self.rows
         self.on_progress(Progress("indexing", self.sent, share=share))
 
     def verified(self, stretch: Stretch) -> None:

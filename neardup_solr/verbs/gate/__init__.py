@@ -21,7 +21,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading, Source, size_hint
+from neardup_solr.sources import Reading, Source, rows_hint, size_hint
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Batch, Finder, Met, Near, signed_batch
@@ -95,7 +95,8 @@ def gate(
 
     With `index`, admitted documents are indexed: a decision is given once Solr has the document,
     and what Solr refuses is rejected. Now and then, and after the last one, they are committed and
-    looked for, and what Solr has lost is sent again. A Solr that is away or restarts is waited for,
+    looked for, and what Solr has lost is sent again. `replaces` of a decision tells if it took the
+    place of a document of the same id. A Solr that is away or restarts is waited for,
     at most `patience` seconds each time. One query asks about
     `batch` documents; a decision names at most `most` matches. `id`, `text`, `keep`,
     `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a source is read,
@@ -114,7 +115,7 @@ def gate(
     names = listed(text)
     failures = Failures(on_error)
     size = size_hint(source) if isinstance(source, str | Path) else None
-    far = _Far(on_progress=on_progress or unheard, size=size)
+    far = _Far(on_progress=on_progress or unheard, size=size, rows=rows_hint(source))
     documents = sources.documents(
         source,
         reading=Reading(
@@ -159,6 +160,7 @@ class _Far:
 
     on_progress: OnProgress
     size: int | None
+    rows: int | None = None
     bytes: int = 0
     decided: int = 0
 
@@ -170,6 +172,8 @@ class _Far:
         """Count further documents that are decided, and tell how far the run is."""
         self.decided += decided
         share = self.bytes / self.size if self.size else None
+        if self.rows:
+            share = self.decided / self.rows
         self.on_progress(Progress("deciding", self.decided, share=share))
 
 
@@ -246,14 +250,21 @@ class _Run:
         """Final decisions: what Solr refuses is rejected, and then keeps no others out."""
         matched = self.meeting.matched(batch, admitted)
         fixed: dict[int, Decision] = {}
+        there = self._there(batch.documents, admitted) if self.gating.index else None
         while True:
             decisions = self._in_order(batch, matched, fixed, admitted)
             refused = self._sent(decisions, fixed) if self.gating.index else {}
             rows = [row for row, one in enumerate(decisions) if one.is_admitted]
             if not refused:
                 admitted.add(batch, rows)
-                return decisions
+                return decisions if there is None else _with_replaced(decisions, there)
             fixed |= {row: decisions[row] for row in rows} | refused
+
+    def _there(self, documents: Sequence[Document], admitted: Admitted) -> set[str]:
+        """The ids of documents that the collection has, or that this run has sent to it."""
+        ids = {one.id for one in documents}
+        found = self.meeting.collection.versions(sorted(ids))
+        return set(found) | (ids & admitted.latest.keys())
 
     def _in_order(
         self, batch: Batch, matched: Matched, fixed: Mapping[int, Decision], admitted: Admitted
@@ -309,6 +320,16 @@ class _Run:
         self.stretch.hold({one.id: one for one in documents if one.id not in names})
         self.stretch.versions.update(answer.versions)
         return refused
+
+
+def _with_replaced(decisions: Sequence[Decision], there: set[str]) -> list[Decision]:
+    """The same decisions, marked if they put a document in the place of one of the same id."""
+    taken, marked = set(there), []
+    for one in decisions:
+        marked.append(replace(one, replaces=one.is_admitted and one.id in taken))
+        if one.is_admitted:
+            taken.add(one.id)
+    return marked
 
 
 def _is_there(met: Met, numbers: Mapping[int, int], latest: Mapping[str, int]) -> bool:

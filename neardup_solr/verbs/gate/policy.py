@@ -96,7 +96,8 @@ class Decision:
 
     `matches` are its near-duplicates, most similar first: documents of the collection, and earlier
     ones that were admitted. Their `shared` counts the LSH bands in common; they have no text.
-    `complete` is False if too many documents shared a band with it to compare all of them.
+    `complete` is False if too many documents shared a band with it to compare all of them;
+    `replaces` is True if it was indexed in the place of a document of the same id.
     """
 
     document: Document = field(repr=False)
@@ -104,6 +105,7 @@ class Decision:
     reason: str
     matches: tuple[Match, ...] = ()
     complete: bool = True
+    replaces: bool = False
 
     @property
     def id(self) -> str:
@@ -140,7 +142,7 @@ class Decisions(Table, Iterator[Decision]):
         """All decisions that are left, as columns.
 
         They are id, action, reason, other_id, similarity, distance (of the nearest match), matches
-        (the ids of all), complete, and the columns that were kept.
+        (the ids of all), complete, replaces, and the columns that were kept.
         """
         made = list(self)
         nearest = [one.matches[0] if one.matches else None for one in made]
@@ -153,6 +155,7 @@ class Decisions(Table, Iterator[Decision]):
             "distance": [None if match is None else match.distance for match in nearest],
             "matches": [[match.id for match in one.matches] for one in made],
             "complete": [one.complete for one in made],
+            "replaces": [one.replaces for one in made],
         }
         kept = {one.id: one.document.kept for one in made}
         return beside(columns, {}, kept, sides=("id",))

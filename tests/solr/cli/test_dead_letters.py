@@ -179,7 +179,8 @@ def test_the_jobs_of_a_collection_are_found_by_its_name(
     """Without --job: those in the user's data folder, each with its own file."""
     home = {"NEARDUP_HOME": str(tmp_path / "home")}
     said = run("dead-letters", "show", **home)
-    assert (said.returncode, said.stderr) == (0, "There are no dead letters.\n")
+    assert said.returncode == 0
+    assert said.stderr == f"There are no dead letters of {solr.name} at {solr.base}.\n"
     for name in ("a", "b"):
         source = tmp_path / f"{name}.jsonl"
         source.write_text(f'{{"text": "{name} b c"}}\n' + '{"id": 1, "text": "d e f"}\n' * 2)

@@ -408,3 +408,27 @@ def test_a_document_that_replaces_another_keeps_its_columns(solr: Collection) ->
     assert actions(nd.gate(new, solr)) == {"1": "allow"}
     assert actions(nd.gate(new, solr, index=True, keep=())) == {"1": "allow"}
     assert solr.count(["price:5"]) == 0
+
+
+def test_the_gate_tells_which_documents_it_replaced(solr: Collection) -> None:
+    """One whose id the collection had before, or this run has sent; none if nothing is indexed."""
+    nd.index([document("1", FOX)], solr)
+    news = [document("1", LAMP), document("2", "a b c d"), document("3", "e f g h"),
+            document("2", "quite another text"), document("4", LAMP)]  # fmt: skip
+    assert [one.replaces for one in nd.gate(news, solr)] == [False] * 5
+    for batch in (50, 2):
+        found = list(nd.gate(news, solr, reject=0.9, index=True, batch=batch))
+        assert [one.action for one in found] == ["allow"] * 4 + ["reject"]
+        expected = [True, False, False, True, False] if batch == 50 else [True] * 4 + [False]
+        assert [one.replaces for one in found] == expected
+
+
+def test_the_progress_of_a_list_has_a_share(solr: Collection) -> None:
+    """What is in memory as a whole has a known number of records; a generator has not."""
+    news = [document(str(n), f"{n} of the many words {n}") for n in range(120)]
+    seen: list[nd.Progress] = []
+    list(nd.gate(news, solr, on_progress=seen.append))
+    nd.index(news, solr, on_progress=seen.append)
+    assert {one.stage: one.share for one in seen} == {"deciding": 1.0, "indexing": 1.0}
+    list(nd.gate(iter(news), solr, on_progress=seen.append))
+    assert seen[-1].share is None
