@@ -34,6 +34,7 @@ _ELSEWHERE: Final = "move it away, or name another folder by `job`"
 ANEW: Final = "leave `resume` out to begin anew"
 _FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str,
                   "record": dict | str | None}  # fmt: skip
+_BEGIN: Final = b'{"position": '  # of every dead letter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,7 +173,7 @@ class Job:
         with suppress(FileNotFoundError), open(self.letters, "rb") as file:
             first = file.readline()
             try:
-                if first.strip():
+                if first.strip() and not _is_torn(first):
                     _read(first)
             except ValueError:
                 reason = f"{self.letters} is no file of dead letters"
@@ -369,6 +370,11 @@ def _read(line: bytes) -> Letter:
         if not isinstance(content[name], kind):
             raise ValueError(f"{name!r} is {type(content[name]).__name__}")
     return Letter(**content)
+
+
+def _is_torn(line: bytes) -> bool:
+    """Whether it is the beginning of a dead letter that did not fit on the disk."""
+    return not line.endswith(b"\n") and (line.startswith(_BEGIN) or _BEGIN.startswith(line))
 
 
 def _changed(path: Path) -> JobError:

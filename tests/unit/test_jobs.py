@@ -214,6 +214,19 @@ def test_a_job_that_ends_cuts_off_what_came_after_the_last_checkpoint(tmp_path: 
     assert positions(folder) == ["ads.csv, line 7"]
 
 
+def test_a_first_letter_that_did_not_fit_is_written_over(tmp_path: Path) -> None:
+    """A run whose disk was full before its first checkpoint leaves a part of a line."""
+    line = line_of(Letter(position="ads.csv, line 7", id="7", stage="read", reason="", record=""))
+    for length in (0, 1, 12, 20, len(line) - 1):
+        folder = tmp_path / str(length)
+        folder.mkdir()
+        (folder / LETTERS).write_text(line[:length])
+        with Job(folder) as job:
+            job.begin(None)
+            job.keep(WORK, REACHED, refused(5))
+        assert positions(folder) == ["ads.csv, line 5"]
+
+
 def test_a_new_run_writes_over_the_letters_of_the_last_one(tmp_path: Path) -> None:
     """They stay until its first checkpoint; then they are no longer true."""
     folder = tmp_path / "job"
