@@ -20,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded import jars, lifecycle
+from neardup_solr.embedded import jars, lifecycle, server
 from neardup_solr.embedded.layout import layout
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
@@ -67,7 +67,7 @@ def private_home(folder: Path) -> Iterator[Path]:
     then a Solr that runs there is stopped. Raises ServerError if the jars cannot be downloaded.
     """
     user_jars = layout().jars
-    jars.install(user_jars, jars.locked(), tell=lifecycle.to_stderr)
+    jars.install(user_jars, jars.locked(), tell=server.to_stderr)
     (folder / user_jars.parent.name).symlink_to(user_jars.parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEARDUP_HOME", str(folder))

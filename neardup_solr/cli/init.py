@@ -22,6 +22,7 @@ def init(
         bool, typer.Option("--native", help="Let Solr compute its own MinHashes too.")
     ] = False,
     shards: Annotated[int, typer.Option(help="Shards of a collection in SolrCloud.", min=1)] = 1,
+    replicas: Annotated[int, typer.Option(help="Copies of each shard in SolrCloud.", min=1)] = 1,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what would be added or removed.")
     ] = False,
@@ -41,6 +42,7 @@ def init(
         prefix=prefix,
         native=native,
         shards=shards,
+        replicas=replicas,
         dry_run=dry_run,
         remove=remove,
     )

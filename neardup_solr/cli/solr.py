@@ -37,22 +37,44 @@ Password = Annotated[
     ),
 ]
 
+Cloud = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="Start N nodes as a SolrCloud; 0: one Solr of its own.",
+        show_default="as before, at first 0",
+    ),
+]
+Node = Annotated[int, typer.Option(min=1, help="Of a cloud, which node's log.")]
+
 
 @app.command()
-def start(heap: Heap = None, port: Port = None, password: Password = None) -> None:
+def start(
+    heap: Heap = None, port: Port = None, password: Password = None, cloud: Cloud = None
+) -> None:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
-    found = embedded.start(heap=heap, port=port, password=password)
+    found = embedded.start(heap=heap, port=port, password=password, cloud=cloud)
     verb = "runs" if found.started_now else "runs already"
-    typer.echo(
-        f"Solr {embedded.SOLR_VERSION} {verb} at {found.url} "
-        f"(pid {found.pid}, heap {found.heap}, data in {found.home})"
-    )
+    if found.nodes:
+        typer.echo(
+            f"SolrCloud {embedded.SOLR_VERSION} {verb} with {_nodes(found)} at {found.url} "
+            f"(heap {found.heap} each, data in {embedded.data()})"
+        )
+    else:
+        typer.echo(
+            f"Solr {embedded.SOLR_VERSION} {verb} at {found.url} "
+            f"(pid {found.pid}, heap {found.heap}, data in {found.home})"
+        )
     if found.password is not None:
         typer.echo(f"It asks for a user and a password: {_user(found.password)}")
     if not found.started_now:
         _say_what_was_not_done(found, heap, port, password)
+
+
+def _nodes(found: Server) -> str:
+    return "1 node" if len(found.nodes) == 1 else f"{len(found.nodes)} nodes"
 
 
 def _user(password: Path) -> str:
@@ -90,28 +112,36 @@ def status() -> None:
             typer.echo("Solr does not run; start it with: neardup solr start")
         raise typer.Exit(1)
     for name, value in _facts(found):
-        typer.echo(f"{name:8}{value}")
+        typer.echo(f"{name:{13 if found.nodes else 8}}{value}")
 
 
 def _facts(found: Server) -> Iterator[tuple[str, str]]:
     from neardup_solr import embedded
 
     yield "url", found.url
-    yield "pid", str(found.pid)
-    yield "port", str(found.port)
-    yield "heap", found.heap
+    if found.nodes:
+        yield "nodes", ", ".join(found.nodes)
+        yield "heap", f"{found.heap} each"
+    else:
+        yield "pid", str(found.pid)
+        yield "port", str(found.port)
+        yield "heap", found.heap
     yield "since", found.started
     if found.password is not None:
         yield "user", _user(found.password)
-    yield "data", f"{found.home} ({_megabytes(found.home)})"
-    cores = embedded.cores(found)
+    folder = embedded.data() if found.nodes else found.home
+    yield "data", f"{folder} ({_megabytes(folder)})"
+    cores, named = embedded.cores(found), "collections" if found.nodes else "cores"
     if cores is None:
-        yield "cores", "unknown: Solr does not answer; see neardup solr logs"
+        yield named, "unknown: Solr does not answer; see neardup solr logs"
     elif not cores:
-        yield "cores", "none yet"
+        yield named, "none yet"
     else:
-        listed = (f"{name} ({count:,} documents)" for name, count in cores.items())
-        yield "cores", ", ".join(listed)
+        yield named, ", ".join(f"{name} ({_documents(count)})" for name, count in cores.items())
+
+
+def _documents(count: int) -> str:
+    return "cannot be searched now" if count < 0 else f"{count:,} documents"
 
 
 def _megabytes(folder: Path) -> str:
@@ -132,23 +162,24 @@ def stop() -> None:
 def logs(
     lines: Annotated[int, typer.Option("-n", "--lines", min=1, help="How many lines.")] = 50,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more.")] = False,
+    node: Node = 1,
 ) -> None:
     """Print the last lines of Solr's log."""
     from neardup_solr import embedded
 
-    last = embedded.logs(lines)
+    last = embedded.logs(lines, node=node)
     if not last and not follow:
         typer.echo("There is no log yet; start Solr with: neardup solr start", err=True)
     typer.echo(last, nl=False)
     if follow:
-        _follow()
+        _follow(node)
 
 
-def _follow() -> None:
+def _follow(node: int) -> None:
     from neardup_solr import embedded
 
     try:
-        for line in embedded.follow():
+        for line in embedded.follow(node=node):
             typer.echo(line, nl=False)
     except KeyboardInterrupt:
         pass  # the usual way to leave
@@ -163,9 +194,9 @@ def reset(
 
     folder = embedded.data()
     if not yes:
-        _ask(f"Delete all cores in {folder} ({_megabytes(folder)})?")
+        _ask(f"Delete all that is indexed in {folder} ({_megabytes(folder)})?")
     embedded.reset()
-    typer.echo(f"Deleted the cores in {folder}; the next start begins empty")
+    typer.echo(f"Deleted all that was indexed in {folder}")
 
 
 def _ask(question: str) -> None:

@@ -5,7 +5,6 @@
 
 from neardup_solr.embedded.layout import SOLR_VERSION
 from neardup_solr.embedded.lifecycle import (
-    Server,
     cores,
     credentials,
     data,
@@ -18,6 +17,7 @@ from neardup_solr.embedded.lifecycle import (
     starting,
     stop,
 )
+from neardup_solr.embedded.server import Server
 
 __all__ = [
     "SOLR_VERSION",

@@ -19,9 +19,10 @@ INSTALL = 'pip install "neardup-solr[server]", or give the `address` of a Solr o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Every path of the embedded Solr, all below `home`."""
+    """Every path of one embedded Solr, all below `home`; `node` is its own folder there."""
 
     home: Path
+    node: str = "server"
 
     @property
     def jars(self) -> Path:
@@ -31,7 +32,12 @@ class Layout:
     @property
     def server(self) -> Path:
         """What the running server writes."""
-        return self.home / "server"
+        return self.home / self.node
+
+    @property
+    def cloud(self) -> Path:
+        """The folders of the nodes of a cloud."""
+        return self.home / "cloud"
 
     @property
     def solr_home(self) -> Path:
@@ -81,13 +87,15 @@ class Layout:
 class State:
     """What is remembered between commands: the port always, the rest while a server runs.
 
-    `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready.
+    `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready;
+    `cloud` is the number of nodes if there is a cloud in its place. A `port` of 0 is none yet.
     """
 
     port: int
     pid: int = 0
     heap: str = ""
     started: str = ""
+    cloud: int = 0
 
 
 def layout() -> Layout:

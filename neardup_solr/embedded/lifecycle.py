@@ -1,69 +1,38 @@
-"""Start, find, stop and reset the one embedded Solr of this user; see its cores and its log."""
+"""Start, find, stop and reset the embedded Solr of this user; see what it holds, and its log.
+
+There is one at a time: a Solr of its own, or a SolrCloud of several nodes. Which of them, is
+remembered.
+"""
 
 from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
-from neardup_solr.embedded import jars, process
+from neardup_solr.embedded import cloud as clouds
 from neardup_solr.embedded import password as secured
-from neardup_solr.embedded.layout import (
-    Layout,
-    State,
-    layout,
-    recall,
-    remember,
-    server_extra,
-    writing,
-)
-from neardup_solr.embedded.process import CONSOLE, LOG, ask, find_java, heap_size
+from neardup_solr.embedded import process, server
+from neardup_solr.embedded.layout import Layout, State, layout, recall, remember, writing
+from neardup_solr.embedded.process import CONSOLE, LOG, ask, heap_size
+from neardup_solr.embedded.server import Server, Tell, to_stderr, turn
 from neardup_solr.errors import ArgumentError, ServerError
-from neardup_solr.files import solr_config
-
-READY_WITHIN = 60.0  # seconds until the first answer; an idle machine needs two
-ATTEMPTS = 3  # at a port, if another program takes it while Java starts
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """A running embedded Solr.
-
-    `url` ends with /solr, to which a slash and a core's name can be added; `heap` is Java's -Xmx;
-    `home` holds everything it has on disk; `started` is UTC, ISO 8601; `started_now` is False if
-    the server was running already; `password` is the file of the password that it asks for, None
-    if it asks for none.
-    """
-
-    url: str
-    pid: int
-    port: int
-    heap: str
-    home: Path
-    started: str
-    started_now: bool
-    password: Path | None = None
-
-
-def to_stderr(line: str) -> None:
-    """Print a line to standard error."""
-    print(line, file=sys.stderr, flush=True)
 
 
 def running() -> Server | None:
     """The running embedded Solr, or None; one that is still starting does not count.
 
     Reads the remembered state, looks at that one process and opens one connection: cheap enough
-    for every command. Raises ServerError if the extra `server` is not installed.
+    for every command. Of a cloud, the nodes that run. Raises ServerError if the extra `server` is
+    not installed.
     """
-    return _found(layout())
+    place = layout()
+    size = _size(place)
+    return clouds.running(place, size) if size else server.found(place)
 
 
 def starting() -> Server | None:
@@ -71,31 +40,8 @@ def starting() -> Server | None:
 
     So it is if its starter was interrupted; `start` waits for it.
     """
-    place = layout()
-    state = recall(place)
-    if state is None or state.started or not process.lives(place, state.pid):
-        return None
-    return _server(place, state, started_now=False)
-
-
-def _found(place: Layout) -> Server | None:
-    state = recall(place)
-    if state is None or not state.started or not process.lives(place, state.pid):
-        return None
-    return _server(place, state, started_now=False) if process.is_open(state.port) else None
-
-
-def _server(place: Layout, state: State, *, started_now: bool) -> Server:
-    return Server(
-        url=f"http://{process.HOST}:{state.port}/solr",
-        pid=state.pid,
-        port=state.port,
-        heap=state.heap,
-        home=place.home,
-        started=state.started,
-        started_now=started_now,
-        password=place.password if secured.credentials(place) else None,
-    )
+    nodes = map(server.beginning, _places(layout()))
+    return next((node for node in nodes if node is not None), None)
 
 
 def start(
@@ -103,104 +49,84 @@ def start(
     heap: str | None = None,
     port: int | None = None,
     password: bool | None = None,
-    tell: Callable[[str], None] = to_stderr,
+    cloud: int | None = None,
+    tell: Tell = to_stderr,
 ) -> Server:
     """The running embedded Solr, started if need be.
 
     `heap` is a size for Java such as "2g" (default: $NEARDUP_SOLR_HEAP, else 1g); `port` is one of
     127.0.0.1 (default: the last one used, else the first free one from 18983); with `password` it
     asks for a user and a password, which is generated and kept until a start with False (default:
-    as before, at first none). A server that runs already keeps its own. `tell` gets a line about
-    what takes time or turns out otherwise. The first start downloads Solr (73 MB).
+    as before, at first none). `cloud` is the number of nodes of a SolrCloud, each with that heap;
+    with 0 it is a Solr of its own (default: as before, at first 0). Both keep what is indexed in
+    them. A server that runs already keeps its own, but nodes of a cloud that have ended are started
+    again. `tell` gets a line about what takes time or turns out otherwise. The first start
+    downloads Solr (73 MB).
 
-    Raises ArgumentError if there can be no such heap or port; ServerError if Solr cannot be
-    downloaded or started.
+    Raises ArgumentError if there can be no such heap, port or cloud; ServerError if Solr cannot be
+    downloaded or started, or runs in the other way.
     """
     size = heap_size(heap)
     if port is not None and not 0 < port < 65536:
         raise ArgumentError(f"`port` cannot be {port}", "give one between 1024 and 65535")
+    if cloud is not None and not 0 <= cloud <= clouds.MOST_NODES:
+        raise ArgumentError(f"`cloud` cannot be {cloud}", f"give 0 to {clouds.MOST_NODES} nodes")
     place = layout()
-    if server := _found(place):
-        return server
+    if cloud in (None, _size(place)) and (there := _found(place)):
+        return there
     with turn(place, tell):
-        if server := _found(place) or _adopted(place, tell):
-            return server
+        count = _settled(place, cloud)
+        if count:
+            if password:
+                reason = "a cloud on this machine asks for no password"
+                raise ArgumentError(reason, "leave `password` or `cloud` out")
+            return clouds.started(place, count, size, port, tell)
+        if there := server.found(place) or server.adopted(place, tell):
+            return there
         if password is not None:
             secured.choose(place, asked=password)
-        return _launched(place, size, port, tell)
+        return server.launched(place, size, lambda: _port(place, port, tell), tell)
 
 
-@contextmanager
-def turn(place: Layout, tell: Callable[[str], None]) -> Iterator[None]:
-    """Hold the lock file for the block; `tell` gets a line if another process holds it.
-
-    The system releases the lock when its holder ends, however it ends.
-    """
-    with server_extra():
-        from filelock import FileLock, Timeout
-    with writing(place.server):
-        # The indexed texts are the user's own: nobody else may read the folder.
-        place.server.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = FileLock(place.lock)
-        try:
-            held = lock.acquire(blocking=False)
-        except Timeout:
-            tell("Waiting for another command that starts or stops Solr")
-            held = lock.acquire()
-    with held:
-        yield
-
-
-def _adopted(place: Layout, tell: Callable[[str], None]) -> Server | None:
-    """A server whose starter was interrupted before it was ready: wait for it."""
+def _size(place: Layout) -> int:
+    """How many nodes the cloud has; 0 for a Solr of its own."""
     state = recall(place)
-    if state is None or not process.lives(place, state.pid):
-        return None
-    return _server(place, _ready(place, state, tell), started_now=False)
+    return state.cloud if state is not None else 0
 
 
-def _ready(place: Layout, state: State, tell: Callable[[str], None]) -> State:
-    """Wait for the server and remember that it is ready."""
-    process.wait_until_ready(place, state.pid, state.port, timeout=READY_WITHIN, tell=tell)
-    ready = replace(state, started=datetime.now(UTC).isoformat(timespec="seconds"))
-    remember(place, ready)
-    return ready
+def _places(place: Layout) -> list[Layout]:
+    """Where the servers are: each node of a cloud, or the one Solr."""
+    size = _size(place)
+    return clouds.places(place, size) if size else [place]
 
 
-def _launched(place: Layout, heap: str, port: int | None, tell: Callable[[str], None]) -> Server:
-    java, wanted = find_java(), jars.locked()
-    jars.install(place.jars, wanted, tell=tell)
-    for pid in process.strays(place):
-        process.end(pid, timeout=30)
-    prepare(place)
-    for attempt in range(1, ATTEMPTS + 1):
-        state = State(port=_port(place, port, tell), heap=heap)
-        try:
-            begun = _spawned(place, state, java, jars.class_path(place.jars, wanted))
-            return _server(place, _ready(place, begun, tell), started_now=True)
-        except ServerError:
-            jars.doubt(place.jars)
-            if attempt == ATTEMPTS or process.is_free(state.port):
-                raise
-    raise AssertionError("the last attempt returns or raises")
+def _found(place: Layout) -> Server | None:
+    size = _size(place)
+    return clouds.found(place, size) if size else server.found(place)
 
 
-def _spawned(place: Layout, state: State, java: Path, class_path: str) -> State:
-    """Start the process and remember it, so that other commands can wait for it."""
-    pid = process.spawn(
-        place,
-        state.port,
-        java=java,
-        class_path=class_path,
-        heap=state.heap,
-        settings=solr_config() / "server",
-    )
-    begun = replace(state, pid=pid)
-    remember(place, begun)
-    return begun
+def _settled(place: Layout, asked: int | None) -> int:
+    """How many nodes it has from now on; raises ServerError if it cannot change."""
+    before = _size(place)
+    if asked in (None, before):
+        return before
+    if any(any(process.strays(node)) for node in _places(place)) and not 0 < before < (asked or 0):
+        other = f"as a cloud of {_nodes(before)}" if before else "as a Solr of its own"
+        raise ServerError(f"the embedded Solr runs {other}", "stop it first: neardup solr stop")
+    there = len(list(place.cloud.glob("[0-9]*")))
+    if asked and asked < there:
+        reason = f"the cloud has {_nodes(there)}, and their documents"
+        step = f"start all of them (--cloud {there}), or delete them: neardup solr reset"
+        raise ServerError(reason, step)
+    remember(place, replace(recall(place) or State(port=0), cloud=asked))
+    return asked or 0
 
 
-def _port(place: Layout, asked: int | None, tell: Callable[[str], None]) -> int:
+def _nodes(count: int) -> str:
+    return "1 node" if count == 1 else f"{count} nodes"
+
+
+def _port(place: Layout, asked: int | None, tell: Tell) -> int:
     if asked is not None:
         if not process.is_free(asked):
             raise ServerError(
@@ -209,29 +135,16 @@ def _port(place: Layout, asked: int | None, tell: Callable[[str], None]) -> int:
             )
         return asked
     state = recall(place)
-    if state is not None and process.is_soon_free(state.port):
-        return state.port
+    known = state.port if state is not None else 0
+    if known and process.is_soon_free(known):
+        return known
     port = process.free_port()
-    if state is not None:
-        tell(f"Port {state.port} is taken by another program; Solr uses {port} from now on")
+    if known:
+        tell(f"Port {known} is taken by another program; Solr uses {port} from now on")
     return port
 
 
-def prepare(place: Layout) -> None:
-    """Lay out Solr's home afresh from solr_config; the cores stay as they are."""
-    source = solr_config()
-    with writing(place.server):
-        shutil.rmtree(place.temporary, ignore_errors=True)
-        for folder in (place.temporary, place.logs, place.cores, place.webapp / "WEB-INF"):
-            folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(source / "server" / "solr.xml", place.solr_home / "solr.xml")
-        shutil.copyfile(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml")
-        shutil.rmtree(place.configset, ignore_errors=True)
-        shutil.copytree(source / "conf", place.configset, ignore=shutil.ignore_patterns(".*"))
-        secured.lay_out(place)
-
-
-def stop(*, timeout: float = 30.0, tell: Callable[[str], None] = to_stderr) -> bool:
+def stop(*, timeout: float = 30.0, tell: Tell = to_stderr) -> bool:
     """Stop the embedded Solr; True if there was one.
 
     It gets `timeout` seconds to close its indexes, then it is killed. Cores and port stay.
@@ -244,48 +157,56 @@ def stop(*, timeout: float = 30.0, tell: Callable[[str], None] = to_stderr) -> b
 
 
 def _stopped(place: Layout, timeout: float) -> bool:
-    pids = list(process.strays(place))
-    for pid in pids:
-        process.end(pid, timeout)
-    if state := recall(place):
-        remember(place, State(port=state.port))
-    return bool(pids)
+    size = _size(place)
+    return clouds.stopped(place, size, timeout) if size else server.stopped(place, timeout)
 
 
-def reset(*, tell: Callable[[str], None] = to_stderr) -> None:
+def reset(*, tell: Tell = to_stderr) -> None:
     """Stop the embedded Solr and delete its cores, logs and remembered port.
 
-    The jars stay, and so does a password.
+    The jars stay, and so does a password. Of a cloud all nodes are deleted; what a Solr of its own
+    has indexed stays, and that is started next.
     """
     place = layout()
     if not place.server.is_dir():
         return
     with turn(place, tell):
         _stopped(place, timeout=30.0)
+        state = recall(place)
         with writing(place.server):
+            if state is not None and state.cloud:
+                shutil.rmtree(place.cloud, ignore_errors=False)
+                remember(place, replace(state, cloud=0))
+                return
             for folder in (place.solr_home, place.logs, place.webapp, place.temporary):
                 if folder.exists():
                     shutil.rmtree(folder)
             place.state.unlink(missing_ok=True)
 
 
-def cores(server: Server) -> dict[str, int] | None:
-    """The names of its cores, each with its number of documents; None if it does not answer."""
-    headers = secured.header(Layout(home=server.home))
-    said = ask(server.port, "/solr/admin/cores?action=STATUS&wt=json", 30, headers=headers)
+def cores(of: Server) -> dict[str, int] | None:
+    """The names of its cores, each with its number of documents; None if it does not answer.
+
+    Of a cloud its collections, of which one that cannot be searched now counts as -1.
+    """
+    if of.nodes:
+        return clouds.collections(of)
+    headers = secured.header(Layout(home=of.home))
+    said = ask(of.port, "/solr/admin/cores?action=STATUS&wt=json", 30, headers=headers)
     if said is None:
         return None
     return {name: core["index"]["numDocs"] for name, core in sorted(said["status"].items())}
 
 
-def credentials(server: Server) -> tuple[str, str] | None:
+def credentials(of: Server) -> tuple[str, str] | None:
     """User and password that a server asks for; None if it asks for none."""
-    return secured.credentials(Layout(home=server.home))
+    return None if of.nodes else secured.credentials(Layout(home=of.home))
 
 
 def data() -> Path:
-    """The folder of the cores, whether Solr runs or not."""
-    return layout().cores
+    """The folder of the cores, or of a cloud's nodes, whether Solr runs or not."""
+    place = layout()
+    return place.cloud if _size(place) else place.cores
 
 
 def size_on_disk(folder: Path) -> int:
@@ -300,24 +221,24 @@ def size_on_disk(folder: Path) -> int:
     return total
 
 
-def logs(lines: int = 50) -> str:
-    """The last lines of the log; empty if Solr has never run.
+def logs(lines: int = 50, *, node: int = 1) -> str:
+    """The last lines of the log, of a cloud that of a `node`; empty if Solr has never run.
 
     It is Solr's own log, or what Java printed if that is newer (after a failed start).
     """
-    path = _newest()
+    path = _newest(node)
     if path is None:
         return ""
     with path.open(encoding="utf-8", errors="replace") as file:
         return "".join(deque(file, maxlen=lines))
 
 
-def follow() -> Iterator[str]:
-    """The lines that are added to the log from now on, without end."""
-    path = _newest()
+def follow(*, node: int = 1) -> Iterator[str]:
+    """The lines that are added to the log from now on, without end; of a cloud that of a `node`."""
+    path = _newest(node)
     while path is None:
         time.sleep(0.2)
-        path = _newest()
+        path = _newest(node)
     file = path.open(encoding="utf-8", errors="replace")
     try:
         file.seek(0, os.SEEK_END)
@@ -333,8 +254,11 @@ def follow() -> Iterator[str]:
         file.close()
 
 
-def _newest() -> Path | None:
-    folder = layout().logs
+def _newest(node: int) -> Path | None:
+    servers = _places(layout())
+    if not 0 < node <= len(servers):
+        raise ArgumentError(f"there is no node {node}", f"give one between 1 and {len(servers)}")
+    folder = servers[node - 1].logs
     found = [path for name in (LOG, CONSOLE) if (path := folder / name).is_file()]
     return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from neardup_solr.embedded import password
 from neardup_solr.embedded.layout import INSTALL, Layout, server_extra
 from neardup_solr.errors import ArgumentError, ServerError
+from neardup_solr.records import NOTHING
 from neardup_solr.sizes import in_bytes
 
 if TYPE_CHECKING:
@@ -95,16 +96,25 @@ def _memory() -> int:
 
 
 def spawn(
-    place: Layout, port: int, *, java: Path, class_path: str, heap: str, settings: Path
+    place: Layout,
+    port: int,
+    *,
+    java: Path,
+    class_path: str,
+    heap: str,
+    settings: Path,
+    properties: Mapping[str, str] = NOTHING,
 ) -> int:
     """Start Solr in a session of its own and return its process id; it is not ready yet.
 
-    `settings` is the folder with jetty.xml and log4j2.xml.
+    `settings` is the folder with jetty.xml and log4j2.xml; `properties` are further ones for Java.
     """
     try:
         with (place.logs / CONSOLE).open("wb") as console:
             process = subprocess.Popen(
-                command(place, port, java=java, heap=heap, settings=settings),
+                command(
+                    place, port, java=java, heap=heap, settings=settings, properties=properties
+                ),
                 cwd=place.server,
                 env=environment(class_path),
                 stdin=subprocess.DEVNULL,
@@ -123,9 +133,17 @@ def spawn(
     return process.pid
 
 
-def command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) -> list[str]:
+def command(
+    place: Layout,
+    port: int,
+    *,
+    java: Path,
+    heap: str,
+    settings: Path,
+    properties: Mapping[str, str] = NOTHING,
+) -> list[str]:
     """The command line of the server; `settings` is the folder with jetty.xml and log4j2.xml."""
-    properties = {
+    all_properties = {
         "solr.solr.home": place.solr_home,
         "solr.install.dir": place.jars.parent,
         "solr.log.dir": place.logs,
@@ -142,6 +160,7 @@ def command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) 
         # Times in logs and in Solr's date arithmetic are UTC on every machine.
         "user.timezone": "UTC",
         "java.awt.headless": "true",
+        **properties,
     }
     return [
         str(java),
@@ -151,7 +170,7 @@ def command(place: Layout, port: int, *, java: Path, heap: str, settings: Path) 
         f"-XX:ErrorFile={place.logs / 'java_crash_%p.log'}",
         # Lucene maps its files through native calls; without this Java prints a warning.
         "--enable-native-access=ALL-UNNAMED",
-        *(f"-D{name}={value}" for name, value in properties.items()),
+        *(f"-D{name}={value}" for name, value in all_properties.items()),
         "org.eclipse.jetty.xml.XmlConfiguration",
         str(settings / "jetty.xml"),
     ]

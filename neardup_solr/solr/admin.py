@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from neardup_solr.arguments import require
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError
 from neardup_solr.records import NOTHING
 from neardup_solr.solr.answers import answer
@@ -39,6 +40,7 @@ def create(
     *,
     configset: Path,
     shards: int = 1,
+    replicas: int = 1,
     properties: Mapping[str, str] = NOTHING,
 ) -> bool:
     """Create the core (standalone) or the collection (SolrCloud) with the bundled configset.
@@ -51,8 +53,10 @@ def create(
     """
     try:
         if is_cloud(collection):
-            _create_collection(collection, configset, {"numShards": str(shards), **properties})
+            sizes = {"numShards": str(shards), "replicationFactor": str(replicas)}
+            _create_collection(collection, configset, {**sizes, **properties})
         else:
+            _require_one(shards=shards, replicas=replicas)
             params = {"action": "CREATE", "name": collection.name, "configSet": CONFIGSET}
             _get(collection, "cores", {**params, **properties})
     except SolrAnswerError as error:
@@ -63,6 +67,13 @@ def create(
             raise _no_configset(collection, configset) from None
         raise
     return True
+
+
+def _require_one(**numbers: int) -> None:
+    """Refuse more than one shard or replica where there is no cluster, by ArgumentError."""
+    for name, number in numbers.items():
+        reason = f"`{name}` cannot be {number}: this Solr is no SolrCloud"
+        require(number == 1, reason, "leave it out, or start a cloud: neardup solr start --cloud 2")
 
 
 def is_cloud(collection: Collection) -> bool:

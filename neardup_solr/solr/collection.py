@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import orjson
@@ -21,6 +24,8 @@ from neardup_solr.errors import (
     SchemaError,
     SettingsError,
     SolrAnswerError,
+    SolrHalted,
+    SolrUnreachable,
 )
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings, require_possible, settings_of
@@ -37,6 +42,7 @@ from neardup_solr.solr.answers import (
     require_rows,
     versions_in,
 )
+from neardup_solr.solr.leaders import Leaders
 from neardup_solr.solr.names import ID, NOTE, PLAIN, SETTINGS, TEXT, VERSION, Names
 
 if TYPE_CHECKING:
@@ -102,6 +108,7 @@ class _Learnt:
     """What is remembered of a collection since it was last asked."""
 
     settings: Settings | None = None
+    leaders: Leaders | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -133,17 +140,33 @@ class Collection:
         """
         return self.take(documents).refused
 
-    def take(self, documents: Sequence[bytes | Mapping[str, Any]]) -> Taken:
+    def take(
+        self, documents: Sequence[bytes | Mapping[str, Any]], ids: Sequence[str] | None = None
+    ) -> Taken:
         """Send documents, as `add` does, and tell which versions they got.
 
-        A request that is too large (413), or that Solr refuses because of one of its documents
-        (400, if no tolerant chain names that one), is sent again in halves; a single document is
-        refused.
+        In a SolrCloud, documents whose `ids` are given go to the leaders of their shards, side by
+        side. A request that is too large (413), or that Solr refuses because of one of its
+        documents (400, if no tolerant chain names that one), is sent again in halves; a single
+        document is refused.
         """
+        places = self._leaders.places(ids) if ids else None
+        if not places:
+            return self._take(documents, None)
+        parts = {leader: [documents[at] for at in those] for leader, those in places.items()}
+        if len(parts) == 1:
+            return self._take(documents, *parts)
+        with ThreadPoolExecutor(len(parts)) as pool:
+            return reduce(or_, pool.map(self._take, parts.values(), parts))
+
+    def _take(self, documents: Sequence[bytes | Mapping[str, Any]], leader: str | None) -> Taken:
+        """Send documents to a leader, or to any node if there is none or it does not take them."""
 
         def send(part: Sequence[bytes | Mapping[str, Any]]) -> Taken:
             body = b"[" + b",".join(map(self._json_of, part)) + b"]"
-            decoded = self.post("update", body, params=_WITH_VERSIONS)
+            decoded = self._at_leader(leader, body) if leader else None
+            if decoded is None:
+                decoded = self.post("update", body, params=_WITH_VERSIONS)
             return Taken(refused=refused_by(self.url, decoded), versions=versions_in(decoded))
 
         def refused(one: bytes | Mapping[str, Any], error: SolrAnswerError) -> Taken:
@@ -151,6 +174,26 @@ class Collection:
             return Taken(refused=(refused_alone(str(named.get("id")), error),))
 
         return in_halves(documents, send, refused)
+
+    def _at_leader(self, leader: str, body: bytes) -> dict[str, Any] | None:
+        """What a leader answers to documents; None if it is none any more, or does not answer."""
+        url = f"{leader}/update"
+        try:
+            return answer(
+                self.session.once("POST", url, data=body, headers=_JSON, params=_WITH_VERSIONS)
+            )
+        except (SolrUnreachable, SolrAnswerError) as error:
+            if isinstance(error, SolrHalted) or getattr(error, "status", 0) in _ONES_FAULT:
+                raise
+            self._leaders.forget()
+            self.session.outages.count += 1  # what it took may be lost
+            return None
+
+    @property
+    def _leaders(self) -> Leaders:
+        if self._learnt.leaders is None:
+            self._learnt.leaders = Leaders(self.session, self.base, self.name)
+        return self._learnt.leaders
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
@@ -217,12 +260,18 @@ class Collection:
         return int(self.ask(request, _DOCS)["response"]["numFound"])
 
     def seen(self, ids: Sequence[str], since: int) -> int:
-        """How many of these documents a search finds in this version or a later one."""
-        return self.count([f"{{!cache=false}}{VERSION}:[{since} TO *]"] if since else (), ids=ids)
+        """How many of these documents a search finds in this version or a later one.
+
+        In a SolrCloud, the leaders of the shards are asked, as `versions` does.
+        """
+        newer = [f"{{!cache=false}}{VERSION}:[{since} TO *]"] if since else []
+        request = query.by_ids(ids) | {"filter": newer, "limit": 0}
+        return int(self.ask(query.of_leaders(request), _DOCS)["response"]["numFound"])
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """The versions of documents as a search finds them; those not there are left out."""
-        return {one["id"]: one.get(VERSION, 0) for one in self.stored(ids, [VERSION])}
+        found = self._pages(ids, [VERSION], query.of_leaders)
+        return {one["id"]: one.get(VERSION, 0) for one in found}
 
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
@@ -244,11 +293,19 @@ class Collection:
 
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
         """The id and fields of documents, page by page; ids that are not there are left out."""
+        return self._pages(ids, fields, dict)
+
+    def _pages(
+        self,
+        ids: Sequence[str],
+        fields: Sequence[str],
+        asked: Callable[[query.Request], query.Request],
+    ) -> list[dict[str, Any]]:
         docs: list[dict[str, Any]] = []
         wanted = ["id", *fields]
         for at in range(0, len(ids), PAGE):
             page = ids[at : at + PAGE]
-            request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
+            request = asked(query.by_ids(page) | {"fields": wanted, "limit": len(page)})
             found = self.ask(request, _DOCS)["response"]["docs"]
             docs += self.names.logical_all(found, wanted)
         return docs
@@ -462,11 +519,20 @@ class Collection:
         """
         body = orjson.dumps(self.names.request(request))
         decoded = self.post("select", body, needed, params=_SELECT)
+        if self.session.nodes.is_cloud is None:
+            self._look_around(decoded)
         if "response.numFound" in needed:
             require_page(decoded, request, self.url)
             if ID in request.get("fields", ()):
                 require_once(decoded["response"]["docs"], self.names.id, self.url)
         return decoded
+
+    def _look_around(self, decoded: Mapping[str, Any]) -> None:
+        """Learn the other nodes of a SolrCloud, which says in its answers that it is one."""
+        if "zkConnected" in decoded["responseHeader"]:
+            self._leaders.learn()
+        else:
+            self.session.nodes.is_cloud = False
 
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
         # The tolerant chain answers status 0 to a delete that it refuses.
@@ -544,6 +610,9 @@ def open_collection(
     base, name = located(url, name, is_core=not isinstance(address, str))
     require_name(name)
     session.outages.home = f"{base}/{name}"
+    has_headers = access is not None and bool(access.headers)
+    is_known = session.auth is not None or session.carrier is not None
+    session.nodes.begin(base, has_secrets=is_known or has_headers)
     return Collection(base=base, name=name, session=session, names=names)
 
 

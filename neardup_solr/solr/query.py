@@ -28,6 +28,7 @@ SETTINGS_COUNTED = {
     "these": f"{{!term f=${_SETTINGS} v=$settings}}",
     "any": f"{{!lucene df=${_SETTINGS} v='[* TO *]'}}",
 }
+_LEADERS = {"shards.preference": "replica.leader:true", "shards.info": "true"}
 
 Request = dict[str, Any]
 
@@ -112,6 +113,15 @@ def by_ids(ids: Sequence[str]) -> Request:
     """A request for the documents with exactly these ids."""
     params = {**_any(ids), _ID: "id"}
     return {"query": f"{{!terms f=${_ID} v=$any separator=$separator}}", "params": params}
+
+
+def of_leaders(request: Request) -> Request:
+    """The same request, answered by the leaders of a SolrCloud's shards.
+
+    With `shards.info` a lone shard is not answered by whatever replica the asked node has.
+    """
+    params = {**request.get("params", {}), **_LEADERS}
+    return {**request, "params": params}
 
 
 def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:

@@ -42,6 +42,7 @@ from neardup_solr.solr.answers import (
     take_in,
 )
 from neardup_solr.solr.credentials import as_sent, credentials, require_private
+from neardup_solr.solr.nodes import Nodes
 from neardup_solr.solr.outage import Outages
 from neardup_solr.solr.retry import Retry, passes, retrying
 
@@ -117,6 +118,7 @@ class CheckedSession(requests.Session):
         self.source = ""  # where user and password were found
         self.reached = False  # whether anything has answered yet
         self.outages = Outages(self._probed)
+        self.nodes = Nodes()
         self._prepared = Prepared()
         self._process = os.getpid()
 
@@ -131,6 +133,12 @@ class CheckedSession(requests.Session):
             return self._answered(shown, method, url, *args, **sent)
 
         return self._lasting(send)
+
+    def once(self, method: str, url: str, **kwargs: Any) -> requests.Response:
+        """As `request`, but sent once, whatever becomes of it."""
+        shown = redacted(url)
+        self._require_open(shown)
+        return self._answered(shown, method, url, **kwargs | self._ruled(url))
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""
@@ -177,7 +185,10 @@ class CheckedSession(requests.Session):
         def passes(error: SolrError) -> bool:
             # If patience is at its end, or the user wants to stop, nobody waits for it any more.
             is_left = not is_given_up and (outages.are_waited_for or not is_patient)
-            return is_left and self._passes(error)
+            will_be_sent_again = is_left and self._passes(error)
+            if will_be_sent_again:
+                self.nodes.turn()
+            return will_be_sent_again
 
         retry = outages.patient(self.retry) if is_patient else self.retry
         return retrying(waiting, retry=retry, passes=passes)
@@ -220,7 +231,21 @@ class CheckedSession(requests.Session):
     def _answered(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
         return self._checked(self._received(shown, *args, **kwargs), shown)
 
-    def _received(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
+    def _received(
+        self, shown: str, method: Any, url: Any, *args: Any, **kwargs: Any
+    ) -> requests.Response:
+        """The response of the first node that gives one."""
+        fault: SolrUnreachable | None = None
+        for place in self.nodes.in_turn(str(url)):
+            try:
+                return self._from_node(shown, method, place, *args, **kwargs)
+            except SolrUnreachable as error:
+                self.outages.count += 1  # what it had taken may be lost
+                fault = fault or error
+        assert fault is not None
+        raise fault
+
+    def _from_node(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
         send = super().request if self.carrier is None else self.carrier.request
         try:
             response = send(*args, **kwargs | {"stream": True})

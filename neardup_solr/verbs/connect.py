@@ -76,6 +76,7 @@ def connect(
         on_started(f"Started the embedded Solr at {running.url} (data in {running.home})")
     access = Access(embedded=embedded.credentials(running))
     target = open_collection(running.url, name, embedded=True, access=access)
+    target.session.nodes.learn(running.nodes)
     target.session.outages.revive = lambda: _revive(running.url, heap)
     if create:
         from neardup_solr.files import solr_config

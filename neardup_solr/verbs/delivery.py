@@ -129,9 +129,9 @@ class Target:
     most: int = 1_000
     resent: int = 0
 
-    def take(self, jsons: Sequence[bytes]) -> Taken:
+    def take(self, jsons: Sequence[bytes], ids: Sequence[str]) -> Taken:
         """Send documents that are encoded already."""
-        return self.collection.take(jsons)
+        return self.collection.take(jsons, ids)
 
     def note(self, stretch: Stretch, answer: Taken) -> None:
         """Note in a stretch what Solr answered to a part of it."""
@@ -187,7 +187,8 @@ class Target:
             part = [stretch.documents[id] for id in ids[at : at + self.most]]
             self.resent += len(part)
             made = encode.encoded(part, self.settings)
-            self.note(stretch, self.take([json for json, _ in made]))
+            answer = self.take([json for json, _ in made], [one.id for one in part])
+            self.note(stretch, answer)
 
     def _error(self, document: Document, reason: str) -> RecordError:
         record = self.as_record(document)
@@ -263,7 +264,8 @@ class Delivery:
             self._close()
         reach("before-send")
         if made:
-            taken = self._senders.submit(self.target.take, [json for json, _ in made])
+            jsons = [json for json, _ in made]
+            taken = self._senders.submit(self.target.take, jsons, list(batch.documents))
             self._answers.append((self._open, batch, taken))
         self._open.add(batch, sum(words for _, words in made))
         read = self._open.read - self._open.begun

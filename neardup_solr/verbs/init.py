@@ -49,6 +49,7 @@ def init(
     prefix: str | None = None,
     native: bool = False,
     shards: int = 1,
+    replicas: int = 1,
     dry_run: bool = False,
     remove: bool = False,
 ) -> Preparation:
@@ -60,7 +61,8 @@ def init(
     so nothing else has to name them. A dry run changes nothing, and a schema that is not managed
     cannot be changed: `is_done` is False then, and `xml` holds what to add. With `native` Solr also
     computes MinHashes of its own from every text, for clients that do not use this package.
-    `shards` is the number of shards of a new collection in SolrCloud.
+    `shards` is the number of shards of a new collection in SolrCloud, `replicas` how many copies
+    there are of each.
 
     With `remove`, our fields are removed from the schema again: only fields of the types that
     `init` adds, and none that was there before.
@@ -70,7 +72,7 @@ def init(
     fields to remove; SolrError if the server refuses, for example because a copyField of yours
     names a field to remove.
     """
-    require_positive(shards=shards)
+    require_positive(shards=shards, replicas=replicas)
     texts = listed(text)
     check_names(text=texts, prefix=prefix, native=native, remove=remove)
     if remove:
@@ -83,7 +85,7 @@ def init(
             f"there is no collection {collection.name!r} yet",
             "create it first, without `text`, `prefix` and `dry_run`",
         )
-        done = _created(collection, shards=shards, native=native)
+        done = _created(collection, shards=shards, replicas=replicas, native=native)
     if done.is_done and not dry_run:
         collection.take_names(collection.kept_names() if remove else done.names)
     return done
@@ -97,11 +99,12 @@ def check_names(*, text: Sequence[str], prefix: str | None, native: bool, remove
     chosen(PLAIN, "", text=text, prefix=prefix)
 
 
-def _created(collection: Collection, *, shards: int, native: bool) -> Preparation:
+def _created(collection: Collection, *, shards: int, replicas: int, native: bool) -> Preparation:
     is_created = admin.create(
         collection,
         configset=solr_config() / "conf",
         shards=shards,
+        replicas=replicas,
         properties=NATIVE_PROPERTIES if native else NOTHING,
     )
     if not is_created:  # somebody else was faster

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.solr.cloud import node
+from tests.solr.cloud import nodes
 
 
 @pytest.fixture(scope="module")
@@ -16,5 +16,5 @@ def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]
     folder = tmp_path_factory.mktemp("cloud")
     jars = next(home.glob("solr-*"))
     (folder / jars.name).symlink_to(jars.resolve())
-    with node(folder) as url:
-        yield url
+    with nodes(folder) as server:
+        yield server.url

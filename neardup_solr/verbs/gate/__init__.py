@@ -308,7 +308,7 @@ class _Run:
         if self.columns is not None:
             self.columns.require_kept(documents)
         encoded = encode.encoded(documents, self.meeting.comparer.settings)
-        answer = self.target.take([json for json, _ in encoded])
+        answer = self.target.take([json for json, _ in encoded], [one.id for one in documents])
         refused = {}
         for refusal in answer.refused:
             reason = f"Solr refused it: {refusal.reason}"

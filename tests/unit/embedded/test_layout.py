@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
-from neardup_solr.embedded.lifecycle import turn
 from neardup_solr.embedded.process import lives
+from neardup_solr.embedded.server import turn
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
 
@@ -109,7 +109,7 @@ def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, signal, sys\n"
         "from neardup_solr.embedded.layout import Layout\n"
-        "from neardup_solr.embedded.lifecycle import turn\n"
+        "from neardup_solr.embedded.server import turn\n"
         "with turn(Layout(home=pathlib.Path(sys.argv[1])), print):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )

@@ -1,0 +1,159 @@
+"""Several embedded Solrs that make up one SolrCloud on this machine.
+
+The first node runs ZooKeeper, too, at its port + 1,000. A node keeps its port for good: the cluster
+knows its replicas by it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from functools import partial
+
+from neardup_solr.embedded import process, server
+from neardup_solr.embedded.layout import Layout, recall
+from neardup_solr.embedded.process import HOST, LAST_PORT, ask
+from neardup_solr.embedded.server import READY_WITHIN, Server, Tell
+from neardup_solr.errors import ServerError
+
+MOST_NODES = 16
+FIRST_PORT = 19083  # beside those that a Solr of its own takes first
+ZOOKEEPER = 1_000  # above the port of the first node
+# After so many milliseconds without a sign of a node its replicas count as gone, and others lead.
+SESSION = "10000"
+# Nodes speak HTTP/2 to each other unless told not to, which would need another jar.
+_COMMON = {"solr.http1": "true", "zkClientTimeout": SESSION}
+
+
+def places(place: Layout, count: int) -> list[Layout]:
+    """The places of the nodes of a cloud."""
+    return [replace(place, node=f"cloud/{number}") for number in range(1, count + 1)]
+
+
+def found(place: Layout, count: int) -> Server | None:
+    """The cloud, if all of its nodes run."""
+    nodes = [server.found(node) for node in places(place, count)]
+    running = [node for node in nodes if node is not None]
+    return _as_one(running) if len(running) == count else None
+
+
+def running(place: Layout, count: int) -> Server | None:
+    """The nodes of the cloud that run, if any does."""
+    nodes = [server.found(node) for node in places(place, count)]
+    there = [node for node in nodes if node is not None]
+    return _as_one(there) if there else None
+
+
+def started(place: Layout, count: int, heap: str, port: int | None, tell: Tell) -> Server:
+    """The cloud with all of its nodes, of which those that do not run are started.
+
+    `port` is that of the first node, and those after it are of the others; nodes that were started
+    before keep theirs. Raises ServerError if a node cannot be started.
+    """
+    nodes = places(place, count)
+    ports = _ports(nodes, port)
+    zookeeper = ports[0] + ZOOKEEPER
+    roles = [{"zkRun": ""}] + [{"zkHost": f"{HOST}:{zookeeper}"}] * (count - 1)
+
+    def up(number: int) -> Server:
+        node = nodes[number]
+        if there := server.found(node) or server.adopted(node, tell):
+            return there
+        free = partial(_free, ports[number], number + 1, zookeeper if number == 0 else None)
+        return server.launched(node, heap, free, tell, properties=_COMMON | roles[number])
+
+    first = up(0)
+    with ThreadPoolExecutor(max_workers=max(1, count - 1)) as pool:
+        all_of_them = [first, *pool.map(up, range(1, count))]
+    _wait_until_joined(all_of_them)
+    return _as_one(all_of_them)
+
+
+def stopped(place: Layout, count: int, timeout: float) -> bool:
+    """Stop all nodes, the one with ZooKeeper last; True if there was one."""
+    nodes = places(place, count)
+    with ThreadPoolExecutor(max_workers=count) as pool:
+        others = list(pool.map(lambda node: server.stopped(node, timeout), nodes[1:]))
+    return server.stopped(nodes[0], timeout) or any(others)
+
+
+def _as_one(nodes: Sequence[Server]) -> Server:
+    """A cloud as a server: that of its first node, with the addresses of all."""
+    return replace(
+        nodes[0],
+        nodes=tuple(node.url for node in nodes),
+        started_now=any(node.started_now for node in nodes),
+    )
+
+
+def _ports(nodes: Sequence[Layout], asked: int | None) -> list[int]:
+    """A port for each node: the one it has, or else a free one."""
+    states = [recall(node) for node in nodes]
+    known = [state.port if state is not None else 0 for state in states]
+    if known[0] and asked not in (None, known[0]):
+        raise ServerError(
+            f"the first node of the cloud keeps its port, {known[0]}",
+            "leave `port` out, or begin anew: neardup solr reset",
+        )
+    for number, port in enumerate(known):
+        if not port:
+            least = (known[number - 1] + 1) if number else asked or FIRST_PORT
+            known[number] = _next(least, is_first=number == 0, taken=known)
+            if number == 0 and asked is not None and known[0] != asked:
+                raise _taken(asked, 1, "name another `port`, or leave it out")
+    return known
+
+
+def _next(least: int, *, is_first: bool, taken: Sequence[int]) -> int:
+    for port in range(least, LAST_PORT + ZOOKEEPER):
+        with_zookeeper = not is_first or process.is_free(port + ZOOKEEPER)
+        if port not in taken and process.is_free(port) and with_zookeeper:
+            return port
+    raise ServerError("there is no free port for a node", "name one by `port`")
+
+
+def _free(port: int, number: int, zookeeper: int | None) -> int:
+    """The port of a node, once it is free."""
+    for each in filter(None, (port, zookeeper)):
+        if not process.is_soon_free(each):
+            raise _taken(each, number, "end that program, then start the cloud again")
+    return port
+
+
+def _taken(port: int, number: int, next_step: str) -> ServerError:
+    return ServerError(f"port {port} of node {number} is taken by another program", next_step)
+
+
+def _wait_until_joined(nodes: Sequence[Server]) -> None:
+    """Return once the cluster counts all nodes among those that live."""
+    wanted = {f"{HOST}:{node.port}_solr" for node in nodes}
+    deadline = time.monotonic() + READY_WITHIN
+    while not wanted <= set(_live(nodes[0].port)):
+        if time.monotonic() > deadline:
+            raise ServerError(
+                f"the cluster did not see all of its nodes within {READY_WITHIN:.0f} seconds",
+                "see the reason in: neardup solr logs",
+            )
+        time.sleep(0.1)
+
+
+def _live(port: int) -> Sequence[str]:
+    told = ask(port, "/solr/admin/collections?action=CLUSTERSTATUS&wt=json") or {}
+    return list(told.get("cluster", {}).get("live_nodes", ()))
+
+
+def collections(of: Server) -> dict[str, int] | None:
+    """The collections of a cloud, each with its number of documents; None if it does not answer.
+
+    One that cannot be searched now counts as -1.
+    """
+    told = ask(of.port, "/solr/admin/collections?action=LIST&wt=json", 30)
+    if told is None:
+        return None
+    counts: dict[str, int] = {}
+    for name in sorted(told["collections"]):
+        found = ask(of.port, f"/solr/{name}/select?q=*:*&rows=0&wt=json", 30)
+        counts[name] = -1 if found is None else found["response"]["numFound"]
+    return counts

@@ -1,0 +1,192 @@
+"""One embedded Solr at its place: found, started, waited for, ended."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from neardup_solr.embedded import jars, process
+from neardup_solr.embedded import password as secured
+from neardup_solr.embedded.layout import (
+    Layout,
+    State,
+    recall,
+    remember,
+    server_extra,
+    writing,
+)
+from neardup_solr.embedded.process import find_java
+from neardup_solr.errors import ServerError
+from neardup_solr.files import solr_config
+from neardup_solr.records import NOTHING
+
+READY_WITHIN = 60.0  # seconds until the first answer; an idle machine needs two
+ATTEMPTS = 3  # at a port, if another program takes it while Java starts
+
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A running embedded Solr.
+
+    `url` ends with /solr, to which a slash and a core's name can be added; `heap` is Java's -Xmx;
+    `home` holds everything it has on disk; `started` is UTC, ISO 8601; `started_now` is False if
+    the server was running already; `password` is the file of the password that it asks for, None
+    if it asks for none. `nodes` are the addresses of all nodes of a SolrCloud, of which `url`,
+    `pid` and `port` are those of the first; empty for a Solr of its own.
+    """
+
+    url: str
+    pid: int
+    port: int
+    heap: str
+    home: Path
+    started: str
+    started_now: bool
+    password: Path | None = None
+    nodes: tuple[str, ...] = ()
+
+
+def to_stderr(line: str) -> None:
+    """Print a line to standard error."""
+    print(line, file=sys.stderr, flush=True)
+
+
+def found(place: Layout) -> Server | None:
+    """The server that runs at a place, or None; one that is still starting does not count."""
+    state = recall(place)
+    if state is None or not state.started or not process.lives(place, state.pid):
+        return None
+    return made(place, state, started_now=False) if process.is_open(state.port) else None
+
+
+def beginning(place: Layout) -> Server | None:
+    """The server that was started at a place and was not ready when last looked at, or None."""
+    state = recall(place)
+    if state is None or state.started or not process.lives(place, state.pid):
+        return None
+    return made(place, state, started_now=False)
+
+
+def made(place: Layout, state: State, *, started_now: bool) -> Server:
+    """The server of a state."""
+    return Server(
+        url=f"http://{process.HOST}:{state.port}/solr",
+        pid=state.pid,
+        port=state.port,
+        heap=state.heap,
+        home=place.home,
+        started=state.started,
+        started_now=started_now,
+        password=place.password if secured.credentials(place) else None,
+    )
+
+
+@contextmanager
+def turn(place: Layout, tell: Tell) -> Iterator[None]:
+    """Hold the lock file for the block; `tell` gets a line if another process holds it.
+
+    The system releases the lock when its holder ends, however it ends.
+    """
+    with server_extra():
+        from filelock import FileLock, Timeout
+    with writing(place.server):
+        # The indexed texts are the user's own: nobody else may read the folder.
+        place.server.mkdir(mode=0o700, parents=True, exist_ok=True)
+        lock = FileLock(place.lock)
+        try:
+            held = lock.acquire(blocking=False)
+        except Timeout:
+            tell("Waiting for another command that starts or stops Solr")
+            held = lock.acquire()
+    with held:
+        yield
+
+
+def adopted(place: Layout, tell: Tell) -> Server | None:
+    """A server whose starter was interrupted before it was ready: wait for it."""
+    state = recall(place)
+    if state is None or not process.lives(place, state.pid):
+        return None
+    return made(place, _ready(place, state, tell), started_now=False)
+
+
+def _ready(place: Layout, state: State, tell: Tell) -> State:
+    """Wait for the server and remember that it is ready."""
+    process.wait_until_ready(place, state.pid, state.port, timeout=READY_WITHIN, tell=tell)
+    ready = replace(state, started=datetime.now(UTC).isoformat(timespec="seconds"))
+    remember(place, ready)
+    return ready
+
+
+def launched(
+    place: Layout,
+    heap: str,
+    port: Callable[[], int],
+    tell: Tell,
+    *,
+    properties: Mapping[str, str] = NOTHING,
+) -> Server:
+    """A server that is started now; `properties` are further ones for Java, those of a node.
+
+    `port` is asked before each attempt. Raises ServerError if the server cannot be started.
+    """
+    java, wanted = find_java(), jars.locked()
+    jars.install(place.jars, wanted, tell=tell)
+    for pid in process.strays(place):
+        process.end(pid, timeout=30)
+    prepare(place, is_node=bool(properties))
+    class_path = jars.class_path(place.jars, wanted)
+    for attempt in range(1, ATTEMPTS + 1):
+        state = replace(recall(place) or State(port=0), port=port(), heap=heap, started="")
+        try:
+            pid = process.spawn(
+                place,
+                state.port,
+                java=java,
+                class_path=class_path,
+                heap=heap,
+                settings=solr_config() / "server",
+                properties=properties,
+            )
+            begun = replace(state, pid=pid)
+            remember(place, begun)  # so that other commands can wait for it
+            return made(place, _ready(place, begun, tell), started_now=True)
+        except ServerError:
+            jars.doubt(place.jars)
+            if attempt == ATTEMPTS or process.is_free(state.port):
+                raise
+    raise AssertionError("the last attempt returns or raises")
+
+
+def prepare(place: Layout, *, is_node: bool = False) -> None:
+    """Lay out Solr's home afresh from solr_config; the cores stay as they are."""
+    source = solr_config()
+    with writing(place.server):
+        shutil.rmtree(place.temporary, ignore_errors=True)
+        for folder in (place.temporary, place.logs, place.cores, place.webapp / "WEB-INF"):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings = "solr-node.xml" if is_node else "solr.xml"
+        shutil.copyfile(source / "server" / settings, place.solr_home / "solr.xml")
+        if is_node:
+            shutil.copyfile(source / "server" / "zoo.cfg", place.solr_home / "zoo.cfg")
+        shutil.copyfile(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml")
+        shutil.rmtree(place.configset, ignore_errors=True)
+        shutil.copytree(source / "conf", place.configset, ignore=shutil.ignore_patterns(".*"))
+        secured.lay_out(place)
+
+
+def stopped(place: Layout, timeout: float) -> bool:
+    """Stop the server of a place; True if there was one."""
+    pids = list(process.strays(place))
+    for pid in pids:
+        process.end(pid, timeout)
+    if state := recall(place):
+        remember(place, replace(state, pid=0, heap="", started=""))
+    return bool(pids)

@@ -1,0 +1,109 @@
+"""What a SolrCloud tells of itself: its nodes, a collection's shards, and their leaders."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from neardup_solr.errors import SolrError
+from neardup_solr.solr.answers import answer
+from neardup_solr.solr.routing import Range, hash_of
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.session import CheckedSession
+
+COMPOSITE = "compositeId"  # the router that all collections have unless they ask for another
+ACTIVE = "active"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shard:
+    """A shard: the hashes of its ids, the address of its leader, how many replicas can serve.
+
+    `leader` is None while there is none; `range` is None if it has none.
+    """
+
+    name: str
+    range: Range | None
+    leader: str | None
+    active: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cluster:
+    """The addresses of the live nodes of a SolrCloud, and the active shards of a collection.
+
+    `by_id` tells whether the id of a document decides about its shard, by its hash.
+    """
+
+    nodes: tuple[str, ...]
+    shards: tuple[Shard, ...] = ()
+    by_id: bool = False
+
+    def leaders(self, ids: Sequence[str]) -> dict[str, list[int]] | None:
+        """The places of ids by the address of the leader of their shard; None if one is unknown."""
+        if not self.by_id or len(self.shards) < 1:
+            return None
+        found: dict[str, list[int]] = {}
+        for place, id in enumerate(ids):
+            hashed = hash_of(id)
+            if hashed is None:
+                return None
+            shard = next((one for one in self.shards if one.range and hashed in one.range), None)
+            if shard is None or shard.leader is None:
+                return None
+            found.setdefault(shard.leader, []).append(place)
+        return found
+
+
+def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster | None:
+    """What the Solr at `base` tells of its cluster; None if it is none, or does not tell."""
+    params = {"action": "CLUSTERSTATUS", "collection": collection}
+    try:
+        told = answer(session.once("GET", f"{base}/admin/collections", params=params))
+    except SolrError:
+        return None
+    return understood(told.get("cluster"), collection, urlsplit(base).scheme)
+
+
+def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
+    """The cluster in an answer to CLUSTERSTATUS; None if it is none."""
+    if not isinstance(told, Mapping):
+        return None
+    live = [one for one in told.get("live_nodes", ()) if isinstance(one, str)]
+    nodes = tuple(f"{scheme}://{_address(one)}" for one in live)
+    collections = told.get("collections")
+    # An alias may stand for several; then Solr sends each document where it belongs.
+    one = collections.get(collection) if isinstance(collections, Mapping) else None
+    if not isinstance(one, Mapping):
+        return Cluster(nodes=nodes)
+    shards = tuple(_shards(one, frozenset(live)))
+    router = one.get("router")
+    by_id = (
+        isinstance(router, Mapping) and router.get("name") == COMPOSITE and not router.get("field")
+    )
+    return Cluster(nodes=nodes, shards=shards, by_id=by_id)
+
+
+def _shards(collection: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:
+    for name, shard in collection.get("shards", {}).items():
+        if shard.get("state") != ACTIVE:
+            continue
+        replicas = shard.get("replicas", {}).values()
+        serving = [one for one in replicas
+                   if one.get("state") == ACTIVE and one.get("node_name") in live]  # fmt: skip
+        leaders = [f"{one['base_url']}/{one['core']}" for one in serving if one.get("leader")]
+        yield Shard(
+            name=name,
+            range=Range.of(shard.get("range")),
+            leader=leaders[0] if leaders else None,
+            active=len(serving),
+        )
+
+
+def _address(node: str) -> str:
+    """The address of a node by its name in the cluster, such as host:8983_solr."""
+    place, _, context = node.partition("_")
+    return f"{place}/{unquote(context)}"

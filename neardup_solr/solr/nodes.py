@@ -1,0 +1,65 @@
+"""The nodes of a SolrCloud, each of which takes any request: if one is away, the next is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from urllib.parse import urlsplit
+
+from neardup_solr.solr.credentials import is_loopback
+
+
+class Nodes:
+    """The addresses by which one Solr can be reached: the one that was given, and further nodes.
+
+    Requests are written for the address that was given, and go to the node that answered last.
+    `has_secrets` tells whether a password goes with them, which must not get to other places in
+    other ways than the address that was given allows.
+    """
+
+    def __init__(self) -> None:
+        self.given = ""
+        self.has_secrets = False
+        self.is_cloud: bool | None = None  # None as long as nobody knows
+        self._all: tuple[str, ...] = ()
+        self._now = ""
+
+    def begin(self, given: str, *, has_secrets: bool) -> None:
+        """Begin with the address that was given."""
+        self.given, self.has_secrets = given, has_secrets
+        self._all, self._now = (given,), given
+
+    def learn(self, addresses: Iterable[str]) -> None:
+        """Learn further nodes, and forget those that are none any more."""
+        fit = [one for one in dict.fromkeys(addresses) if self.may_have(one)]
+        self._all = tuple(dict.fromkeys((self.given, *fit)))
+        if self._now not in self._all:
+            self._now = self.given
+
+    def may_have(self, address: str) -> bool:
+        """Whether requests may go to an address that the cluster names."""
+        own, other = urlsplit(self.given), urlsplit(address)
+        if own.scheme != other.scheme:
+            return False
+        is_near = is_loopback(own.hostname or "")
+        is_private = own.scheme == "https" or not is_near or is_loopback(other.hostname or "")
+        return is_private or not self.has_secrets
+
+    def in_turn(self, url: str) -> Iterator[str]:
+        """The request's address at each node: at the one that answered last, then at the others."""
+        if not self._is_ours(url) or len(self._all) < 2:
+            yield url
+            return
+        at = self._all.index(self._now)
+        for node in (*self._all[at:], *self._all[:at]):
+            yield node + url[len(self.given) :]
+            if self._now == node:  # it did not answer
+                self._now = self._all[(self._all.index(node) + 1) % len(self._all)]
+
+    def turn(self) -> None:
+        """Ask another node next time: what is wrong may be wrong with this one alone."""
+        if len(self._all) < 2:
+            return
+        self._now = self._all[(self._all.index(self._now) + 1) % len(self._all)]
+
+    def _is_ours(self, url: str) -> bool:
+        return url.startswith(f"{self.given}/")

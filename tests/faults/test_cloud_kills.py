@@ -1,0 +1,126 @@
+"""Nodes of a SolrCloud are killed again and again, and nothing is lost."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import psutil
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.embedded import lifecycle
+from neardup_solr.embedded.cloud import places
+from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.testing import private_home
+from tests.faults.history import judged
+from tests.faults.invented import invent
+from tests.faults.killer import Command
+from tests.faults.place import FIELDS
+from tests.faults.tiers import sized
+
+NODES, SHARDS, REPLICAS = 3, 2, 2
+DOCUMENTS = sized(usual=20_000, full=300_000)
+EVERY = 10.0  # seconds between two kills
+SEED = 20_261_122
+
+
+@pytest.fixture(scope="module")
+def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """An embedded SolrCloud that may be killed, in a folder of its own."""
+    with private_home(tmp_path_factory.mktemp("cloud")) as folder:
+        lifecycle.start(cloud=NODES, heap="512m", tell=print)
+        yield folder
+
+
+class NodeKiller(threading.Thread):
+    """Kills a random node every so often, and starts it again as a service manager would."""
+
+    def __init__(self, random: Random) -> None:
+        super().__init__(daemon=True)
+        self.random, self.kills = random, 0
+        self.fault: BaseException | None = None
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        try:
+            while not self._stopped.wait(EVERY):
+                state = recall(self.random.choice(places(layout(), NODES)))
+                assert state is not None
+                process = psutil.Process(state.pid)
+                process.kill()
+                process.wait(60)
+                self.kills += 1
+                lifecycle.start(tell=lambda line: None)
+        except BaseException as error:
+            self.fault = error
+
+    def stop(self) -> None:
+        """Kill no more, once all nodes run again."""
+        self._stopped.set()
+        self.join(120)
+        if self.fault is not None:
+            raise self.fault
+
+
+class Asking(threading.Thread):
+    """Searches without end, as another program would, and remembers the slowest answer."""
+
+    def __init__(self, collection: nd.Collection) -> None:
+        super().__init__(daemon=True)
+        self.collection, self.answers, self.slowest = collection, 0, 0.0
+        self.faults: list[nd.NeardupError] = []
+        self._stopped = threading.Event()
+
+    def run(self) -> None:
+        while not self._stopped.wait(0.1):
+            began = time.monotonic()
+            try:
+                nd.search(self.collection, text="ba de fi go lu mar nes pil", by="bands")
+                self.answers += 1
+            except nd.NeardupError as error:
+                self.faults.append(error)
+            self.slowest = max(self.slowest, time.monotonic() - began)
+
+    def stop(self) -> None:
+        self._stopped.set()
+        self.join(60)
+
+
+def test_nodes(cloud: Path, tmp_path: Path, row: Any) -> None:
+    """One `neardup index` through many kills of nodes ends with 0, and searches are answered."""
+    documents = invent(tmp_path / "documents.jsonl", DOCUMENTS)
+    solr = nd.connect(collection="killed")
+    nd.init(solr, shards=SHARDS, replicas=REPLICAS)
+    fields = nd.Settings(fields=frozenset(FIELDS.split(",")))
+    nd.index([nd.Document(id=documents.good[0], text="ba de fi go")], solr, settings=fields)
+    words = ["index", str(documents.path), "-c", solr.name, "--fields", FIELDS, "--job",
+             str(tmp_path / "job"), "--patience", "5m"]  # fmt: skip
+    killer, asking = NodeKiller(Random(SEED)), Asking(nd.connect(collection="killed"))
+    running = Command(words, tmp_path / "said.txt", {})
+    killer.start()
+    asking.start()
+    try:
+        code = running.wait()
+    finally:
+        running.kill()
+        asking.stop()
+        killer.stop()
+    assert code == 0, running.said()
+    assert killer.kills
+    assert not asking.faults
+    verdict = judged(documents, solr.ids(), [])
+    assert verdict.is_right(), verdict
+    there = {(one.id, one.other_id) for one in nd.duplicates(solr).pairs}
+    assert there == {(one.id, one.other_id) for one in nd.duplicates(documents.path).pairs}
+    row(
+        "R1",
+        f"SolrCloud of {NODES} nodes, {SHARDS} shards, {REPLICAS} replicas, {DOCUMENTS:,}"
+        f" documents, {killer.kills} kills of a random node: exit code 0, lost 0;"
+        f" {asking.answers:,} searches beside it were all answered, the slowest in"
+        f" {asking.slowest:.1f} s",
+    )

@@ -1,0 +1,68 @@
+"""Documents go to the leader of their shard, as a real SolrCloud parts them."""
+
+from __future__ import annotations
+
+import random
+
+import neardup_solr as nd
+from neardup_solr.solr import collection
+from neardup_solr.solr.answers import answer
+from neardup_solr.solr.cluster import cluster_of
+from neardup_solr.solr.routing import hash_of
+
+ODD = ["a!b", "a!b!c", "!y", "a!!b", "!!", "a!b!", "a!b!c!d", "é!ü", "漢字", "𝒳!a", "a/b", "!a!b",
+       "a!!", "!a!", "a b!c", "ab", "!a", "a\x00b!c"]  # fmt: skip
+
+
+def test_the_shard_of_an_id_is_the_one_that_solr_finds(cloud: str) -> None:
+    """Plain ids and those with `!`, odd ones among them."""
+    solr = collection.open_collection(cloud, "routed")
+    nd.init(solr, shards=4)
+    draw = random.Random(14)
+    parts = ["".join(draw.choices("abcäß漢/ -.", k=draw.randint(1, 6))) for _ in range(900)]
+    ids = {*ODD, *parts[:300]}
+    ids |= {f"{one}!{other}" for one, other in zip(parts[:300], parts[300:600], strict=True)}
+    ids |= {"!".join(some) for some in zip(parts[:300], parts[300:600], parts[600:], strict=True)}
+    assert solr.add([{"id": id, "content": "x"} for id in sorted(ids)]) == ()
+    solr.commit()
+    params = {"q": "*:*", "fl": "id,shard:[shard]", "rows": "2000"}
+    told = answer(solr.session.get(f"{solr.url}/select", params=params))["response"]["docs"]
+    where = {one["id"]: one["shard"] for one in told}
+    assert where.keys() == ids
+    cluster = cluster_of(solr.session, solr.base, solr.name)
+    assert cluster is not None
+    known = {id: hashed for id in ids if (hashed := hash_of(id)) is not None}
+    assert len(known) > 600
+    for shard in cluster.shards:
+        assert shard.range is not None
+        own = {id for id, hashed in known.items() if hashed in shard.range}
+        assert {where[id] for id in own} == {shard.name}
+
+
+def test_leaders_take_the_documents_and_tell_their_versions(cloud: str) -> None:
+    """A node that passes documents on tells no version; their leader does."""
+    solr = collection.open_collection(cloud, "led")
+    nd.init(solr, shards=2)
+    assert solr.count() == 0
+    assert solr.session.nodes.is_cloud
+    ids = [str(n) for n in range(50)]
+    taken = solr.take([b'{"id": "%d", "content": "x"}' % n for n in range(50)], ids)
+    assert taken.refused == ()
+    assert sorted(taken.versions) == sorted(ids)
+    assert min(taken.versions.values()) > 0
+    solr.commit()
+    assert solr.versions(ids) == dict(taken.versions)
+    assert solr.seen(ids, min(taken.versions.values())) == 50
+
+
+def test_what_a_leader_refuses_is_told(cloud: str) -> None:
+    """As on one core: the document, and why."""
+    solr = collection.open_collection(cloud, "refused")
+    nd.init(solr, shards=2)
+    assert solr.count() == 0
+    name = "content", "price_i"  # a number
+    jsons = [b'{"id": "%d", "%s": "x"}' % (n, name[n == 7].encode()) for n in range(20)]
+    taken = solr.take(jsons, [str(n) for n in range(20)])
+    assert [one.id for one in taken.refused] == ["7"]
+    solr.commit()
+    assert solr.count() == 19

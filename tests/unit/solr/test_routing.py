@@ -1,0 +1,141 @@
+"""Which shard an id belongs to; tests/solr/test_routing.py asks a real SolrCloud."""
+
+from __future__ import annotations
+
+import pytest
+
+from neardup_solr.solr.cluster import Cluster, Shard, understood
+from neardup_solr.solr.nodes import Nodes
+from neardup_solr.solr.routing import Range, hash_of
+
+ONE, TWO = "http://a:8983/solr", "http://b:8983/solr"
+
+
+def test_ranges_are_those_that_solr_writes() -> None:
+    """Hexadecimal, of signed numbers; the upper half of the numbers comes first."""
+    low, high = Range.of("80000000-ffffffff"), Range.of("0-7fffffff")
+    assert low == Range(-(2**31), -1)
+    assert high == Range(0, 2**31 - 1)
+    assert low is not None
+    assert -5 in low
+    assert 5 not in low
+    assert Range.of(None) is Range.of("all") is Range.of("") is None
+
+
+def test_ids_of_one_tenant_are_neighbours() -> None:
+    """The first part gives the upper half of the hash, in ids of three parts a quarter each."""
+    one, other = hash_of("tenant!1"), hash_of("tenant!2")
+    assert one is not None
+    assert other is not None
+    assert one >> 16 == other >> 16
+    assert one != other
+    three = hash_of("tenant!town!1")
+    assert three is not None
+    assert three >> 24 == one >> 24
+
+
+@pytest.mark.parametrize("id", ["tenant/4!1", "tenant!", "!"])
+def test_an_id_of_a_rule_that_is_not_followed_has_no_hash(id: str) -> None:
+    """Such a document goes to any node, and Solr knows where it belongs."""
+    assert hash_of(id) is None
+
+
+def cluster(*, leader: str | None = "http://a:8983/solr/jobs_1", by_id: bool = True) -> Cluster:
+    """A cluster of two shards, the first of them with this leader."""
+    shards = (
+        Shard(name="s1", range=Range.of("80000000-ffffffff"), leader=leader, active=1),
+        Shard(name="s2", range=Range.of("0-7fffffff"), leader=f"{TWO}/jobs_2", active=1),
+    )
+    return Cluster(nodes=(ONE, TWO), shards=shards, by_id=by_id)
+
+
+def test_documents_are_parted_by_leader() -> None:
+    """Each place is in one part, in order."""
+    found = cluster().leaders([str(n) for n in range(100)])
+    assert found is not None
+    assert sorted(found) == [f"{ONE}/jobs_1", f"{TWO}/jobs_2"]
+    assert sorted(at for places in found.values() for at in places) == list(range(100))
+    assert all(places == sorted(places) for places in found.values())
+
+
+def test_nothing_is_parted_if_anything_is_not_known() -> None:
+    """Without a leader, another router, or a hash, any node will do."""
+    ids = [str(n) for n in range(10)]
+    assert cluster(leader=None).leaders(ids) is None
+    assert cluster(by_id=False).leaders(ids) is None
+    assert cluster().leaders([*ids, "a/2!b"]) is None
+    assert Cluster(nodes=(ONE,)).leaders(ids) is None
+
+
+def told(**router: object) -> dict[str, object]:
+    """What Solr tells of a cluster of two nodes, one of which does not live."""
+    replica = {"state": "active", "base_url": ONE, "core": "jobs_1", "node_name": "a:8983_solr"}
+    dead = replica | {"base_url": TWO, "node_name": "b:8983_solr", "leader": "true"}
+    shard = {"state": "active", "range": "80000000-7fffffff", "replicas": {"1": replica, "2": dead}}
+    old = shard | {"state": "inactive"}
+    jobs = {"router": router, "shards": {"s1": shard, "old": old}}
+    return {"live_nodes": ["a:8983_solr"], "collections": {"jobs": jobs}}
+
+
+def test_a_cluster_is_understood() -> None:
+    """Replicas on nodes that do not live count for nothing, split shards for nothing either."""
+    found = understood(told(name="compositeId"), "jobs", "http")
+    assert found is not None
+    assert found.nodes == (ONE,)
+    [shard] = found.shards
+    assert (shard.name, shard.leader, shard.active, found.by_id) == ("s1", None, 1, True)
+
+
+def test_other_routers_are_left_to_solr() -> None:
+    """A router of its own, or a field that decides instead of the id."""
+    for router in ({"name": "implicit"}, {"name": "compositeId", "field": "shop"}, {}):
+        found = understood(told(**router), "jobs", "http")
+        assert found is not None
+        assert not found.by_id
+    alias = understood(told(name="compositeId"), "an alias", "http")
+    assert alias == Cluster(nodes=(ONE,))
+    assert understood("no cluster", "jobs", "http") is None
+
+
+def nodes(given: str, *others: str, has_secrets: bool = False) -> list[str]:
+    """The addresses that a request for the collection is sent to."""
+    made = Nodes()
+    made.begin(given, has_secrets=has_secrets)
+    made.learn(others)
+    return list(made.in_turn(f"{given}/jobs/select"))
+
+
+def test_each_node_is_asked_in_turn() -> None:
+    """The next one, if one does not answer; that which did is asked first next time."""
+    made = Nodes()
+    made.begin(ONE, has_secrets=False)
+    made.learn([ONE, TWO])
+    url = f"{ONE}/jobs/select"
+    assert list(made.in_turn(url)) == [url, f"{TWO}/jobs/select"]
+    for place in made.in_turn(url):
+        if place != url:
+            break  # it answered
+    assert next(made.in_turn(url)) == f"{TWO}/jobs/select"
+    made.turn()
+    assert next(made.in_turn(url)) == url
+    made.learn([])
+    assert list(made.in_turn(url)) == [url]
+
+
+def test_a_password_goes_nowhere_that_the_address_would_not_let_it() -> None:
+    """Not from this machine to others in plain text, and never from TLS to plain text."""
+    near, far = "http://127.0.0.1:8983/solr", "http://a:8983/solr"
+    assert len(nodes(near, far)) == 2
+    assert len(nodes(near, far, has_secrets=True)) == 1
+    assert len(nodes(near, "http://127.0.0.1:8984/solr", has_secrets=True)) == 2
+    assert len(nodes("https://a:8983/solr", far)) == 1
+    assert len(nodes("https://a:8983/solr", "https://b:8983/solr", has_secrets=True)) == 2
+
+
+def test_other_addresses_are_asked_as_they_are() -> None:
+    """That of a shard's leader, for one."""
+    made = Nodes()
+    made.begin(ONE, has_secrets=False)
+    made.learn([TWO])
+    leader = f"{TWO}/jobs_2/update"
+    assert list(made.in_turn(leader)) == [leader]
