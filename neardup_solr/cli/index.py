@@ -42,6 +42,14 @@ def index(
     batch: options.BatchOption = 500,
     checkpoint_every: options.CheckpointOption = 20_000,
     patience: options.PatienceOption = "5m",
+    min_replicas: Annotated[
+        int,
+        typer.Option(
+            help="Replicas of each shard in SolrCloud that must have what counts as done.",
+            min=1,
+            rich_help_panel=options.WORK,
+        ),
+    ] = 1,
     job: options.JobOption = None,
     resume: Annotated[
         bool,
@@ -90,6 +98,7 @@ def index(
                 max_doc_bytes=max_doc_bytes,
                 checkpoint_every=checkpoint_every,
                 patience=seconds,
+                min_replicas=min_replicas,
                 job=folder,
                 resume=resume,
                 on_error=watching.on_error,

@@ -39,6 +39,35 @@ _READ_ONLY = "read-only"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
 # Faults of the server, which it reports as if they were those of a request or a document.
+# What the nodes of a SolrCloud say while one of them is away, or another becomes the leader.
+_DISTURBED = (
+    "No registered leader was found",
+    "leader from zk",
+    "leader props",
+    "Exception finding leader",
+    "information about the leader",
+    "says we are the leader",
+    "says it is coming from",
+    "now thinks it is the leader",
+    "No leader replicas available",
+    "Could not find collection in zk",
+    "Cannot talk to ZooKeeper",
+    "KeeperErrorCode",
+    "Async exception",
+    "talking to server at",
+    "Server refused connection",
+    "Connection refused",
+    "Connection reset",
+    "Timeout occurred",
+    "has stalled",
+    "no servers hosting shard",
+    "No live SolrServers",
+    "Error trying to proxy request",
+    "CoreContainer is",
+    "SolrCore is",
+)
+# These name a document, whose values they repeat.
+_OF_DOCUMENT = ("ERROR: [doc=", "version conflict", "Document contains", "Document is missing")
 _HALTED = (
     "No space left on device",
     "not enough space on the disk",
@@ -157,6 +186,11 @@ def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
         raise SolrAnswerError(url, 200, "its response is not understood", NOT_SOLR)
     if response.get("numFoundExact") is False:
         raise SolrAnswerError(url, 200, "Solr counted the results only roughly", _ALL)
+
+
+def is_disturbed(message: str) -> bool:
+    """Whether Solr says that the cluster is at fault, and not what it was sent: that passes."""
+    return not message.startswith(_OF_DOCUMENT) and any(sign in message for sign in _DISTURBED)
 
 
 def is_halted(message: str) -> bool:
@@ -316,18 +350,22 @@ class Refusal:
 def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     """The documents, or the deletes, that were refused according to an answer of /update.
 
-    Raises SolrAnswerError if the answer is not understood, SolrHalted if the fault is not theirs: a
-    tolerant chain blames each document of a full disk.
+    Raises SolrAnswerError if the answer is not understood. A tolerant chain blames each document
+    for whatever is wrong: if that is a full disk, SolrHalted is raised, and SolrAnswerError with
+    the status 503 if a node of the cluster is away.
     """
     errors = decoded["responseHeader"].get("errors", [])
     if not isinstance(errors, list) or not all(isinstance(each, dict) for each in errors):
         reason = "the answer has a list of errors that is not understood"
         raise SolrAnswerError(url, 200, reason, NOT_SOLR)
-    halted = (_first_line(each.get("message")) for each in errors)
-    if said := next(filter(is_halted, halted), None):
+    messages = [_first_line(each.get("message")) for each in errors]
+    if said := next(filter(is_halted, messages), None):
         raise SolrHalted(url, said)
+    if said := next(filter(is_disturbed, messages), None):
+        raise SolrAnswerError(url, 503, f"Solr says: {said}", LOG)
     return tuple(
-        Refusal(id=str(each.get("id")), reason=_first_line(each.get("message"))) for each in errors
+        Refusal(id=str(each.get("id")), reason=said)
+        for each, said in zip(errors, messages, strict=True)
     )
 
 

@@ -14,33 +14,38 @@ from neardup_solr.solr.routing import Range, hash_of
 if TYPE_CHECKING:
     from neardup_solr.solr.session import CheckedSession
 
+IMPLICIT = "implicit"
 COMPOSITE = "compositeId"  # the router that all collections have unless they ask for another
 ACTIVE = "active"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A shard: the hashes of its ids, the address of its leader, how many replicas can serve.
+    """A shard: the hashes of its ids, the addresses of its leader and its replicas.
 
-    `leader` is None while there is none; `range` is None if it has none.
+    `leader` is None while there is none; `range` is None if it has none; `replicas` are the
+    addresses of those that can serve, the leader among them; `size` counts the others, too.
     """
 
     name: str
     range: Range | None
     leader: str | None
-    active: int
+    replicas: tuple[str, ...]
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cluster:
     """The addresses of the live nodes of a SolrCloud, and the active shards of a collection.
 
-    `by_id` tells whether the id of a document decides about its shard, by its hash.
+    `by_id` tells whether the id of a document decides about its shard, by its hash; `by_hand`
+    whether nothing in a document does, so that who sends it has to know.
     """
 
     nodes: tuple[str, ...]
     shards: tuple[Shard, ...] = ()
     by_id: bool = False
+    by_hand: bool = False
 
     def leaders(self, ids: Sequence[str]) -> dict[str, list[int]] | None:
         """The places of ids by the address of the leader of their shard; None if one is unknown."""
@@ -73,7 +78,7 @@ def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
     if not isinstance(told, Mapping):
         return None
     live = [one for one in told.get("live_nodes", ()) if isinstance(one, str)]
-    nodes = tuple(f"{scheme}://{_address(one)}" for one in live)
+    nodes = tuple(f"{scheme}://{address_of(one)}" for one in live)
     collections = told.get("collections")
     # An alias may stand for several; then Solr sends each document where it belongs.
     one = collections.get(collection) if isinstance(collections, Mapping) else None
@@ -81,10 +86,14 @@ def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
         return Cluster(nodes=nodes)
     shards = tuple(_shards(one, frozenset(live)))
     router = one.get("router")
-    by_id = (
-        isinstance(router, Mapping) and router.get("name") == COMPOSITE and not router.get("field")
+    router = router if isinstance(router, Mapping) else {}
+    has_field = bool(router.get("field"))
+    return Cluster(
+        nodes=nodes,
+        shards=shards,
+        by_id=router.get("name") == COMPOSITE and not has_field,
+        by_hand=router.get("name") == IMPLICIT and not has_field,
     )
-    return Cluster(nodes=nodes, shards=shards, by_id=by_id)
 
 
 def _shards(collection: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:
@@ -94,16 +103,21 @@ def _shards(collection: Mapping[str, Any], live: frozenset[str]) -> Iterator[Sha
         replicas = shard.get("replicas", {}).values()
         serving = [one for one in replicas
                    if one.get("state") == ACTIVE and one.get("node_name") in live]  # fmt: skip
-        leaders = [f"{one['base_url']}/{one['core']}" for one in serving if one.get("leader")]
+        leaders = [_core(one) for one in serving if one.get("leader")]
         yield Shard(
             name=name,
             range=Range.of(shard.get("range")),
             leader=leaders[0] if leaders else None,
-            active=len(serving),
+            replicas=tuple(map(_core, serving)),
+            size=len(replicas),
         )
 
 
-def _address(node: str) -> str:
+def _core(replica: Mapping[str, Any]) -> str:
+    return f"{replica['base_url']}/{replica['core']}"
+
+
+def address_of(node: str) -> str:
     """The address of a node by its name in the cluster, such as host:8983_solr."""
     place, _, context = node.partition("_")
     return f"{place}/{unquote(context)}"

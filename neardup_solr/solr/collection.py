@@ -268,6 +268,32 @@ class Collection:
         request = query.by_ids(ids) | {"filter": newer, "limit": 0}
         return int(self.ask(query.of_leaders(request), _DOCS)["response"]["numFound"])
 
+    def copies(self, ids: Sequence[str]) -> int | None:
+        """How many replicas of each shard a search finds these documents in, the leader included.
+
+        The smallest number over the shards of a SolrCloud; None if there is no such number.
+        """
+        body = orjson.dumps(self.names.request(query.by_ids(ids) | {"limit": 0}))
+        params = {**_SELECT, "distrib": "false"}
+
+        def found(replica: str) -> int:
+            try:
+                sent = self.session.once(
+                    "POST", f"{replica}/select", data=body, headers=_JSON, params=params
+                )
+                return int(answer(sent, _DOCS)["response"]["numFound"])
+            except (SolrUnreachable, SolrAnswerError):
+                return -1
+
+        return self._leaders.copies(ids, found)
+
+    def require_placed(self, min_replicas: int = 1) -> None:
+        """Refuse a collection in which Solr cannot know where our documents belong.
+
+        Raises SettingsError, and ArgumentError if its shards do not have so many replicas.
+        """
+        self._leaders.require(min_replicas)
+
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """The versions of documents as a search finds them; those not there are left out."""
         found = self._pages(ids, [VERSION], query.of_leaders)

@@ -8,10 +8,12 @@ fails, they go to any node, as Solr does right whatever we believe.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from neardup_solr.arguments import require
+from neardup_solr.errors import SettingsError
 from neardup_solr.solr.cluster import Cluster, cluster_of
 
 if TYPE_CHECKING:
@@ -52,6 +54,41 @@ class Leaders:
         if found is None or not all(map(self.session.nodes.may_have, found)):
             return None
         return found
+
+    def require(self, replicas: int) -> None:
+        """Refuse a collection in which Solr cannot know where our documents belong.
+
+        Raises SettingsError, and ArgumentError if the shards do not have so many replicas.
+        """
+        cluster = self._ask() if self.session.nodes.is_cloud else None
+        if cluster is not None and cluster.by_hand:
+            reason = f"the collection {self.name!r} has the router 'implicit', by which the sender"
+            step = "index into one with the usual router, which neardup init creates"
+            raise SettingsError(f"{reason} of a document has to choose its shard", step)
+        least = min((shard.size for shard in cluster.shards), default=1) if cluster else 1
+        there = "1 replica" if least == 1 else f"{least} replicas"
+        require(
+            replicas <= least,
+            f"`min_replicas` cannot be {replicas}: a shard of {self.name!r} has {there}",
+            "give fewer, or add replicas",
+        )
+
+    def copies(self, ids: Sequence[str], count: Callable[[str], int]) -> int | None:
+        """How many replicas of a shard have at least as many of some documents as its leader.
+
+        It is the smallest number over all shards; `count` asks a replica, by its address, how many
+        of the documents it has. None if the cluster does not tell, 0 if a shard has no leader.
+        """
+        cluster = self._ask()
+        if cluster is None or not cluster.shards:
+            return None
+        least = []
+        for shard in cluster.shards:
+            if shard.leader is None:
+                return 0
+            most = count(shard.leader)
+            least.append(sum(count(one) >= most for one in shard.replicas))
+        return min(least)
 
     def forget(self) -> None:
         """Ask for the leaders anew next time: one of them did not answer."""

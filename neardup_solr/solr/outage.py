@@ -22,6 +22,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
 )
 from neardup_solr.progress import LOG
+from neardup_solr.solr.answers import is_disturbed
 from neardup_solr.solr.retry import Retry
 
 PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
@@ -101,7 +102,10 @@ class Outages:
         if isinstance(error, CoreMissing):
             return self.has_served
         if isinstance(error, SolrAnswerError):
-            is_ending = error.status == 500 and any(sign in error.reason for sign in _ENDING)
+            said = error.reason.removeprefix("Solr says: ")
+            is_ending = error.status == 500 and (
+                is_disturbed(said) or any(sign in said for sign in _ENDING)
+            )
             return self.has_served and (is_ending or error.status in (502, 503, 504))
         return isinstance(error, SolrUnreachable)
 

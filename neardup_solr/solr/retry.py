@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.solr.answers import is_disturbed
 
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so, and stays full
@@ -46,7 +47,8 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
 
 
 def passes(error: SolrError) -> bool:
-    """Whether a fault may pass by itself: no connection, 429, 502, 503 or 504."""
+    """Whether a fault may pass: no connection, 429, 502, 503, 504, a node that is away."""
     if isinstance(error, SolrAnswerError):
-        return error.status in PASSING
+        said = error.reason.removeprefix("Solr says: ")
+        return error.status in PASSING or (error.status == 500 and is_disturbed(said))
     return isinstance(error, SolrUnreachable)

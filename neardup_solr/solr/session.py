@@ -238,10 +238,13 @@ class CheckedSession(requests.Session):
         fault: SolrUnreachable | None = None
         for place in self.nodes.in_turn(str(url)):
             try:
-                return self._from_node(shown, method, place, *args, **kwargs)
+                response = self._from_node(shown, method, place, *args, **kwargs)
             except SolrUnreachable as error:
-                self.outages.count += 1  # what it had taken may be lost
                 fault = fault or error
+            else:
+                if fault is not None:
+                    self.outages.count += 1  # what the one that is away had taken may be lost
+                return response
         assert fault is not None
         raise fault
 

@@ -12,6 +12,7 @@ from neardup_solr.arguments import checked
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.solr.access import Access, Connection, from_environment
 from neardup_solr.solr.collection import Collection, open_collection, require_name
+from neardup_solr.solr.zookeeper import is_zookeeper, nodes_at
 
 ADDRESS = "NEARDUP_SOLR_URL"
 NAME = "neardup"  # of a collection that nobody named
@@ -34,6 +35,8 @@ def connect(
 
     `address` is that of a Solr ("http://host:8983/solr"), or of a collection in it
     ("http://host:8983/solr/listings"). `collection` is the name in that Solr (default: "neardup").
+    "zk://host:2181,host:2181/path" is the ZooKeeper of a SolrCloud, which tells its nodes. Of a
+    SolrCloud another node is asked if the one that is asked does not answer.
     `address` may also be a `pysolr.Solr`: then the collection is its own, and its session sends
     the requests, with all that was set there.
 
@@ -54,8 +57,8 @@ def connect(
     Raises ArgumentError if no collection can have that name, the address is not an http or https
     URL or names another collection, the CA file cannot be read, or a password would go unencrypted
     to another machine; SettingsError if a user or a password is missing, or cannot be read;
-    SolrUnreachable if no Solr answers; ServerError if the embedded Solr cannot be fetched or
-    started.
+    SolrUnreachable if no Solr, or no ZooKeeper, answers; ServerError if the embedded Solr cannot be
+    fetched or started.
     """
     if collection is not None:
         require_name(collection)
@@ -64,7 +67,9 @@ def connect(
         usual = from_environment()
         access = Access(ca=ca, headers=usual.headers if headers is None else headers, proxy=proxy,
                         plain_http=plain_http)  # fmt: skip
-        found = open_collection(address, collection or NAME, access=access)
+        nodes = nodes_at(str(address)) if is_zookeeper(address) else []
+        found = open_collection(nodes[0] if nodes else address, collection or NAME, access=access)
+        found.session.nodes.learn(nodes)
         if collection is not None:
             require_named(found, collection)
         return _named(found)

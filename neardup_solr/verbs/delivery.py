@@ -17,7 +17,13 @@ from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field
 
 from neardup_solr.arguments import require, require_positive
-from neardup_solr.errors import NeardupError, RecordError, SolrAnswerError, SourceError
+from neardup_solr.errors import (
+    NeardupError,
+    RecordError,
+    SolrAnswerError,
+    SolrUnreachable,
+    SourceError,
+)
 from neardup_solr.failpoints import reach
 from neardup_solr.minhash import encode
 from neardup_solr.records import Document
@@ -32,6 +38,7 @@ ROUNDS = 5  # then documents that Solr takes, and does not find, are given up
 MOST_ROUNDS = 50  # also if Solr was away in each of them
 LAST_IDS = 20  # of a stretch, to see later that the collection still has them
 LOST = "Solr took it, but does not find it after a commit; does another program delete it?"
+PAUSE = 1.0  # seconds between two looks whether replicas have caught up
 HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
 
 
@@ -40,7 +47,8 @@ class Sending:
     """How documents are sent: by `threads` threads, in batches of limited size.
 
     At most `checkpoint_every` records lie between two checkpoints. A Solr that is away is waited
-    for, `patience` seconds at most each time.
+    for, `patience` seconds at most each time. In a SolrCloud a checkpoint needs `min_replicas` of
+    each shard to have what it counts as done.
 
     Raises ArgumentError if a number is out of range.
     """
@@ -50,10 +58,14 @@ class Sending:
     batch_characters: int = 4 * 2**20
     checkpoint_every: int = 20_000
     patience: float = 300.0
+    min_replicas: int = 1
 
     def __post_init__(self) -> None:
         require_positive(
-            threads=self.threads, batch=self.batch_documents, checkpoint_every=self.checkpoint_every
+            threads=self.threads,
+            batch=self.batch_documents,
+            checkpoint_every=self.checkpoint_every,
+            min_replicas=self.min_replicas,
         )
         require(self.patience >= 0, f"`patience` cannot be {self.patience:g}", "give 0 or more")
 
@@ -127,6 +139,8 @@ class Target:
     settings: Settings
     as_record: Callable[[Document], Mapping[str, object]]
     most: int = 1_000
+    min_replicas: int = 1
+    patience: float = 0.0
     resent: int = 0
 
     def take(self, jsons: Sequence[bytes], ids: Sequence[str]) -> Taken:
@@ -156,10 +170,27 @@ class Target:
         ids = list(stretch.documents)
         if not ids:
             return []
-        if not stretch.again and self.collection.seen(ids, _oldest(stretch)) == len(ids):
-            return []
-        found = self.collection.versions(ids)
-        return [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]
+        if stretch.again or self.collection.seen(ids, _oldest(stretch)) < len(ids):
+            found = self.collection.versions(ids)
+            if missing := [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]:
+                return missing
+        if self.min_replicas > 1:
+            self._until_copied(ids)
+        return []
+
+    def _until_copied(self, ids: Sequence[str]) -> None:
+        """Wait until enough replicas have these documents: one that was away catches up.
+
+        Raises SolrUnreachable if patience is at its end before.
+        """
+        deadline = time.monotonic() + self.patience
+        while (copies := self.collection.copies(ids) or 0) < self.min_replicas:
+            if time.monotonic() >= deadline:
+                of_all = f"{copies} of {self.min_replicas} replicas have what was sent last"
+                step = "see that all nodes run, then go on with `resume`"
+                raise SolrUnreachable(self.collection.url, of_all, step)
+            time.sleep(PAUSE)
+            self.collection.commit()  # or one that has caught up would not show it yet
 
     def recover(self, stretch: Stretch, missing: list[str]) -> None:
         """Send again what Solr has lost; what it loses again and again is a dead letter.

@@ -79,6 +79,7 @@ def index(
     batch: int = 500,
     checkpoint_every: int = 20_000,
     patience: float = 300,
+    min_replicas: int = 1,
     job: str | Path | None = None,
     resume: bool = False,
     on_error: OnError | None = None,
@@ -105,8 +106,10 @@ def index(
     When this returns, every record is committed and found by a search, or has failed. After every
     `checkpoint_every` records or fewer that is made sure of. If Solr is away, restarts or replays
     its log, it is waited for, at most `patience` seconds each time, and what it has lost is sent
-    again; the embedded one is started again. With a folder `job`, each checkpoint is kept there,
-    with the records that failed (dead-letters.jsonl); `resume` then goes on from the last one.
+    again; the embedded one is started again. In a SolrCloud, `min_replicas` replicas of each shard
+    have to have them by then, and are waited for as long. With a folder `job`, each checkpoint is
+    kept there, with the records that failed (dead-letters.jsonl); `resume` then goes on from the
+    last one.
 
     Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
     was indexed with other settings, SchemaError if it lacks fields, SolrHalted if its disk is full,
@@ -132,6 +135,7 @@ def index(
             batch_documents=batch,
             checkpoint_every=checkpoint_every,
             patience=patience,
+            min_replicas=min_replicas,
         ),
         watching=Watching.of(on_error, on_progress),
         may_lose=keep is not None,
@@ -177,6 +181,7 @@ def run(
         batches = going.batches(source)
         settled = collection.settled(settings)
         collection.require_fields(["id", *settled.fields])
+        collection.require_placed(sending.min_replicas)
         if not (may_lose and collection.names.is_plain):
             batches = _losing_nothing(batches, collection)
         target = Target(
@@ -184,6 +189,8 @@ def run(
             settings=settled,
             as_record=going.as_record,
             most=sending.batch_documents,
+            min_replicas=sending.min_replicas,
+            patience=sending.patience,
         )
         delivery = Delivery(
             target=target,

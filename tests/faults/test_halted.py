@@ -60,3 +60,27 @@ def test_too_many_searchers_are_no_full_disk() -> None:
         pytest.raises(e.SolrAnswerError, match="exceeded limit"),
     ):
         open_collection(address, "x").commit()
+
+
+LEADERLESS = Answer(
+    body=b'{"responseHeader":{"status":0,"errors":[{"type":"ADD","id":"1","message":"No registered'
+    b' leader was found after waiting for 4000ms , collection: x slice: shard1"}]}}'
+)
+TAKEN = Answer(body=b'{"responseHeader":{"status":0},"adds":["1",17]}')
+
+
+def test_no_document_is_blamed_for_a_node_that_is_away() -> None:
+    """A tolerant chain of a SolrCloud blames each; the same request is sent again."""
+    with answering(LEADERLESS, TAKEN) as (address, asked):
+        assert open_collection(address, "x").add([{"id": "1"}]) == ()
+    assert len(asked) == 2
+
+
+def test_a_document_may_hold_the_words_of_a_fault() -> None:
+    """What Solr repeats of a document does not tell of Solr."""
+    said = "ERROR: [doc=1] Error adding field 'n'='Connection refused' msg=For input string"
+    body = LEADERLESS.body.split(b"No registered")[0] + said.encode() + b'"}]}}'
+    with answering(Answer(body=body), TAKEN) as (address, asked):
+        [refusal] = open_collection(address, "x").add([{"id": "1"}])
+    assert refusal.reason == said
+    assert len(asked) == 1

@@ -132,6 +132,8 @@ def gate(
         on_progress=far.consumed,
     )
     settings = _settings(collection, policy, index=gating.index)
+    if gating.index:
+        collection.require_placed()
     comparer = search.comparer_for(collection, settings, policy.measure, policy.limits)
     finder = Finder(
         comparer=comparer, filters=gating.fq, fields=(TAG_FIELD,), with_most_shared=True

@@ -43,8 +43,8 @@ def test_an_id_of_a_rule_that_is_not_followed_has_no_hash(id: str) -> None:
 def cluster(*, leader: str | None = "http://a:8983/solr/jobs_1", by_id: bool = True) -> Cluster:
     """A cluster of two shards, the first of them with this leader."""
     shards = (
-        Shard(name="s1", range=Range.of("80000000-ffffffff"), leader=leader, active=1),
-        Shard(name="s2", range=Range.of("0-7fffffff"), leader=f"{TWO}/jobs_2", active=1),
+        Shard(name="s1", range=Range.of("80000000-ffffffff"), leader=leader, replicas=()),
+        Shard(name="s2", range=Range.of("0-7fffffff"), leader=f"{TWO}/jobs_2", replicas=()),
     )
     return Cluster(nodes=(ONE, TWO), shards=shards, by_id=by_id)
 
@@ -83,7 +83,8 @@ def test_a_cluster_is_understood() -> None:
     assert found is not None
     assert found.nodes == (ONE,)
     [shard] = found.shards
-    assert (shard.name, shard.leader, shard.active, found.by_id) == ("s1", None, 1, True)
+    assert (shard.name, shard.leader, found.by_id) == ("s1", None, True)
+    assert shard.replicas == (f"{ONE}/jobs_1",)
 
 
 def test_other_routers_are_left_to_solr() -> None:

@@ -1,0 +1,101 @@
+"""A SolrCloud that is found by its ZooKeeper, and whose nodes come and go."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import psutil
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.embedded import cloud, server
+from neardup_solr.embedded.layout import Layout, recall
+from neardup_solr.embedded.server import Server
+from tests.solr.cloud import nodes
+
+
+@pytest.fixture(scope="module")
+def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
+    """A folder for a cloud, with the jars."""
+    folder = tmp_path_factory.mktemp("cloud")
+    jars = next(home.glob("solr-*"))
+    (folder / jars.name).symlink_to(jars.resolve())
+    return Layout(home=folder)
+
+
+def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:
+    """Any node and ZooKeeper are addresses; searches and updates go to the nodes that live."""
+    with nodes(place.home, 2) as running:
+        first, second = running.nodes
+        assert cloud.collections(running) == {}
+        solr = nd.connect(second, "two")
+        assert nd.init(solr, shards=2, replicas=2).is_created
+        by_zookeeper = nd.connect(zookeeper(running), "two")
+        assert by_zookeeper.base == first
+        texts = [f"number {n} of the {n % 7} old lamps in the street" for n in range(60)]
+        assert nd.index(list(enumerate(texts[:30])), by_zookeeper, min_replicas=2).indexed == 30
+        assert solr.count() == 30
+        kill(place, 2)
+        assert nd.search(solr, text=texts[3], by="bands")[0].id == "3"
+        done = nd.index([(n, texts[n]) for n in range(30, 60)], solr, patience=60)
+        assert (done.indexed, solr.count()) == (30, 60)
+        with pytest.raises(nd.SolrUnreachable, match="1 of 2 replicas have what was sent last"):
+            nd.index([(7, texts[7])], solr, patience=2, min_replicas=2)
+        again = cloud.started(place, 2, "512m", None, print)
+        assert again.nodes == running.nodes
+        assert nd.index([(7, texts[7])], solr, patience=60, min_replicas=2).indexed == 1
+        with pytest.raises(nd.ArgumentError, match="cannot be 3: a shard of 'two' has 2 replicas"):
+            nd.index([(7, texts[7])], solr, min_replicas=3)
+        assert cloud.collections(again) == {"two": 60}
+
+
+def zookeeper(running: Server) -> str:
+    """The address of the ZooKeeper of a cloud."""
+    return f"zk://127.0.0.1:{running.port + cloud.ZOOKEEPER}"
+
+
+def kill(place: Layout, number: int) -> None:
+    """Kill a node of a cloud."""
+    state = recall(cloud.places(place, 2)[number - 1])
+    assert state is not None
+    process = psutil.Process(state.pid)
+    process.kill()
+    process.wait(30)
+    assert server.found(cloud.places(place, 2)[number - 1]) is None
+
+
+def test_an_address_that_is_no_zookeeper_is_told(
+    cloud: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing there, no Solr in it, no package, or no address at all."""
+    port = urlsplit(cloud).port
+    assert port is not None
+    with pytest.raises(nd.SolrUnreachable, match="knows no SolrCloud at /elsewhere"):
+        nd.connect(f"zk://127.0.0.1:{port + 1000}/elsewhere")
+    for wrong in ("zk://", "zk:///solr", "zk://me:pw@host:2181"):
+        with pytest.raises(nd.ArgumentError, match="give one such as zk://host1:2181"):
+            nd.connect(wrong)
+    monkeypatch.setattr("neardup_solr.solr.zookeeper.SECONDS", 1.0)
+    with pytest.raises(nd.SolrUnreachable, match="no ZooKeeper answers there within 1 seconds"):
+        nd.connect("zk://127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "kazoo.client", None)
+    with pytest.raises(nd.SettingsError, match=r'pip install "neardup-solr\[zookeeper\]"'):
+        nd.connect(f"zk://127.0.0.1:{port + 1000}")
+
+
+def test_a_router_that_leaves_the_shard_to_the_sender_is_refused(cloud: str) -> None:
+    """There Solr would put the same id into several shards."""
+    from neardup_solr.solr.answers import answer
+    from neardup_solr.solr.collection import open_collection
+
+    nd.init(open_collection(cloud, "usual"))
+    params = {"action": "CREATE", "name": "by_hand", "router.name": "implicit", "shards": "a,b",
+              "collection.configName": "neardup"}  # fmt: skip
+    solr = nd.connect(cloud, "by_hand")
+    answer(solr.session.get(f"{cloud}/admin/collections", params=params))
+    with pytest.raises(nd.SettingsError, match=r"the router 'implicit'.*neardup init creates"):
+        nd.index([("1", "a b c")], solr)
+    with pytest.raises(nd.SettingsError, match="the router 'implicit'"):
+        list(nd.gate([("1", "a b c")], solr, index=True))
