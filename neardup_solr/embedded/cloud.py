@@ -14,12 +14,13 @@ from functools import partial
 
 from neardup_solr.embedded import process, server
 from neardup_solr.embedded.layout import Layout, recall
-from neardup_solr.embedded.process import HOST, LAST_PORT, ask
+from neardup_solr.embedded.process import HOST, ask
 from neardup_solr.embedded.server import READY_WITHIN, Server, Tell
 from neardup_solr.errors import ServerError
 
 MOST_NODES = 16
 FIRST_PORT = 19083  # beside those that a Solr of its own takes first
+TRIED = 1_000  # ports that are looked at for a free one
 ZOOKEEPER = 1_000  # above the port of the first node
 # After so many milliseconds without a sign of a node its replicas count as gone, and others lead.
 SESSION = "10000"
@@ -107,7 +108,7 @@ def _ports(nodes: Sequence[Layout], asked: int | None) -> list[int]:
 
 
 def _next(least: int, *, is_first: bool, taken: Sequence[int]) -> int:
-    for port in range(least, LAST_PORT + ZOOKEEPER):
+    for port in range(least, min(least + TRIED, 65_536 - ZOOKEEPER)):
         with_zookeeper = not is_first or process.is_free(port + ZOOKEEPER)
         if port not in taken and process.is_free(port) and with_zookeeper:
             return port

@@ -531,3 +531,47 @@ def test_a_password_of_ones_own(home: Layout) -> None:
     home.password.write_text("p\u00e4ss w\u00f6rd\u20ac:\n", encoding="utf-8")
     embedded.start()
     assert nd.connect(collection="x", create=True).count() == 0
+
+
+def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
+    """Several nodes by one command, which every other command uses; what was before stays."""
+    said = neardup_solr("start", "--cloud", "2", "--heap", "400m", "--port", "30100")
+    assert said.returncode == 0, said.stderr
+    assert said.stdout.startswith(
+        "SolrCloud 9.10.1 runs with 2 nodes at http://127.0.0.1:30100/solr (heap 400m each, data in"
+    )
+    solr = nd.connect(collection="two")
+    assert nd.init(solr, shards=2, replicas=2).is_created
+    assert nd.index([("1", "a b c d"), ("2", "a b c d")], solr).indexed == 2
+    status = neardup_solr("status").stdout.splitlines()
+    assert status[1] == "nodes        http://127.0.0.1:30100/solr, http://127.0.0.1:30101/solr"
+    assert status[-1] == "collections  two (2 documents)"
+    assert neardup_solr("logs", "--node", "2", "--lines", "3").stdout.count("\n") == 3
+    assert "give one between 1 and 2" in neardup_solr("logs", "--node", "3").stderr
+    # Nothing changes while it runs, and no node with its documents is left out afterwards.
+    for other in ("0", "1"):
+        refused = neardup_solr("start", "--cloud", other).stderr
+        assert "runs as a cloud of 2 nodes; stop it first" in refused
+    second = recall(Layout(home=home.home, node="cloud/2"))
+    assert second is not None
+    psutil.Process(second.pid).kill()
+    assert neardup_solr("start").stdout.startswith("SolrCloud 9.10.1 runs with 2 nodes")
+    assert neardup_solr("stop").returncode == 0
+    assert neardup_solr("status").returncode == 1
+    assert "start all of them (--cloud 2)" in neardup_solr("start", "--cloud", "1").stderr
+    assert neardup_solr("start", "--cloud", "0").stdout.startswith("Solr 9.10.1 runs at ")
+    assert embedded.cores(embedded.start()) == {}
+    assert "runs as a Solr of its own; stop it" in neardup_solr("start", "--cloud", "2").stderr
+    assert neardup_solr("stop").returncode == 0
+    with pytest.raises(nd.ArgumentError, match="a cloud on this machine asks for no password"):
+        embedded.start(cloud=2, password=True)
+    neardup_solr("reset", "--yes")
+    assert not home.cloud.exists()
+    assert home.cores.is_dir()
+
+
+@pytest.mark.parametrize("cloud", [-1, 17])
+def test_a_cloud_that_cannot_be_is_refused(home: Layout, cloud: int) -> None:
+    """Fewer nodes than none, or more than a machine has room for."""
+    with pytest.raises(nd.ArgumentError, match=f"`cloud` cannot be {cloud}; give 0 to 16 nodes"):
+        embedded.start(cloud=cloud)
