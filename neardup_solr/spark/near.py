@@ -1,0 +1,224 @@
+"""Candidate pairs, verified pairs and clusters of a Spark DataFrame."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr.arguments import OneOrMore, listed, require
+from neardup_solr.candidates import CAP
+from neardup_solr.choices import MeasureName
+from neardup_solr.errors import ArgumentError
+from neardup_solr.measures import Limits, measure_of
+from neardup_solr.settings import Settings, settings_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+ALIGNED = "aligned"
+_PAIRS = "id string, other_id string, similarity double, distance int, shared int"
+SPLIT = 4_000_000  # documents whose keys of a band one task joins, 100 MB
+PARTS = 64  # tasks that make the pairs of all bands distinct
+ROUNDS = 100  # of linking; a chain of 2**n documents takes about n
+
+
+def fields(
+    frame: DataFrame,
+    *,
+    id: str = "id",
+    text: OneOrMore = "text",
+    keep: OneOrMore = (),
+    settings: Settings | Mapping[str, Any] | None = None,
+) -> DataFrame:
+    """The documents as they are indexed into Solr: the columns `id` and `document`, its JSON.
+
+    `id`, `text` and `keep` name columns of the DataFrame; several text columns are joined by line
+    breaks. A document that cannot be indexed ends the job with a RecordError.
+
+    Raises ArgumentError if a column is missing or a setting is impossible.
+    """
+    from neardup_solr.spark.work import Fields
+
+    made = Fields(settings=settings_of(settings) or Settings())
+    chosen = _chosen(frame, id, text, keep)
+    return chosen.mapInArrow(made.documents, "id string, document string")
+
+
+def candidates(
+    frame: DataFrame,
+    *,
+    id: str = "id",
+    text: OneOrMore = "text",
+    settings: Settings | Mapping[str, Any] | None = None,
+    cap: int = CAP,
+    documents: int | None = None,
+) -> DataFrame:
+    """The pairs of documents that share an LSH band: `id`, `other_id`, and `shared` bands.
+
+    Documents without words are in no pair. If more than `cap` documents have a band key, they are
+    chained, each with the next by the hash of its id, and not all of their pairs are there.
+    `documents`, about how many there are, decides into how many tasks a band is parted (default:
+    it is counted).
+
+    Raises ArgumentError if a column is missing or an argument is impossible. If an id comes more
+    than once, the job ends with a SourceError.
+    """
+    from pyspark.sql import functions as f
+
+    hashed = _hashed(frame, id, text)
+    pairs = _band_pairs(hashed, settings_of(settings) or Settings(), cap, documents)
+    named = hashed.select("h", "id")
+    found = pairs.join(_side(named, "a"), "a").join(_side(named, "b"), "b")
+    return found.where(f.col("a_id") != f.col("b_id")).select(
+        f.least("a_id", "b_id").alias("id"), f.greatest("a_id", "b_id").alias("other_id"), "shared"
+    )
+
+
+def pairs(
+    frame: DataFrame,
+    *,
+    id: str = "id",
+    text: OneOrMore = "text",
+    measure: MeasureName = "words",
+    max_distance: int | None = None,
+    min_similarity: float | None = None,
+    settings: Settings | Mapping[str, Any] | None = None,
+    cap: int = CAP,
+    documents: int | None = None,
+) -> DataFrame:
+    """The near-duplicate pairs of a DataFrame, as `duplicates` with `by="bands"` finds them.
+
+    The columns are `id`, `other_id` (in natural order), `similarity`, `distance` (null if the
+    measure has none) and `shared`, the number of bands in common. Arguments mean what they mean for
+    `duplicates` and `candidates`. The DataFrame is read twice: what takes long to make, cache.
+
+    Raises ArgumentError if a column is missing, or an argument is impossible: the measure "aligned"
+    needs words counted over all documents, which this does not do. If an id comes more than once,
+    the job ends with a SourceError.
+    """
+    from neardup_solr.spark.work import Verification
+
+    require(measure != ALIGNED, "the measure aligned is not one for Spark", 'take "words"')
+    limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
+    measure_of(measure, limits)
+    chosen = settings_of(settings) or Settings()
+    verification = Verification(measure=measure, limits=limits, settings=chosen)
+    hashed = _hashed(frame, id, text)
+    found = _band_pairs(hashed, chosen, cap, documents).cache()
+    wanted = found.select(found.a.alias("h")).union(found.select(found.b)).distinct()
+    involved = hashed.join(wanted, "h", "left_semi")
+    forms = involved.mapInArrow(verification.prepared, "h long, id string, form string")
+    both = found.join(_side(forms, "a"), "a").join(_side(forms, "b"), "b")
+    compared = both.select("a_id", "a_form", "b_id", "b_form", "shared")
+    return compared.mapInArrow(verification.near, _PAIRS)
+
+
+def clusters(near: DataFrame) -> DataFrame:
+    """The documents that pairs connect: `id`, and `cluster`, its first id in natural order.
+
+    `near` has the columns `id` and `other_id`. Pairs are linked by "single" linkage, in rounds in
+    which every document learns the smallest one that it is connected with (alternating stars:
+    Kiveris et al., "Connected Components in MapReduce and Beyond", 2014).
+
+    Raises ArgumentError if a column is missing.
+    """
+    from pyspark.sql import functions as f
+
+    from neardup_solr.spark.work import labelled
+
+    _require(near, ("id", "other_id"))
+    edges = near.select(f.xxhash64("id").alias("u"), f.xxhash64("other_id").alias("v")).distinct()
+    linked = _linked(edges)
+    ids = near.select("id").union(near.select("other_id")).distinct()
+    keyed = ids.select(f.xxhash64("id").alias("node"), "id").mapInArrow(
+        labelled, "node long, id string, key string"
+    )
+    members = keyed.join(linked, "node")
+    first = members.groupBy("root").agg(f.min_by("id", "key").alias("cluster"))
+    return members.join(first, "root").select("id", "cluster")
+
+
+def _linked(edges: DataFrame) -> DataFrame:
+    """The smallest node that each node is connected with: `node`, `root`."""
+    from pyspark.sql import functions as f
+
+    def stars(edges: DataFrame, *, large: bool) -> DataFrame:
+        """Each node's neighbours, connected with the smallest of them and itself."""
+        if large:
+            around = edges.union(edges.select("v", "u"))
+        else:
+            around = edges.select(f.greatest("u", "v"), f.least("u", "v")).toDF("u", "v")
+        least = around.groupBy("u").agg(f.least(f.min("v"), f.col("u")).alias("m"))
+        joined = around.join(least, "u")
+        if large:
+            kept = joined.where("v > u").select(f.col("v").alias("u"), f.col("m").alias("v"))
+        else:
+            own = least.where("m < u").select("u", f.col("m").alias("v"))
+            kept = joined.where("v > m").select(f.col("v").alias("u"), f.col("m").alias("v"))
+            kept = kept.union(own)
+        return kept.where("u != v").distinct()
+
+    known = edges.where("u != v").localCheckpoint()
+    before = None
+    for _ in range(ROUNDS):
+        known = stars(stars(known, large=True), large=False).localCheckpoint()
+        state = known.agg(f.count("*"), f.sum(f.xxhash64("u", "v").cast("decimal(38,0)"))).first()
+        if state == before:
+            break
+        before = state
+    roots = known.select(f.col("v").alias("node"), f.col("v").alias("root")).distinct()
+    return known.select(f.col("u").alias("node"), f.col("v").alias("root")).union(roots)
+
+
+def _band_pairs(
+    hashed: DataFrame, settings: Settings, cap: int, documents: int | None
+) -> DataFrame:
+    """The pairs of hashes that share a band: `a`, `b`, `shared`."""
+    from neardup_solr.spark.work import Banding
+
+    require(cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
+    count = hashed.count() if documents is None else documents
+    banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=PARTS, cap=cap)
+    keyed = hashed.select("h", "text").mapInArrow(banding.keyed, "bucket int, blob binary")
+    paired = keyed.groupBy("bucket").applyInArrow(banding.paired, "part int, blob binary")
+    return paired.groupBy("part").applyInArrow(banding.distinct, "a long, b long, shared int")
+
+
+def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
+    """The columns `h`, a hash of the id, `id` and `text`."""
+    from pyspark.sql import functions as f
+
+    chosen = _chosen(frame, id, text, ())
+    return chosen.select(f.xxhash64("id").alias("h"), "id", "text")
+
+
+def _side(frame: DataFrame, name: str) -> DataFrame:
+    """A DataFrame with a column `h` as one side of pairs: `h` is that side, others begin with it."""
+    renamed = {column: f"{name}_{column}" for column in frame.columns if column != "h"}
+    return frame.withColumnsRenamed({"h": name, **renamed})
+
+
+def _chosen(frame: DataFrame, id: str, text: OneOrMore, keep: OneOrMore) -> DataFrame:
+    """The columns `id` and `text`, both as strings, and those to keep."""
+    from pyspark.sql import functions as f
+
+    texts, kept = listed(text), listed(keep)
+    _require(frame, (id, *texts, *kept))
+    joined: Column = f.concat_ws("\n", *(_column(name).cast("string") for name in texts))
+    return frame.select(
+        _column(id).cast("string").alias("id"), joined.alias("text"), *map(_column, kept)
+    )
+
+
+def _column(name: str) -> Column:
+    """A column by its whole name, which may have dots."""
+    from pyspark.sql import functions as f
+
+    return f.col(f"`{name.replace('`', '``')}`")
+
+
+def _require(frame: DataFrame, names: tuple[str, ...]) -> None:
+    if missing := [name for name in names if name not in frame.columns]:
+        there = ", ".join(frame.columns)
+        reason = f"the DataFrame has no column {missing[0]!r}; those there are: {there}"
+        raise ArgumentError(reason, "name the right one with `id` or `text`")

@@ -1,0 +1,215 @@
+"""What the executors do with Arrow batches; nothing here knows Spark.
+
+An id is known by a hash of 64 bits, which Spark computes. If two ids have the same one, their
+documents are compared once more than needed, and told apart by their ids in the end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from neardup_solr.candidates.by_band import Joining, key_candidates
+from neardup_solr.errors import SourceError
+from neardup_solr.kernel import joins
+from neardup_solr.measures import Comparer, Limits, measure_named
+from neardup_solr.minhash import encode, entries, sign
+from neardup_solr.records import Document, natural
+from neardup_solr.settings import Settings
+
+Hashes = NDArray[np.uint64]
+_OF_IDS = -1  # the bucket of ids, in which repeated ones meet
+AT_ONCE = 10_000  # rows of a batch that is made here
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Banding:
+    """How documents are parted: each band into `splits`, pairs into `parts`; see `Joining`."""
+
+    settings: Settings
+    splits: int
+    parts: int
+    cap: int
+
+    def keyed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """For each bucket of band keys, the keys of a batch of documents (hash, text).
+
+        A row has the bucket, and as bytes a matrix of three columns: key, hash of the id, and one
+        hash over all bands.
+        """
+        for batch in batches:
+            signed = sign.sign(_texts(batch.column(1)), self.settings)
+            has_words = signed.words > 0
+            hashes = _hashes(batch.column(0))
+            used = self.settings.bands * self.settings.rows
+            alike = np.empty(len(hashes), dtype=np.uint64)
+            joins.hash_whole(signed.signatures, used, alike)
+            own = hashes[has_words], alike[has_words]
+            rows = [(_OF_IDS, np.stack([hashes, hashes, hashes], axis=1))]
+            for band in range(self.settings.bands):
+                keys = signed.keys[has_words, band]
+                matrix = np.stack([keys, *own], axis=1)
+                # The upper bits: the lower ones decide inside of a bucket's sort.
+                split = (keys >> np.uint64(40)) % np.uint64(self.splits)
+                for number in range(self.splits):
+                    part = matrix if self.splits == 1 else matrix[split == number]
+                    if len(part):
+                        rows.append((band * self.splits + number, part))
+            yield _blobs("bucket", rows)
+
+    def paired(self, table: pa.Table) -> pa.Table:
+        """The pairs of hashes that share a key of one bucket, in parts.
+
+        Raises SourceError if an id comes twice.
+        """
+        matrix = _matrix(table, 3)
+        if table.column("bucket")[0].as_py() == _OF_IDS:
+            found = np.sort(matrix[:, 1])
+            if (found[1:] == found[:-1]).any():
+                reason = "some ids come more than once"
+                raise SourceError(
+                    "the DataFrame", reason, 'df.dropDuplicates(["id"]) keeps one each'
+                )
+            return _table([])
+        matrix = matrix[np.argsort(matrix[:, 1])]  # so that chains are the same in every run
+        joined = key_candidates(
+            matrix[:, :1].copy(), matrix[:, 2].copy(), joining=Joining(cap=self.cap)
+        )
+        pairs = matrix[:, 1][joined.pairs]
+        pairs.sort(axis=1)
+        part = (pairs[:, 0] >> np.uint64(20)) % np.uint64(self.parts)
+        return _table([(number, pairs[part == number]) for number in range(self.parts)])
+
+    def distinct(self, table: pa.Table) -> pa.Table:
+        """Each pair of a part once, with the number of bands that it shares."""
+        pairs, shared = np.unique(_matrix(table, 2), axis=0, return_counts=True)
+        columns = [pairs[:, 0].view(np.int64), pairs[:, 1].view(np.int64), shared.astype(np.int32)]
+        return pa.table(dict(zip(("a", "b", "shared"), map(pa.array, columns), strict=True)))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """Compares pairs by a measure, within limits."""
+
+    measure: str
+    limits: Limits
+    settings: Settings
+
+    def prepared(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """What is compared of documents (hash, id, text): normal forms, or encoded signatures."""
+        from neardup_solr.minhash import signature
+
+        needs_texts = measure_named(self.measure).needs_texts
+        for batch in batches:
+            signed = sign.sign(_texts(batch.column(2)), self.settings, keep_normal=needs_texts)
+            forms = signed.normal if needs_texts else list(map(signature.encode, signed.signatures))
+            columns = [batch.column(0), batch.column(1), pa.array(forms, pa.string())]
+            yield pa.RecordBatch.from_arrays(columns, ["h", "id", "form"])
+
+    def near(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The pairs (id, form, other id, other form, shared) that are within the limits."""
+        comparer = Comparer(
+            measure=measure_named(self.measure), limits=self.limits, settings=self.settings
+        )
+        for batch in batches:
+            ids, forms, others, other_forms, shared = (column.to_pylist() for column in batch)
+            number: dict[str, int] = {}
+            texts: list[str] = []
+            for id, form in zip((*ids, *others), (*forms, *other_forms), strict=True):
+                if number.setdefault(id, len(texts)) == len(texts):
+                    texts.append(form)
+            pairs = np.array([[number[id] for id in ids], [number[id] for id in others]]).T
+            pairs = pairs.reshape(-1, 2).astype(np.uint32)
+            compared = comparer.compare_texts(texts, pairs)
+            distances, similarities, is_near = (column.tolist() for column in compared)
+            rows = [
+                (*_ordered(ids[at], others[at]), similarities[at],
+                 None if distances[at] < 0 else distances[at], shared[at])
+                for at in range(len(ids)) if is_near[at] and ids[at] != others[at]
+            ]  # fmt: skip
+            columns = zip(*rows, strict=True) if rows else [[]] * 5
+            kinds = (pa.string(), pa.string(), pa.float64(), pa.int32(), pa.int32())
+            arrays = [pa.array(list(c), kind) for c, kind in zip(columns, kinds, strict=True)]
+            names = ["id", "other_id", "similarity", "distance", "shared"]
+            yield pa.RecordBatch.from_arrays(arrays, names)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fields:
+    """Makes the documents that are indexed into Solr, as their JSON."""
+
+    settings: Settings
+    columns: tuple[str, ...] = ()
+
+    def documents(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The JSON of documents (id, text, further columns), by id.
+
+        Raises RecordError if one of them cannot be indexed.
+        """
+        for batch in batches:
+            made = list(documents(batch))
+            for one in made:
+                entries.require_usable(one)
+            jsons = [json.decode() for json, _ in encode.encoded(made, self.settings)]
+            arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
+            yield pa.RecordBatch.from_arrays(arrays, ["id", "document"])
+
+
+def documents(batch: pa.RecordBatch) -> Iterator[Document]:
+    """The documents of a batch (id, text, further columns to keep)."""
+    names = batch.schema.names[2:]
+    ids, texts, *kept = (column.to_pylist() for column in batch)
+    for at, id in enumerate(ids):
+        values = {name: column[at] for name, column in zip(names, kept, strict=True)}
+        there = {name: value for name, value in values.items() if value is not None}
+        yield Document(id="" if id is None else id, text=texts[at] or "", kept=there)
+
+
+def labelled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Ids (node, id) with a key by which the first in natural order is the smallest."""
+    for batch in batches:
+        ids = batch.column(1).to_pylist()
+        keys = pa.array([sortable(id) for id in ids], pa.string())
+        columns = [batch.column(0), batch.column(1), keys]
+        yield pa.RecordBatch.from_arrays(columns, ["node", "id", "key"])
+
+
+def sortable(id: str) -> str:
+    """A text whose order by code points is the natural order of ids, in `records.natural`."""
+    kind, number, _ = natural(id)
+    if kind:
+        return f"1{id}"
+    digits = str(number)
+    return f"0{len(digits):04}{digits} {id}"
+
+
+def _ordered(id: str, other_id: str) -> tuple[str, str]:
+    return (id, other_id) if natural(id) <= natural(other_id) else (other_id, id)
+
+
+def _texts(column: pa.Array) -> list[str]:
+    return [text or "" for text in column.to_pylist()]
+
+
+def _hashes(column: pa.Array) -> Hashes:
+    """Hashes as Spark has them, of 64 bits with a sign."""
+    return np.asarray(column.to_numpy(zero_copy_only=False)).view(np.uint64)
+
+
+def _matrix(table: pa.Table, columns: int) -> Hashes:
+    blobs = table.column("blob").to_pylist()
+    return np.frombuffer(b"".join(blobs), dtype=np.uint64).reshape(-1, columns)
+
+
+def _blobs(name: str, rows: list[tuple[int, Hashes]]) -> pa.RecordBatch:
+    numbers = pa.array([number for number, _ in rows], pa.int32())
+    blobs = pa.array([np.ascontiguousarray(part).tobytes() for _, part in rows], pa.binary())
+    return pa.RecordBatch.from_arrays([numbers, blobs], [name, "blob"])
+
+
+def _table(rows: list[tuple[int, Hashes]]) -> pa.Table:
+    return pa.Table.from_batches([_blobs("part", [row for row in rows if len(row[1])])])
