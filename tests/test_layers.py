@@ -14,7 +14,7 @@ ROOMS = (
     "text", "kernel", "minhash", "measures", "candidates", "clusters",
     "files", "checkpoint", "spill", "failpoints", "jobs", "demo",
     "solr", "embedded", "sources", "reports",
-    "verbs", "cli",
+    "verbs", "spark", "cli",
 )  # fmt: skip
 PURE = ROOMS[: ROOMS.index("files")]
 OUTSIDE = {"os", "io", "pathlib", "sys", "socket", "subprocess", "requests", "pysolr", "rich",

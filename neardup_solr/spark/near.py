@@ -11,6 +11,7 @@ from neardup_solr.choices import MeasureName
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import Settings, settings_of
+from neardup_solr.spark.local import grouped, mapped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -19,6 +20,7 @@ ALIGNED = "aligned"
 _PAIRS = "id string, other_id string, similarity double, distance int, shared int"
 SPLIT = 4_000_000  # documents whose keys of a band one task joins, 100 MB
 PARTS = 64  # tasks that make the pairs of all bands distinct
+ON_DRIVER = 20_000_000  # pairs
 ROUNDS = 100  # of linking; a chain of 2**n documents takes about n
 
 
@@ -40,8 +42,7 @@ def fields(
     from neardup_solr.spark.work import Fields
 
     made = Fields(settings=settings_of(settings) or Settings())
-    chosen = _chosen(frame, id, text, keep)
-    return chosen.mapInArrow(made.documents, "id string, document string")
+    return mapped(chosen(frame, id, text, keep), made.documents, "id string, document string")
 
 
 def candidates(
@@ -101,22 +102,23 @@ def pairs(
     require(measure != ALIGNED, "the measure aligned is not one for Spark", 'take "words"')
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measure_of(measure, limits)
-    chosen = settings_of(settings) or Settings()
-    verification = Verification(measure=measure, limits=limits, settings=chosen)
+    made = settings_of(settings) or Settings()
+    verification = Verification(measure=measure, limits=limits, settings=made)
     hashed = _hashed(frame, id, text)
-    found = _band_pairs(hashed, chosen, cap, documents).cache()
+    found = _band_pairs(hashed, made, cap, documents).cache()
     wanted = found.select(found.a.alias("h")).union(found.select(found.b)).distinct()
     involved = hashed.join(wanted, "h", "left_semi")
-    forms = involved.mapInArrow(verification.prepared, "h long, id string, form string")
+    forms = mapped(involved, verification.prepared, "h long, id string, form string")
     both = found.join(_side(forms, "a"), "a").join(_side(forms, "b"), "b")
     compared = both.select("a_id", "a_form", "b_id", "b_form", "shared")
-    return compared.mapInArrow(verification.near, _PAIRS)
+    return mapped(compared, verification.near, _PAIRS)
 
 
-def clusters(near: DataFrame) -> DataFrame:
+def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
     """The documents that pairs connect: `id`, and `cluster`, its first id in natural order.
 
-    `near` has the columns `id` and `other_id`. Pairs are linked by "single" linkage, in rounds in
+    `near` has the columns `id` and `other_id`. Pairs are linked by "single" linkage: at most
+    `on_driver` of them by the driver, at 16 bytes a pair, and more by the executors, in rounds in
     which every document learns the smallest one that it is connected with (alternating stars:
     Kiveris et al., "Connected Components in MapReduce and Beyond", 2014).
 
@@ -130,12 +132,20 @@ def clusters(near: DataFrame) -> DataFrame:
     edges = near.select(f.xxhash64("id").alias("u"), f.xxhash64("other_id").alias("v")).distinct()
     linked = _linked(edges)
     ids = near.select("id").union(near.select("other_id")).distinct()
-    keyed = ids.select(f.xxhash64("id").alias("node"), "id").mapInArrow(
-        labelled, "node long, id string, key string"
-    )
+    named = ids.select(f.xxhash64("id").alias("node"), "id")
+    keyed = mapped(named, labelled, "node long, id string, key string")
     members = keyed.join(linked, "node")
     first = members.groupBy("root").agg(f.min_by("id", "key").alias("cluster"))
     return members.join(first, "root").select("id", "cluster")
+
+
+def _linked_at_once(edges: DataFrame) -> DataFrame:
+    """As `_linked`, by the kernel on the driver."""
+    import pyarrow as pa
+
+    from neardup_solr.spark.work import roots
+
+    return edges.sparkSession.createDataFrame(pa.table(roots(edges.toArrow())))
 
 
 def _linked(edges: DataFrame) -> DataFrame:
@@ -179,26 +189,28 @@ def _band_pairs(
     require(cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
     count = hashed.count() if documents is None else documents
     banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=PARTS, cap=cap)
-    keyed = hashed.select("h", "text").mapInArrow(banding.keyed, "bucket int, blob binary")
-    paired = keyed.groupBy("bucket").applyInArrow(banding.paired, "part int, blob binary")
-    return paired.groupBy("part").applyInArrow(banding.distinct, "a long, b long, shared int")
+    keyed = mapped(hashed.select("h", "text"), banding.keyed, "bucket int, blob binary")
+    # Spark counts the arguments of a function, and `self` as one of them.
+    # Spark counts the arguments of a function, and `self` as one of them.
+    paired = grouped(keyed, "bucket", lambda table: banding.paired(table), "part int, blob binary")
+    parts = "a long, b long, shared int"
+    return grouped(paired, "part", lambda table: banding.distinct(table), parts)
 
 
 def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
     """The columns `h`, a hash of the id, `id` and `text`."""
     from pyspark.sql import functions as f
 
-    chosen = _chosen(frame, id, text, ())
-    return chosen.select(f.xxhash64("id").alias("h"), "id", "text")
+    return chosen(frame, id, text, ()).select(f.xxhash64("id").alias("h"), "id", "text")
 
 
 def _side(frame: DataFrame, name: str) -> DataFrame:
-    """A DataFrame with a column `h` as one side of pairs: `h` is that side, others begin with it."""
+    """The columns of one side of pairs, whose names begin with it; `h` becomes that name."""
     renamed = {column: f"{name}_{column}" for column in frame.columns if column != "h"}
     return frame.withColumnsRenamed({"h": name, **renamed})
 
 
-def _chosen(frame: DataFrame, id: str, text: OneOrMore, keep: OneOrMore) -> DataFrame:
+def chosen(frame: DataFrame, id: str, text: OneOrMore, keep: OneOrMore) -> DataFrame:
     """The columns `id` and `text`, both as strings, and those to keep."""
     from pyspark.sql import functions as f
 

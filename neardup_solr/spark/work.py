@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from neardup_solr.candidates.by_band import Joining, key_candidates
+from neardup_solr.candidates.by_band import Joining, components, key_candidates
 from neardup_solr.errors import SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, measure_named
@@ -185,6 +185,14 @@ def sortable(id: str) -> str:
         return f"1{id}"
     digits = str(number)
     return f"0{len(digits):04}{digits} {id}"
+
+
+def roots(edges: pa.Table) -> dict[str, pa.Array]:
+    """The smallest node that each node (u, v: hashes) is connected with: `node`, `root`."""
+    ends = np.stack([edges.column(name).to_numpy() for name in ("u", "v")], axis=1)
+    nodes, places = np.unique(ends, return_inverse=True)
+    found = components(len(nodes), places.reshape(-1, 2).astype(np.uint32))
+    return {"node": pa.array(nodes), "root": pa.array(nodes[found])}
 
 
 def _ordered(id: str, other_id: str) -> tuple[str, str]:

@@ -1,0 +1,1 @@
+"""Tests of DataFrames on Spark, in its local mode."""

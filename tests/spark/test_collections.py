@@ -1,0 +1,100 @@
+"""DataFrames out of a SolrCloud, and into it, under the contract of `index`."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+import neardup_solr as nd
+from neardup_solr import spark
+from neardup_solr.spark.local import mapped
+from tests.spark.test_near import drawn
+
+SHARDS = (1, 2, 4)
+
+
+def test_the_same_results_everywhere(session: SparkSession, cloud: str) -> None:
+    """One machine, SolrCloud with 1, 2 and 4 shards, and Spark: equal signatures and clusters."""
+    documents = drawn(400, seed=3)
+    frame = session.createDataFrame(documents, "id string, text string").repartition(3)
+    alone = nd.duplicates(documents, by="bands")
+    signatures: list[dict[str, str]] = []
+    for shards in SHARDS:
+        solr = nd.connect(cloud, f"shards{shards}")
+        nd.init(solr, shards=shards)
+        written = spark.write(frame, cloud, solr.name)
+        assert (written.read, written.indexed, written.failed) == (400, 400, 0)
+        found = nd.duplicates(solr, by="bands")
+        assert [(p.id, p.other_id, p.similarity, p.cluster, p.shared) for p in found.pairs] == [
+            (p.id, p.other_id, p.similarity, p.cluster, p.shared) for p in alone.pairs
+        ]
+        assert found.clusters == alone.clusters
+        stored = spark.read(session, cloud, solr.name)
+        assert stored.rdd.getNumPartitions() <= shards
+        signatures.append({row.id: row.signature for row in stored.collect()})
+    assert len(signatures[0]) == 400
+    assert signatures[0] == signatures[1] == signatures[2]
+    near = spark.pairs(frame)
+    assert {(row.id, row.other_id) for row in near.collect()} == {
+        (pair.id, pair.other_id) for pair in alone.pairs
+    }
+    assert {row.id: row.cluster for row in spark.clusters(near).collect()} == alone.labels
+
+
+def test_what_cannot_be_indexed_is_told(session: SparkSession, cloud: str) -> None:
+    """The others are indexed; a kept column that is no number where one is asked for is refused."""
+    solr = nd.connect(cloud, "refusing")
+    nd.init(solr)
+    rows = [("1", "a b c", "5"), ("2", "d e f", "five"), (None, "g h i", "7"), ("4", None, "8")]
+    frame = session.createDataFrame(rows, "id string, text string, price_i string")
+    written = spark.write(frame, cloud, "refusing", keep="price_i")
+    assert (written.read, written.indexed, written.failed) == (4, 2, 2)
+    assert sorted(id for id, _ in written.errors) == ["", "2"]
+    reasons = " ".join(reason for _, reason in written.errors)
+    assert "the id is empty" in reasons
+    assert "price_i" in reasons
+    assert sorted(solr.ids()) == ["1", "4"]
+    assert solr.count(["price_i:5"]) == 1
+
+
+def test_a_wrong_place_is_told_before_the_executors_begin(
+    session: SparkSession, cloud: str
+) -> None:
+    """No collection, other settings, no such field, nothing there."""
+    frame = session.createDataFrame([("1", "a b c")], "id string, text string")
+    with pytest.raises(nd.CoreMissing):
+        spark.write(frame, cloud, "nowhere")
+    with pytest.raises(nd.CoreMissing):
+        spark.read(session, cloud, "nowhere")
+    solr = nd.connect(cloud, "settled")
+    nd.init(solr)
+    nd.index([("1", "a b c")], solr)
+    with pytest.raises(nd.SettingsError):
+        spark.write(frame, cloud, "settled", settings={"shingle_size": 7})
+    with pytest.raises(nd.SchemaError):
+        spark.read(session, cloud, "settled", fields="colour")
+    with pytest.raises(nd.SolrUnreachable):
+        spark.read(session, "http://127.0.0.1:9/solr", "x")
+
+
+def test_an_executor_that_dies_costs_nothing(session: SparkSession, tmp_path: Path) -> None:
+    """A worker that ends in the middle of its task: Spark repeats the task, with equal results."""
+    documents = drawn(300, seed=5)
+    frame = session.createDataFrame(documents, "id string, text string").repartition(4)
+    mark = str(tmp_path / "died")
+
+    def dying(batches: Any) -> Any:
+        for batch in batches:
+            if not os.path.exists(mark):
+                open(mark, "x").close()
+                os._exit(1)
+            yield batch
+
+    fragile = mapped(frame, dying, "id string, text string")
+    alone = {(pair.id, pair.other_id) for pair in nd.duplicates(documents, by="bands").pairs}
+    assert {(row.id, row.other_id) for row in spark.pairs(fragile).collect()} == alone
+    assert os.path.exists(mark)

