@@ -15,7 +15,7 @@ from typing import Any
 import neardup_solr as nd
 
 # What belongs to a collection, beside the functions; results are all other classes.
-OF_A_COLLECTION = ("connect", "Collection", "Names", "Access", "Settings")
+OF_A_COLLECTION = ("connect", "Collection", "Settings")
 LONGEST_DEFAULT = 40
 OURS = {getattr(nd, name).__module__ for name in nd.__all__}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from neardup_solr.errors import (
@@ -116,6 +116,9 @@ class Outages:
         """
         self.count += 1
         with self._lock:
+            # Of a cloud one node may be away, and the others answer.
+            with suppress(ServerError):
+                self.revive()
             if self.is_over():
                 return
             if self._given_up is not None:  # another thread has waited as long as it may
