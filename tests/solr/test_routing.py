@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import random
 
+import pytest
+
 import neardup_solr as nd
 from neardup_solr.solr import collection
 from neardup_solr.solr.answers import answer
@@ -66,3 +68,18 @@ def test_what_a_leader_refuses_is_told(cloud: str) -> None:
     assert [one.id for one in taken.refused] == ["7"]
     solr.commit()
     assert solr.count() == 19
+
+
+def test_other_settings_in_another_shard_are_refused(cloud: str) -> None:
+    """As they are on one core: signatures of different settings say nothing of each other."""
+    solr = collection.open_collection(cloud, "mixed")
+    nd.init(solr, shards=4)
+    fingerprints = [nd.Settings(seed=seed).fingerprint for seed in (1, 2)]
+    documents = [{"id": f"{n}", "content": "x", "signature_settings": fingerprints[n % 2]}
+                 for n in range(2)]  # fmt: skip
+    assert solr.add(documents) == ()
+    solr.commit()
+    with pytest.raises(nd.SettingsError, match="settings"):
+        nd.search(solr, text="x", by="bands")
+    with pytest.raises(nd.SettingsError, match="settings"):
+        nd.index([("3", "a b c")], solr)
