@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     OnBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     OnTable = Callable[[pa.Table], pa.Table]
+    OnTables = Callable[[pa.Table, pa.Table], pa.Table]
 
 ATTEMPTS = 4  # at a task, as on a cluster
 INSTALL = 'pip install "neardup-solr[spark]"'
@@ -82,6 +83,14 @@ def grouped(frame: DataFrame, by: str, function: OnTable, schema: str) -> DataFr
     """A DataFrame with what a function makes of each group of rows that agree in a column."""
     with _quietly():
         return frame.groupBy(by).applyInArrow(function, schema)
+
+
+def cogrouped(
+    frame: DataFrame, other: DataFrame, by: str, function: OnTables, schema: str
+) -> DataFrame:
+    """A DataFrame with what a function makes of the groups of two that agree in a column."""
+    with _quietly():
+        return frame.groupBy(by).cogroup(other.groupBy(by)).applyInArrow(function, schema)
 
 
 @contextmanager

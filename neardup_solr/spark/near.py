@@ -11,7 +11,7 @@ from neardup_solr.choices import MeasureName
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import Settings, settings_of
-from neardup_solr.spark.local import grouped, mapped
+from neardup_solr.spark.local import cogrouped, grouped, mapped
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -21,6 +21,7 @@ _PAIRS = "id string, other_id string, similarity double, distance int, shared in
 SPLIT = 4_000_000  # documents whose keys of a band one task joins, 100 MB
 PARTS = 64  # tasks that make the pairs of all bands distinct
 ON_DRIVER = 20_000_000  # pairs
+BLOCK = 1 << 15  # pairs whose texts one task holds
 ROUNDS = 100  # of linking; a chain of 2**n documents takes about n
 
 
@@ -91,7 +92,8 @@ def pairs(
 
     The columns are `id`, `other_id` (in natural order), `similarity`, `distance` (null if the
     measure has none) and `shared`, the number of bands in common. Arguments mean what they mean for
-    `duplicates` and `candidates`. The DataFrame is read twice: what takes long to make, cache.
+    `duplicates` and `candidates`. The candidates are found before this returns, and compared when
+    the result is asked for; the DataFrame is read for each: what takes long to make, cache.
 
     Raises ArgumentError if a column is missing, or an argument is impossible: the measure "aligned"
     needs words counted over all documents, which this does not do. If an id comes more than once,
@@ -105,13 +107,16 @@ def pairs(
     made = settings_of(settings) or Settings()
     verification = Verification(measure=measure, limits=limits, settings=made)
     hashed = _hashed(frame, id, text)
-    found = _band_pairs(hashed, made, cap, documents).cache()
-    wanted = found.select(found.a.alias("h")).union(found.select(found.b)).distinct()
-    involved = hashed.join(wanted, "h", "left_semi")
+    blocks, wanted = _blocks(_band_pairs(hashed, made, cap, documents))
+    involved = hashed.join(wanted.select("h").distinct(), "h", "left_semi")
     forms = mapped(involved, verification.prepared, "h long, id string, form string")
-    both = found.join(_side(forms, "a"), "a").join(_side(forms, "b"), "b")
-    compared = both.select("a_id", "a_form", "b_id", "b_form", "shared")
-    return mapped(compared, verification.near, _PAIRS)
+    return cogrouped(
+        forms.join(wanted, "h"),
+        blocks,
+        "block",
+        lambda texts, pairs: verification.near(texts, pairs),
+        _PAIRS,
+    )
 
 
 def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
@@ -178,6 +183,30 @@ def _linked(edges: DataFrame) -> DataFrame:
         before = state
     roots = known.select(f.col("v").alias("node"), f.col("v").alias("root")).distinct()
     return known.select(f.col("u").alias("node"), f.col("v").alias("root")).union(roots)
+
+
+def _blocks(found: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """Pairs in blocks that are compared at once, and which documents (`h`) each block needs.
+
+    On the driver, pairs of the same documents are brought together, so that most texts are needed
+    once. Too many pairs for it are parted by their first document.
+    """
+    from pyspark.sql import functions as f
+
+    from neardup_solr.spark.work import blocked
+
+    found = found.cache()
+    count = found.count()
+    if count <= ON_DRIVER:
+        pairs, wanted = blocked(found.toArrow(), BLOCK)
+        found.unpersist()
+        session = found.sparkSession
+        return session.createDataFrame(pairs), session.createDataFrame(wanted)
+    parted = found.withColumn(
+        "block", f.pmod(f.xxhash64("a"), f.lit(1 + count // BLOCK)).cast("int")
+    )
+    sides = [parted.select("block", parted[side].alias("h")) for side in ("a", "b")]
+    return parted, sides[0].union(sides[1]).distinct()
 
 
 def _band_pairs(

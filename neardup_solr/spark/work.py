@@ -17,13 +17,18 @@ from neardup_solr.candidates.by_band import Joining, components, key_candidates
 from neardup_solr.errors import SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, measure_named
+from neardup_solr.measures.arrays import Pairs
 from neardup_solr.minhash import encode, entries, sign
-from neardup_solr.records import Document, natural
+from neardup_solr.records import Document, natural, ordered
 from neardup_solr.settings import Settings
 
 Hashes = NDArray[np.uint64]
+Places = NDArray[np.int64]
 _OF_IDS = -1  # the bucket of ids, in which repeated ones meet
-AT_ONCE = 10_000  # rows of a batch that is made here
+_NEAR = pa.schema([
+    ("id", pa.string()), ("other_id", pa.string()), ("similarity", pa.float64()),
+    ("distance", pa.int32()), ("shared", pa.int32()),
+])  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,32 +115,30 @@ class Verification:
             columns = [batch.column(0), batch.column(1), pa.array(forms, pa.string())]
             yield pa.RecordBatch.from_arrays(columns, ["h", "id", "form"])
 
-    def near(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The pairs (id, form, other id, other form, shared) that are within the limits."""
+    def near(self, texts: pa.Table, pairs: pa.Table) -> pa.Table:
+        """The pairs (a, b, shared) of a block that are within the limits, by the texts it needs.
+
+        A text has a hash, an id and what is compared.
+        """
         comparer = Comparer(
             measure=measure_named(self.measure), limits=self.limits, settings=self.settings
         )
-        for batch in batches:
-            ids, forms, others, other_forms, shared = (column.to_pylist() for column in batch)
-            number: dict[str, int] = {}
-            texts: list[str] = []
-            for id, form in zip((*ids, *others), (*forms, *other_forms), strict=True):
-                if number.setdefault(id, len(texts)) == len(texts):
-                    texts.append(form)
-            pairs = np.array([[number[id] for id in ids], [number[id] for id in others]]).T
-            pairs = pairs.reshape(-1, 2).astype(np.uint32)
-            compared = comparer.compare_texts(texts, pairs)
-            distances, similarities, is_near = (column.tolist() for column in compared)
-            rows = [
-                (*_ordered(ids[at], others[at]), similarities[at],
-                 None if distances[at] < 0 else distances[at], shared[at])
-                for at in range(len(ids)) if is_near[at] and ids[at] != others[at]
-            ]  # fmt: skip
-            columns = zip(*rows, strict=True) if rows else [[]] * 5
-            kinds = (pa.string(), pa.string(), pa.float64(), pa.int32(), pa.int32())
-            arrays = [pa.array(list(c), kind) for c, kind in zip(columns, kinds, strict=True)]
-            names = ["id", "other_id", "similarity", "distance", "shared"]
-            yield pa.RecordBatch.from_arrays(arrays, names)
+        texts = texts.combine_chunks().sort_by("h")
+        hashes = texts.column("h").to_numpy()
+        ids, forms = texts.column("id").to_pylist(), texts.column("form").to_pylist()
+        ends = [pairs.column(side).to_numpy() for side in ("a", "b")]
+        numbers, places = _found(hashes, *ends)
+        shared = pairs.column("shared").to_numpy()[places].tolist()
+        compared = comparer.compare_texts(forms, numbers)
+        distances, similarities, is_near = (column.tolist() for column in compared)
+        rows = [
+            (*ordered(ids[one], ids[other]), similarities[at],
+             None if distances[at] < 0 else distances[at], shared[at])
+            for at, (one, other) in enumerate(numbers.tolist())
+            if is_near[at] and ids[one] != ids[other]
+        ]  # fmt: skip
+        columns = zip(*rows, strict=True) if rows else [[]] * len(_NEAR)
+        return pa.table([list(column) for column in columns], schema=_NEAR)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,6 +160,48 @@ class Fields:
             jsons = [json.decode() for json, _ in encode.encoded(made, self.settings)]
             arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
             yield pa.RecordBatch.from_arrays(arrays, ["id", "document"])
+
+
+def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
+    """Pairs (a, b, shared) in blocks of a `size`, and the documents that each block needs.
+
+    Pairs of documents that are connected stand together.
+    """
+    ends = np.stack([pairs.column(side).to_numpy() for side in ("a", "b")], axis=1)
+    nodes, places = np.unique(ends, return_inverse=True)
+    numbers = places.reshape(-1, 2).astype(np.uint32)
+    labels = components(len(nodes), numbers)[numbers[:, 0]] if len(numbers) else numbers[:, 0]
+    order = np.lexsort((numbers[:, 1], numbers[:, 0], labels))
+    block = np.empty(len(order), dtype=np.int32)
+    block[order] = np.arange(len(order)) // size
+    needed = np.unique(
+        np.stack([np.repeat(block, 2).astype(np.int64), places.reshape(-1)], axis=1), axis=0
+    )
+    wanted = {"block": pa.array(needed[:, 0], pa.int32()), "h": pa.array(nodes[needed[:, 1]])}
+    return pairs.append_column("block", pa.array(block)), pa.table(wanted)
+
+
+def _found(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places]:
+    """The pairs of row numbers whose hashes are those of pairs, and which pair each is.
+
+    `hashes` are sorted. Two documents with the same hash make several pairs of one.
+    """
+    begins = [np.searchsorted(hashes, one) for one in (first, second)]
+    counts = [
+        np.searchsorted(hashes, one, side="right") - begin
+        for one, begin in zip((first, second), begins, strict=True)
+    ]
+    numbers = np.stack(begins, axis=1).astype(np.uint32)
+    if (counts[0] == 1).all() and (counts[1] == 1).all():
+        return numbers, np.arange(len(first))
+    rows = [
+        (begins[0][at] + one, begins[1][at] + other, at)
+        for at in range(len(first))
+        for one in range(counts[0][at])
+        for other in range(counts[1][at])
+    ]
+    made = np.array(rows, dtype=np.int64).reshape(-1, 3)
+    return made[:, :2].astype(np.uint32), made[:, 2]
 
 
 def documents(batch: pa.RecordBatch) -> Iterator[Document]:
@@ -193,10 +238,6 @@ def roots(edges: pa.Table) -> dict[str, pa.Array]:
     nodes, places = np.unique(ends, return_inverse=True)
     found = components(len(nodes), places.reshape(-1, 2).astype(np.uint32))
     return {"node": pa.array(nodes), "root": pa.array(nodes[found])}
-
-
-def _ordered(id: str, other_id: str) -> tuple[str, str]:
-    return (id, other_id) if natural(id) <= natural(other_id) else (other_id, id)
 
 
 def _texts(column: pa.Array) -> list[str]:

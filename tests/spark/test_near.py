@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 import neardup_solr as nd
 from neardup_solr import spark
+from neardup_solr.measures import Limits
 from neardup_solr.minhash import encode
 from neardup_solr.records import natural
 from neardup_solr.spark import near, work
@@ -84,6 +86,33 @@ def test_a_band_may_be_parted(
     alone = nd.duplicates(documents, by="bands", settings=settings)
     found = spark.pairs(frame, settings=settings)
     assert {row[:2] for row in rows(found)} == {(one.id, one.other_id) for one in alone.pairs}
+
+
+@pytest.mark.parametrize("on_driver", [near.ON_DRIVER, 0])
+def test_pairs_may_be_compared_in_blocks(
+    frame: DataFrame,
+    documents: list[tuple[str, str]],
+    on_driver: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Of few pairs each, made by the driver or by the executors."""
+    monkeypatch.setattr(near, "BLOCK", 20)
+    monkeypatch.setattr(near, "ON_DRIVER", on_driver)
+    alone = nd.duplicates(documents, by="bands")
+    expected = {tuple(getattr(pair, name) for name in PAIRS) for pair in alone.pairs}
+    assert rows(spark.pairs(frame)) == expected
+
+
+def test_two_ids_of_one_hash_are_told_apart() -> None:
+    """Their documents are both compared, each by its own text."""
+    texts = pa.table({
+        "h": [5, 5, 9], "id": ["1", "2", "3"],
+        "form": ["a b c d e f", "q r s t u v", "a b c d e f"],
+    })  # fmt: skip
+    pairs = pa.table({"a": [5], "b": [9], "shared": pa.array([42], pa.int32())})
+    verification = work.Verification(measure="words", limits=Limits(), settings=nd.Settings())
+    found = verification.near(texts, pairs).to_pylist()
+    assert [(one["id"], one["other_id"], one["shared"]) for one in found] == [("1", "3", 42)]
 
 
 def test_candidates_share_a_band(frame: DataFrame, documents: list[tuple[str, str]]) -> None:
