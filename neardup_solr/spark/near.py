@@ -206,7 +206,8 @@ def _blocks(found: DataFrame) -> tuple[DataFrame, DataFrame]:
         "block", f.pmod(f.xxhash64("a"), f.lit(1 + count // BLOCK)).cast("int")
     )
     sides = [parted.select("block", parted[side].alias("h")) for side in ("a", "b")]
-    return parted, sides[0].union(sides[1]).distinct()
+    # Renamed, or Spark would take its columns for those of the pairs.
+    return parted, sides[0].union(sides[1]).distinct().toDF("block", "h")
 
 
 def _band_pairs(
