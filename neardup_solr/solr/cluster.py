@@ -68,9 +68,9 @@ def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster |
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
         told = answer(session.once("GET", f"{base}/admin/collections", params=params))
-    except SolrError:
-        return None
-    return understood(told.get("cluster"), collection, urlsplit(base).scheme)
+        return understood(told.get("cluster"), collection, urlsplit(base).scheme)
+    except (SolrError, AttributeError, KeyError, TypeError):
+        return None  # without that, everything goes to the address that was given
 
 
 def understood(told: Any, collection: str, scheme: str) -> Cluster | None:

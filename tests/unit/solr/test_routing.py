@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from neardup_solr.solr.cluster import Cluster, Shard, understood
+from neardup_solr.solr.cluster import Cluster, Shard, cluster_of, understood
+from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.nodes import Nodes
 from neardup_solr.solr.routing import Range, hash_of
+from tests.faults.scripted import Answer, answering
 
 ONE, TWO = "http://a:8983/solr", "http://b:8983/solr"
 
@@ -96,6 +98,21 @@ def test_other_routers_are_left_to_solr() -> None:
     alias = understood(told(name="compositeId"), "an alias", "http")
     assert alias == Cluster(nodes=(ONE,))
     assert understood("no cluster", "jobs", "http") is None
+
+
+@pytest.mark.parametrize(
+    "cluster",
+    [b"7", b"[]", b'{"collections": {"x": {"shards": []}}}', b'{"live_nodes": 3}',
+     b'{"collections": {"x": {"shards": {"s": {"state": "active", "replicas": {"r": {"state":'
+     b'"active", "node_name": "a"}}}}}}, "live_nodes": ["a"]}'],
+)  # fmt: skip
+def test_what_is_no_cluster_is_none(cluster: bytes) -> None:
+    """A server that answers something else is not asked for its leaders."""
+    body = b'{"responseHeader": {"status": 0}, "cluster": %s}' % cluster
+    with answering(Answer(body=body)) as (address, _):
+        solr = open_collection(address, "x")
+        found = cluster_of(solr.session, solr.base, "x")
+    assert found is None or not found.shards
 
 
 def nodes(given: str, *others: str, has_secrets: bool = False) -> list[str]:
