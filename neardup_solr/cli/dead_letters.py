@@ -157,10 +157,9 @@ def _target(job: Path | None, solr: str | None, collection: str | None) -> Colle
 
 def _is_embedded(work: Work) -> bool:
     """Whether a job is of the embedded Solr, which may have to be started for it."""
-    from neardup_solr.embedded import layout
+    from neardup_solr import embedded
 
-    state = layout.recall(layout.layout())
-    return state is not None and work.server == f"http://127.0.0.1:{state.port}/solr"
+    return work.server in embedded.addresses()
 
 
 def _say_where(found: Mapping[Path, Sequence[nd.Letter]], whose: str) -> None:

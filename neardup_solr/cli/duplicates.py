@@ -349,10 +349,10 @@ def _check(
 
 def _check_named() -> None:
     """Refuse to fetch the embedded Solr where it was never used: nothing can be in it."""
-    from neardup_solr.embedded.layout import layout
+    from neardup_solr import embedded
     from neardup_solr.verbs.connect import ADDRESS
 
-    if not os.environ.get(ADDRESS) and not layout().solr_home.exists():
+    if not os.environ.get(ADDRESS) and not embedded.is_known():
         raise typer.BadParameter("name a file, or a collection with -c")
 
 

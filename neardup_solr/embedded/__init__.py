@@ -5,10 +5,12 @@
 
 from neardup_solr.embedded.layout import SOLR_VERSION
 from neardup_solr.embedded.lifecycle import (
+    addresses,
     cores,
     credentials,
     data,
     follow,
+    is_known,
     logs,
     reset,
     running,
@@ -22,10 +24,12 @@ from neardup_solr.embedded.server import Server
 __all__ = [
     "SOLR_VERSION",
     "Server",
+    "addresses",
     "cores",
     "credentials",
     "data",
     "follow",
+    "is_known",
     "logs",
     "reset",
     "running",

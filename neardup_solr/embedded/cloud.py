@@ -51,7 +51,8 @@ def started(place: Layout, count: int, heap: str, port: int | None, tell: Tell) 
     """The cloud with all of its nodes, of which those that do not run are started.
 
     `port` is that of the first node, and those after it are of the others; nodes that were started
-    before keep theirs. Raises ServerError if a node cannot be started.
+    before keep theirs. `tell` gets a line about another node that cannot be started. Raises
+    ServerError if the first cannot be.
     """
     nodes = places(place, count)
     ports = _ports(nodes, port)
@@ -66,10 +67,19 @@ def started(place: Layout, count: int, heap: str, port: int | None, tell: Tell) 
         return server.launched(node, heap, free, tell, properties=_COMMON | roles[number])
 
     first = up(0)
+
+    def tried(number: int) -> Server | None:
+        try:
+            return up(number)
+        except ServerError as error:
+            tell(f"Node {number + 1} does not run: {error}")
+            return None
+
     with ThreadPoolExecutor(max_workers=max(1, count - 1)) as pool:
-        all_of_them = [first, *pool.map(up, range(1, count))]
-    _wait_until_joined(all_of_them)
-    return _as_one(all_of_them)
+        others = list(pool.map(tried, range(1, count)))
+    running = [first, *(node for node in others if node is not None)]
+    _wait_until_joined(running)
+    return _as_one(running)
 
 
 def stopped(place: Layout, count: int, timeout: float) -> bool:

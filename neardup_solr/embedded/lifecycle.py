@@ -77,15 +77,32 @@ def start(
     with turn(place, tell):
         count = _settled(place, cloud)
         if count:
-            if password:
-                reason = "a cloud on this machine asks for no password"
-                raise ArgumentError(reason, "leave `password` or `cloud` out")
-            return clouds.started(place, count, size, port, tell)
+            _require_open(place, password)
+            started = clouds.started(place, count, size, port, tell)
+            _remember_size(place, count)
+            return started
         if there := server.found(place) or server.adopted(place, tell):
             return there
         if password is not None:
             secured.choose(place, asked=password)
-        return server.launched(place, size, lambda: _port(place, port, tell), tell)
+        alone = server.launched(place, size, lambda: _port(place, port, tell), tell)
+        _remember_size(place, 0)
+        return alone
+
+
+def _require_open(place: Layout, password: bool | None) -> None:
+    """Refuse a cloud in the place of a Solr that asks for a password, as it asks for none."""
+    if password or (password is None and not _size(place) and place.password.is_file()):
+        step = "leave `password` out"
+        if not password:
+            step = "if that is right, say so: neardup solr start --no-password --cloud N"
+        raise ServerError("a cloud on this machine asks for no password", step)
+
+
+def _remember_size(place: Layout, count: int) -> None:
+    """Remember, once it runs, whether it is a cloud."""
+    if _size(place) != count:
+        remember(place, replace(recall(place) or State(port=0), cloud=count))
 
 
 def _size(place: Layout) -> int:
@@ -113,13 +130,17 @@ def _settled(place: Layout, asked: int | None) -> int:
     if any(any(process.strays(node)) for node in _places(place)) and not 0 < before < (asked or 0):
         other = f"as a cloud of {_nodes(before)}" if before else "as a Solr of its own"
         raise ServerError(f"the embedded Solr runs {other}", "stop it first: neardup solr stop")
-    there = len(list(place.cloud.glob("[0-9]*")))
+    there = _nodes_there(place)
     if asked and asked < there:
         reason = f"the cloud has {_nodes(there)}, and their documents"
         step = f"start all of them (--cloud {there}), or delete them: neardup solr reset"
         raise ServerError(reason, step)
-    remember(place, replace(recall(place) or State(port=0), cloud=asked))
     return asked or 0
+
+
+def _nodes_there(place: Layout) -> int:
+    """How many nodes have a folder."""
+    return len(list(place.cloud.glob("[0-9]*")))
 
 
 def _nodes(count: int) -> str:
@@ -157,8 +178,10 @@ def stop(*, timeout: float = 30.0, tell: Tell = to_stderr) -> bool:
 
 
 def _stopped(place: Layout, timeout: float) -> bool:
-    size = _size(place)
-    return clouds.stopped(place, size, timeout) if size else server.stopped(place, timeout)
+    # Nodes may run without being remembered, if their start was interrupted.
+    nodes = _nodes_there(place)
+    was_cloud = clouds.stopped(place, nodes, timeout) if nodes else False
+    return server.stopped(place, timeout) or was_cloud
 
 
 def reset(*, tell: Tell = to_stderr) -> None:
@@ -175,13 +198,25 @@ def reset(*, tell: Tell = to_stderr) -> None:
         state = recall(place)
         with writing(place.server):
             if state is not None and state.cloud:
-                shutil.rmtree(place.cloud, ignore_errors=False)
+                if place.cloud.exists():
+                    shutil.rmtree(place.cloud)
                 remember(place, replace(state, cloud=0))
                 return
             for folder in (place.solr_home, place.logs, place.webapp, place.temporary):
                 if folder.exists():
                     shutil.rmtree(folder)
             place.state.unlink(missing_ok=True)
+
+
+def addresses() -> list[str]:
+    """The addresses of the embedded Solr, or of the nodes of its cloud, whether they run or not."""
+    states = map(recall, _places(layout()))
+    return [f"http://{process.HOST}:{state.port}/solr" for state in states if state is not None]
+
+
+def is_known() -> bool:
+    """Whether an embedded Solr has ever been started."""
+    return any(place.solr_home.exists() for place in _places(layout()))
 
 
 def cores(of: Server) -> dict[str, int] | None:

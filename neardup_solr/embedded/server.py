@@ -169,6 +169,8 @@ def prepare(place: Layout, *, is_node: bool = False) -> None:
     """Lay out Solr's home afresh from solr_config; the cores stay as they are."""
     source = solr_config()
     with writing(place.server):
+        if is_node:
+            place.cloud.mkdir(mode=0o700, parents=True, exist_ok=True)
         shutil.rmtree(place.temporary, ignore_errors=True)
         for folder in (place.temporary, place.logs, place.cores, place.webapp / "WEB-INF"):
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

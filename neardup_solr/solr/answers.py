@@ -71,7 +71,13 @@ _DISTURBED = (
     "SolrCore is",
 )
 # These name a document, whose values they repeat.
-_OF_DOCUMENT = ("ERROR: [doc=", "version conflict", "Document contains", "Document is missing")
+_OF_DOCUMENT = (
+    "ERROR: [doc=",
+    "version conflict",
+    "Document contains",
+    "Document is missing",
+    "Exception writing document id",
+)
 _HALTED = (
     "No space left on device",
     "not enough space on the disk",

@@ -80,8 +80,10 @@ def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
     live = [one for one in told.get("live_nodes", ()) if isinstance(one, str)]
     nodes = tuple(f"{scheme}://{address_of(one)}" for one in live)
     collections = told.get("collections")
-    # An alias may stand for several; then Solr sends each document where it belongs.
-    one = collections.get(collection) if isinstance(collections, Mapping) else None
+    listed = collections if isinstance(collections, Mapping) else {}
+    is_alias = collection not in listed
+    # Of an alias for several, Solr knows where each document belongs.
+    one = next(iter(listed.values()), None) if len(listed) == 1 else listed.get(collection)
     if not isinstance(one, Mapping):
         return Cluster(nodes=nodes)
     shards = tuple(_shards(one, frozenset(live)))
@@ -91,7 +93,8 @@ def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
     return Cluster(
         nodes=nodes,
         shards=shards,
-        by_id=router.get("name") == COMPOSITE and not has_field,
+        # An alias may be a routed one, which looks at the documents itself.
+        by_id=router.get("name") == COMPOSITE and not has_field and not is_alias,
         by_hand=router.get("name") == IMPLICIT and not has_field,
     )
 

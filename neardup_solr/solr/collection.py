@@ -150,24 +150,44 @@ class Collection:
         documents (400, if no tolerant chain names that one), is sent again in halves; a single
         document is refused.
         """
-        places = self._leaders.places(ids) if ids else None
-        if not places:
-            return self._take(documents, None)
-        parts = {leader: [documents[at] for at in those] for leader, those in places.items()}
-        if len(parts) == 1:
-            return self._take(documents, *parts)
-        with ThreadPoolExecutor(len(parts)) as pool:
-            return reduce(or_, pool.map(self._take, parts.values(), parts))
+        sent = list(documents)
+        parts = self._leaders.places(ids) if ids else None
+        if not parts:
+            return self._take(sent, ids)
+        own = [
+            (leader, [sent[at] for at in those], [ids[at] for at in those] if ids else None)
+            for leader, those in parts.items()
+        ]
+        if len(own) == 1:
+            return self._take(own[0][1], own[0][2], own[0][0])
+        with ThreadPoolExecutor(len(own)) as pool:
+            return reduce(or_, pool.map(lambda part: self._take(part[1], part[2], part[0]), own))
 
-    def _take(self, documents: Sequence[bytes | Mapping[str, Any]], leader: str | None) -> Taken:
-        """Send documents to a leader, or to any node if there is none or it does not take them."""
+    def _take(
+        self,
+        documents: Sequence[bytes | Mapping[str, Any]],
+        ids: Sequence[str] | None = None,
+        leader: str | None = None,
+    ) -> Taken:
+        """Send documents to a leader, or to any node if there is none or it does not take them.
+
+        Nodes of a cloud that pass documents on do not tell their versions, and may lose them with a
+        success: so those have to become newer than they were.
+        """
+        named = dict(zip(map(id, documents), ids, strict=True)) if ids else {}
 
         def send(part: Sequence[bytes | Mapping[str, Any]]) -> Taken:
             body = b"[" + b",".join(map(self._json_of, part)) + b"]"
             decoded = self._at_leader(leader, body) if leader else None
+            least: dict[str, int] = {}
             if decoded is None:
+                if self.session.nodes.is_cloud and named:
+                    sent = [named[id(one)] for one in part]
+                    before = self.versions(sent)
+                    least = {one: before.get(one, 0) + 1 for one in sent}
                 decoded = self.post("update", body, params=_WITH_VERSIONS)
-            return Taken(refused=refused_by(self.url, decoded), versions=versions_in(decoded))
+            versions = {**least, **versions_in(decoded)}
+            return Taken(refused=refused_by(self.url, decoded), versions=versions)
 
         def refused(one: bytes | Mapping[str, Any], error: SolrAnswerError) -> Taken:
             named = orjson.loads(one) if isinstance(one, bytes) else one
@@ -179,10 +199,11 @@ class Collection:
         """What a leader answers to documents; None if it is none any more, or does not answer."""
         url = f"{leader}/update"
         try:
-            return answer(
-                self.session.once("POST", url, data=body, headers=_JSON, params=_WITH_VERSIONS)
+            sent = self.session.once(
+                "POST", url, data=body, headers=_JSON, params=_WITH_VERSIONS, as_is=True
             )
-        except (SolrUnreachable, SolrAnswerError) as error:
+            return answer(sent)
+        except (SolrUnreachable, SolrAnswerError, CoreMissing) as error:
             if isinstance(error, SolrHalted) or getattr(error, "status", 0) in _ONES_FAULT:
                 raise
             self._leaders.forget()
@@ -268,24 +289,36 @@ class Collection:
         request = query.by_ids(ids) | {"filter": newer, "limit": 0}
         return int(self.ask(query.of_leaders(request), _DOCS)["response"]["numFound"])
 
-    def copies(self, ids: Sequence[str]) -> int | None:
-        """How many replicas of each shard a search finds these documents in, the leader included.
+    def copies(self, required: Mapping[str, int]) -> int | None:
+        """How many replicas of each shard have these documents, by id in this version or later.
 
-        The smallest number over the shards of a SolrCloud; None if there is no such number.
+        It is the smallest number over the shards of a SolrCloud, the leader included; 0 if a leader
+        lacks one or does not answer, None if the cluster does not tell of its replicas.
         """
-        body = orjson.dumps(self.names.request(query.by_ids(ids) | {"limit": 0}))
-        params = {**_SELECT, "distrib": "false"}
+        ids = list(required)
 
-        def found(replica: str) -> int:
+        def has(replica: str) -> Mapping[str, int] | None:
             try:
-                sent = self.session.once(
-                    "POST", f"{replica}/select", data=body, headers=_JSON, params=params
-                )
-                return int(answer(sent, _DOCS)["response"]["numFound"])
-            except (SolrUnreachable, SolrAnswerError):
-                return -1
+                return self._versions_at(replica, ids)
+            except (SolrUnreachable, SolrAnswerError, CoreMissing):
+                return None
 
-        return self._leaders.copies(ids, found)
+        return self._leaders.copies(required, has)
+
+    def _versions_at(self, replica: str, ids: Sequence[str]) -> dict[str, int]:
+        """The versions of documents that a replica has; it is asked by the node we talk to."""
+        found: dict[str, int] = {}
+        for at in range(0, len(ids), PAGE):
+            page = ids[at : at + PAGE]
+            request = query.by_ids(page) | {"fields": [ID, VERSION], "limit": len(page)}
+            request["params"] = {**request["params"], "shards": replica}
+            body = orjson.dumps(self.names.request(request))
+            url = f"{self.url}/select"
+            told = self.session.once("POST", url, data=body, headers=_JSON, params=_SELECT)
+            rows = answer(told, _DOCS)["response"]["docs"]
+            found |= {one[ID]: one.get(VERSION, 0)
+                      for one in self.names.logical_all(rows, [ID, VERSION])}  # fmt: skip
+        return found
 
     def require_placed(self, min_replicas: int = 1) -> None:
         """Refuse a collection in which Solr cannot know where our documents belong.

@@ -8,7 +8,7 @@ fails, they go to any node, as Solr does right whatever we believe.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LASTS = 10.0  # seconds until the cluster is asked anew: a leader may have changed
 
 
-@dataclass(slots=True)
+@dataclass
 class Leaders:
     """What is known of the leaders of the collection `name` of the Solr at `base`."""
 
@@ -33,11 +33,9 @@ class Leaders:
     _asked: float = field(default=-LASTS)
 
     def learn(self) -> None:
-        """Learn whether the server is a cloud, and by which nodes it can be reached."""
-        cluster = self._ask()
-        self.session.nodes.is_cloud = cluster is not None
-        if cluster is not None:
-            self.session.nodes.learn(cluster.nodes)
+        """Learn the nodes of a server that has said that it is one of a cloud."""
+        self.session.nodes.is_cloud = True
+        self._ask()
 
     def places(self, ids: Sequence[str]) -> dict[str, list[int]] | None:
         """The places of ids by the leader they go to; None if they may go to any node."""
@@ -60,7 +58,12 @@ class Leaders:
 
         Raises SettingsError, and ArgumentError if the shards do not have so many replicas.
         """
-        cluster = self._ask() if self.session.nodes.is_cloud else None
+        is_cloud = self.session.nodes.is_cloud
+        cluster = self._ask() if is_cloud else None
+        if is_cloud and cluster is None and replicas > 1:
+            reason = f"the cluster does not tell of the replicas of {self.name!r}"
+            raise SettingsError(reason, "let this user read the cluster status, or leave"
+                                " `min_replicas` out")  # fmt: skip
         if cluster is not None and cluster.by_hand:
             reason = f"the collection {self.name!r} has the router 'implicit', by which the sender"
             step = "index into one with the usual router, which neardup init creates"
@@ -73,22 +76,30 @@ class Leaders:
             "give fewer, or add replicas",
         )
 
-    def copies(self, ids: Sequence[str], count: Callable[[str], int]) -> int | None:
-        """How many replicas of a shard have at least as many of some documents as its leader.
+    def copies(
+        self, required: Mapping[str, int], has: Callable[[str], Mapping[str, int] | None]
+    ) -> int | None:
+        """How many replicas of a shard have its documents in the versions that are required.
 
-        It is the smallest number over all shards; `count` asks a replica, by its address, how many
-        of the documents it has. None if the cluster does not tell, 0 if a shard has no leader.
+        `has` tells the versions of the documents that a replica has, by its address; None if it
+        does not answer. It is the smallest number over all shards, 0 if the leaders lack one; None
+        if the cluster does not tell.
         """
         cluster = self._ask()
         if cluster is None or not cluster.shards:
             return None
-        least = []
+        least, there = [], set[str]()
         for shard in cluster.shards:
-            if shard.leader is None:
+            of_leader = has(shard.leader) if shard.leader is not None else None
+            if of_leader is None:
                 return 0
-            most = count(shard.leader)
-            least.append(sum(count(one) >= most for one in shard.replicas))
-        return min(least)
+            own = {id for id, version in of_leader.items() if version >= required[id]}
+            there |= own
+            found = [has(one) or {} for one in shard.replicas if one != shard.leader]
+            least.append(
+                1 + sum(all(one.get(id, -1) >= required[id] for id in own) for one in found)
+            )
+        return min(least) if len(there) == len(required) else 0
 
     def forget(self) -> None:
         """Ask for the leaders anew next time: one of them did not answer."""
@@ -97,4 +108,6 @@ class Leaders:
     def _ask(self) -> Cluster | None:
         self._cluster = cluster_of(self.session, self.base, self.name)
         self._asked = time.monotonic()
+        if self._cluster is not None:
+            self.session.nodes.learn(self._cluster.nodes)
         return self._cluster

@@ -37,29 +37,38 @@ class Nodes:
 
     def may_have(self, address: str) -> bool:
         """Whether requests may go to an address that the cluster names."""
-        own, other = urlsplit(self.given), urlsplit(address)
-        if own.scheme != other.scheme:
+        if not self.given or address == self.given or address.startswith(f"{self.given}/"):
+            return True
+        try:
+            own, other = urlsplit(self.given), urlsplit(address)
+            if own.scheme != other.scheme:
+                return False
+            is_near = is_loopback(own.hostname or "")
+            is_private = own.scheme == "https" or not is_near or is_loopback(other.hostname or "")
+        except ValueError:  # it is no address
             return False
-        is_near = is_loopback(own.hostname or "")
-        is_private = own.scheme == "https" or not is_near or is_loopback(other.hostname or "")
         return is_private or not self.has_secrets
+
+    def is_elsewhere(self, address: str) -> bool:
+        """Whether an address is on another host than the one that was given, or of another kind."""
+        own, other = urlsplit(self.given), urlsplit(address)
+        return bool(self.given) and (own.scheme, own.hostname) != (other.scheme, other.hostname)
 
     def in_turn(self, url: str) -> Iterator[str]:
         """The request's address at each node: at the one that answered last, then at the others."""
-        if not self._is_ours(url) or len(self._all) < 2:
+        nodes, now = self._all, self._now  # another thread may learn others
+        if not url.startswith(f"{self.given}/") or len(nodes) < 2:
             yield url
             return
-        at = self._all.index(self._now)
-        for node in (*self._all[at:], *self._all[:at]):
+        at = nodes.index(now) if now in nodes else 0
+        for node in (*nodes[at:], *nodes[:at]):
             yield node + url[len(self.given) :]
             if self._now == node:  # it did not answer
-                self._now = self._all[(self._all.index(node) + 1) % len(self._all)]
+                self.turn()
 
     def turn(self) -> None:
         """Ask another node next time: what is wrong may be wrong with this one alone."""
         if len(self._all) < 2:
             return
-        self._now = self._all[(self._all.index(self._now) + 1) % len(self._all)]
-
-    def _is_ours(self, url: str) -> bool:
-        return url.startswith(f"{self.given}/")
+        nodes, now = self._all, self._now
+        self._now = nodes[(nodes.index(now) + 1) % len(nodes)] if now in nodes else nodes[0]

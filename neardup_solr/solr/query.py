@@ -28,7 +28,7 @@ SETTINGS_COUNTED = {
     "these": f"{{!term f=${_SETTINGS} v=$settings}}",
     "any": f"{{!lucene df=${_SETTINGS} v='[* TO *]'}}",
 }
-_LEADERS = {"shards.preference": "replica.leader:true", "shards.info": "true"}
+_LEADERS = {"shards.preference": "replica.leader:true", "shortCircuit": "false"}
 
 Request = dict[str, Any]
 
@@ -118,7 +118,7 @@ def by_ids(ids: Sequence[str]) -> Request:
 def of_leaders(request: Request) -> Request:
     """The same request, answered by the leaders of a SolrCloud's shards.
 
-    With `shards.info` a lone shard is not answered by whatever replica the asked node has.
+    Not even a lone shard is answered by whatever replica the node has that is asked.
     """
     params = {**request.get("params", {}), **_LEADERS}
     return {**request, "params": params}

@@ -134,11 +134,15 @@ class CheckedSession(requests.Session):
 
         return self._lasting(send)
 
-    def once(self, method: str, url: str, **kwargs: Any) -> requests.Response:
-        """As `request`, but sent once, whatever becomes of it."""
+    def once(
+        self, method: str, url: str, *, as_is: bool = False, **kwargs: Any
+    ) -> requests.Response:
+        """As `request`, but sent once, whatever becomes of it; `as_is` to this very address."""
         shown = redacted(url)
         self._require_open(shown)
-        return self._answered(shown, method, url, **kwargs | self._ruled(url))
+        ruled = kwargs | self._ruled(url)
+        received = (self._from_node if as_is else self._received)(shown, method, url, **ruled)
+        return self._checked(received, shown)
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""
@@ -154,7 +158,7 @@ class CheckedSession(requests.Session):
 
         def send() -> requests.Response:
             shown = redacted(url)
-            response = self._received(shown, "GET", url, **sent)
+            response = self._from_node(shown, "GET", url, **sent)
             if response.status_code != 200:
                 self._checked(response, shown)
             return response
@@ -203,7 +207,11 @@ class CheckedSession(requests.Session):
 
     def _probed(self, url: str, **params: str) -> dict[str, Any]:
         sent = self._ruled(url) | {"timeout": (CONNECT_SECONDS, PROBE_SECONDS)}
-        return answer(self._answered(url, "GET", url, params={**params, "wt": "json"}, **sent))
+        try:
+            return answer(self._answered(url, "GET", url, params={**params, "wt": "json"}, **sent))
+        except SolrError:
+            self.nodes.turn()  # the next one may be well
+            raise
 
     def _require_open(self, url: str) -> None:
         """Send no update to a Solr that is halted: a commit could lose what it had accepted."""
@@ -228,6 +236,22 @@ class CheckedSession(requests.Session):
             ruled["verify"] = self.verify
         return ruled
 
+    def _ruled_elsewhere(self, url: str) -> dict[str, Any]:
+        """What a request to another node of the cluster is sent with.
+
+        Raises SolrUnreachable for one that may not be asked, as a password goes along.
+        """
+        if not self.nodes.is_elsewhere(url):
+            return {}
+        if not self.nodes.may_have(url):
+            reason = "the cluster names this node, to which no password may go from your address"
+            step = "give the address of a node as the others reach it, by https://"
+            raise SolrUnreachable(redacted(url), reason, step)
+        ruled: dict[str, Any] = {"proxies": past_proxies(url)}
+        if self.auth is None and self.carrier is None:
+            ruled["auth"] = _nobody  # or requests would look for one in ~/.netrc
+        return ruled
+
     def _answered(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
         return self._checked(self._received(shown, *args, **kwargs), shown)
 
@@ -248,10 +272,13 @@ class CheckedSession(requests.Session):
         assert fault is not None
         raise fault
 
-    def _from_node(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
+    def _from_node(
+        self, shown: str, method: Any, url: Any, *args: Any, **kwargs: Any
+    ) -> requests.Response:
+        kwargs |= {"stream": True, **self._ruled_elsewhere(str(url))}
         send = super().request if self.carrier is None else self.carrier.request
         try:
-            response = send(*args, **kwargs | {"stream": True})
+            response = send(method, url, *args, **kwargs)
             if not kwargs.get("stream") or response.status_code != 200:
                 take_in(response, shown)
                 self._require_ended(response, shown)
@@ -337,6 +364,11 @@ class CheckedSession(requests.Session):
         if remedy := next_step(cause) or (_AGAIN if self.reached else None):
             return SolrUnreachable(shown, cause, remedy)
         return SolrUnreachable(shown, cause)
+
+
+def _nobody(request: PreparedRequest) -> PreparedRequest:
+    """No user and no password."""
+    return request
 
 
 def _forms(*credentials: str | bytes) -> tuple[str, ...]:

@@ -76,5 +76,5 @@ def _scheme(client: Any, root: str, missing: type[Exception]) -> str:
     try:
         content, _ = client.get(root + _PROPERTIES)
         return str(json.loads(content or b"{}").get("urlScheme", "http"))
-    except (missing, ValueError):
+    except (missing, ValueError, AttributeError):
         return "http"

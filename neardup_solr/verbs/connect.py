@@ -82,7 +82,7 @@ def connect(
     access = Access(embedded=embedded.credentials(running))
     target = open_collection(running.url, name, embedded=True, access=access)
     target.session.nodes.learn(running.nodes)
-    target.session.outages.revive = lambda: _revive(running.url, heap)
+    target.session.outages.revive = lambda: _revive(running.url, heap, is_cloud=bool(running.nodes))
     if create:
         from neardup_solr.files import solr_config
         from neardup_solr.solr import admin
@@ -92,14 +92,15 @@ def connect(
     return _named(target)
 
 
-def _revive(url: str, heap: str | None) -> None:
+def _revive(url: str, heap: str | None, *, is_cloud: bool) -> None:
     """Start the embedded Solr again if it has ended; raises ServerError if it cannot be."""
     from neardup_solr import embedded
 
     # At the same port: a Java that was killed may hold it a while longer.
-    if embedded.start(heap=heap, port=urlsplit(url).port).url != url:
-        reason = f"the embedded Solr is no longer at {url}, whose port is taken"
-        raise ServerError(reason, "run this again: it takes the new address")
+    found = embedded.start(heap=heap, port=urlsplit(url).port)
+    if found.url != url or bool(found.nodes) != is_cloud:
+        reason = f"the embedded Solr that was at {url} is no longer there"
+        raise ServerError(reason, "run this again: it takes the one that runs now")
 
 
 def _named(collection: Collection) -> Collection:

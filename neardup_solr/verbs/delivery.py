@@ -170,22 +170,25 @@ class Target:
         ids = list(stretch.documents)
         if not ids:
             return []
-        if stretch.again or self.collection.seen(ids, _oldest(stretch)) < len(ids):
+        oldest = _oldest(stretch)
+        # If a version is not known, only those of each document tell that it is the one sent.
+        if stretch.again or not oldest or self.collection.seen(ids, oldest) < len(ids):
             found = self.collection.versions(ids)
             if missing := [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]:
                 return missing
         if self.min_replicas > 1:
-            self._until_copied(ids)
+            self._until_copied({id: stretch.versions.get(id, 0) for id in ids})
         return []
 
-    def _until_copied(self, ids: Sequence[str]) -> None:
+    def _until_copied(self, required: Mapping[str, int]) -> None:
         """Wait until enough replicas have these documents: one that was away catches up.
 
         Raises SolrUnreachable if patience is at its end before.
         """
         deadline = time.monotonic() + self.patience
-        while (copies := self.collection.copies(ids) or 0) < self.min_replicas:
-            if time.monotonic() >= deadline:
+        outages = self.collection.session.outages
+        while (copies := self.collection.copies(required) or 0) < self.min_replicas:
+            if time.monotonic() >= deadline or not outages.are_waited_for:
                 of_all = f"{copies} of {self.min_replicas} replicas have what was sent last"
                 step = "see that all nodes run, then go on with `resume`"
                 raise SolrUnreachable(self.collection.url, of_all, step)

@@ -25,6 +25,7 @@ import requests
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded import jars as fetching
+from neardup_solr.embedded import password as secured
 from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
 from neardup_solr.errors import ServerError
@@ -563,9 +564,17 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     assert embedded.cores(embedded.start()) == {}
     assert "runs as a Solr of its own; stop it" in neardup_solr("start", "--cloud", "2").stderr
     assert neardup_solr("stop").returncode == 0
-    with pytest.raises(nd.ArgumentError, match="a cloud on this machine asks for no password"):
-        embedded.start(cloud=2, password=True)
-    neardup_solr("reset", "--yes")
+    # What cannot start changes nothing.
+    for password in (True, None):
+        if password is None:
+            secured.choose(home, asked=True)
+        with pytest.raises(ServerError, match="a cloud on this machine asks for no password"):
+            embedded.start(cloud=2, password=password)
+    state = recall(home)
+    assert state is not None
+    assert state.cloud == 0
+    embedded.start(cloud=2, password=False)
+    assert neardup_solr("reset", "--yes").returncode == 0
     assert not home.cloud.exists()
     assert home.cores.is_dir()
 

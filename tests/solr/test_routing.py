@@ -57,6 +57,26 @@ def test_leaders_take_the_documents_and_tell_their_versions(cloud: str) -> None:
     assert solr.seen(ids, min(taken.versions.values())) == 50
 
 
+def test_what_is_passed_on_has_to_become_newer(cloud: str) -> None:
+    """Where no leader is known, the version that a document had is what its new one is told by."""
+    solr = collection.open_collection(cloud, "passed_on")
+    nd.init(solr, shards=2)
+    ids = [str(n) for n in range(10)]
+    first = solr.take([b'{"id": "%d", "content": "x"}' % n for n in range(10)], ids)
+    assert solr.count() == 0  # which tells that it is a cloud
+    solr.commit()
+    solr._leaders._ask = lambda: None  # type: ignore[method-assign]
+    taken = solr.take([b'{"id": "%d", "content": "y"}' % n for n in range(5, 15)],
+                      [str(n) for n in range(5, 15)])  # fmt: skip
+    before = solr.versions(ids)
+    assert taken.versions.keys() == {str(n) for n in range(5, 15)}
+    assert all(taken.versions[id] > before[id] >= first.versions.get(id, 0) for id in ids[5:])
+    assert all(taken.versions[str(n)] > 0 for n in range(10, 15))
+    solr.commit()
+    after = solr.versions(list(taken.versions))
+    assert all(after[id] >= version for id, version in taken.versions.items())
+
+
 def test_what_a_leader_refuses_is_told(cloud: str) -> None:
     """As on one core: the document, and why."""
     solr = collection.open_collection(cloud, "refused")

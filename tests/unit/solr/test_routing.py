@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from neardup_solr.errors import SolrUnreachable
 from neardup_solr.solr.cluster import Cluster, Shard, cluster_of, understood
 from neardup_solr.solr.collection import open_collection
+from neardup_solr.solr.leaders import Leaders
 from neardup_solr.solr.nodes import Nodes
 from neardup_solr.solr.routing import Range, hash_of
+from neardup_solr.solr.session import CheckedSession, open_session
 from tests.faults.scripted import Answer, answering
 
 ONE, TWO = "http://a:8983/solr", "http://b:8983/solr"
@@ -96,7 +101,12 @@ def test_other_routers_are_left_to_solr() -> None:
         assert found is not None
         assert not found.by_id
     alias = understood(told(name="compositeId"), "an alias", "http")
-    assert alias == Cluster(nodes=(ONE,))
+    assert alias is not None
+    assert not alias.by_id
+    assert [one.name for one in alias.shards] == ["s1"]
+    by_hand = understood(told(name="implicit"), "an alias", "http")
+    assert by_hand is not None
+    assert by_hand.by_hand
     assert understood("no cluster", "jobs", "http") is None
 
 
@@ -148,6 +158,51 @@ def test_a_password_goes_nowhere_that_the_address_would_not_let_it() -> None:
     assert len(nodes(near, "http://127.0.0.1:8984/solr", has_secrets=True)) == 2
     assert len(nodes("https://a:8983/solr", far)) == 1
     assert len(nodes("https://a:8983/solr", "https://b:8983/solr", has_secrets=True)) == 2
+
+
+def test_no_password_is_sent_where_it_may_not_go() -> None:
+    """Not even if the cluster names that place as the one of a shard or a leader."""
+    with answering(Answer(body=b"{}")) as (address, asked):
+        session, _ = open_session("https://me:secret@solr.example/solr")
+        session.nodes.begin("https://solr.example/solr", has_secrets=True)
+        with pytest.raises(SolrUnreachable, match="to which no password may go"):
+            list(session.pieces(f"{address}/x/export", {}))
+        with pytest.raises(SolrUnreachable, match="to which no password may go"):
+            session.once("POST", f"{address}/x/update", as_is=True)
+    assert not asked
+
+
+def test_nobodys_password_is_looked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """~/.netrc may have one for a host that the cluster names; the user did not name that host."""
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login me password secret\n")
+    monkeypatch.setenv("NETRC", str(netrc))
+    with answering(Answer(body=b'{"responseHeader": {"status": 0}}')) as (address, _):
+        session, _ = open_session("http://solr.example:8983/solr")
+        session.nodes.begin("http://solr.example:8983/solr", has_secrets=False)
+        answered = session.once("GET", f"{address}/x/select", as_is=True)
+    assert "Authorization" not in answered.request.headers
+
+
+@pytest.mark.parametrize(
+    ("leader", "other", "expected"),
+    [
+        ({"1": 9, "2": 9}, {"1": 9, "2": 9}, 2),
+        ({"1": 9, "2": 9}, {"1": 9, "2": 8}, 1),  # it has an older version
+        ({"1": 9, "2": 9}, {"1": 9}, 1),
+        ({"1": 9, "2": 9}, None, 1),
+        ({"1": 9}, {"1": 9, "2": 9}, 0),  # a leader that has lost one
+        (None, {"1": 9, "2": 9}, 0),
+    ],
+)
+def test_replicas_count_if_they_have_all_of_it(
+    leader: dict[str, int] | None, other: dict[str, int] | None, expected: int
+) -> None:
+    """In the version that is required, and none that cannot be asked."""
+    shard = Shard(name="s", range=None, leader="a", replicas=("a", "b"), size=2)
+    made = Leaders(CheckedSession(), ONE, "x")
+    made._ask = lambda: Cluster(nodes=(), shards=(shard,))  # type: ignore[method-assign]
+    assert made.copies({"1": 9, "2": 9}, {"a": leader, "b": other}.get) == expected
 
 
 def test_other_addresses_are_asked_as_they_are() -> None:
