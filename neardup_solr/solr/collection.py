@@ -444,6 +444,14 @@ class Collection:
         require_rows(shards.values(), {"shardAddress": str}, self.url)
         return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
 
+    def shard_names(self) -> list[str]:
+        """The names of the shards; a core, and an alias of several collections, has addresses."""
+        return self._leaders.shards() or self.shards()
+
+    def replica_of(self, shard: str) -> str:
+        """The address of a replica that can serve a shard, by one of `shard_names`."""
+        return self._leaders.replica_of(shard)
+
     def values(self, name: str) -> dict[str, int]:
         """The values of a docValues field, with the number of documents that have each."""
         facet = {"type": "terms", "field": self.names.of(name), "limit": -1}

@@ -7,13 +7,14 @@ fails, they go to any node, as Solr does right whatever we believe.
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import require
-from neardup_solr.errors import SettingsError
+from neardup_solr.errors import SettingsError, SolrUnreachable
 from neardup_solr.solr.cluster import Cluster, cluster_of
 
 if TYPE_CHECKING:
@@ -75,6 +76,23 @@ class Leaders:
             f"`min_replicas` cannot be {replicas}: a shard of {self.name!r} has {there}",
             "give fewer, or add replicas",
         )
+
+    def shards(self) -> list[str]:
+        """The names of the shards; none if the server is no cloud, or does not tell."""
+        cluster = self._ask() if self.session.nodes.is_cloud is not False else None
+        return [shard.name for shard in cluster.shards] if cluster is not None else []
+
+    def replica_of(self, name: str) -> str:
+        """The address of a replica of a shard; what is no name of one is an address.
+
+        Raises SolrUnreachable if none can serve.
+        """
+        cluster = self._ask() if "://" not in name else None
+        found = [shard for shard in cluster.shards if shard.name == name] if cluster else []
+        replicas = [one for shard in found for one in shard.replicas]
+        if not replicas and "://" not in name:
+            raise SolrUnreachable(f"{self.base}/{self.name}", f"no replica of {name!r} answers")
+        return random.choice(replicas) if replicas else name
 
     def copies(
         self, required: Mapping[str, int], has: Callable[[str], Mapping[str, int] | None]

@@ -51,11 +51,11 @@ def read(
     names = listed(fields)
     target = connect(address, collection)
     target.require_fields(names)
-    shards = target.shards()
+    shards = target.shard_names()
     schema = ", ".join(f"`{name}` string" for name in names)
-    reading = _Reading(address=address, collection=collection, names=names)
-    rows = session.createDataFrame([(shard,) for shard in shards], "shard string")
-    return mapped(rows.repartition(len(shards), "shard"), reading.exported, schema)
+    reading = _Reading(address=address, collection=collection, names=names, shards=shards)
+    numbers = session.range(len(shards), numPartitions=len(shards))
+    return mapped(numbers, reading.exported, schema)
 
 
 def write(
@@ -89,7 +89,7 @@ def write(
         settings=settings,
         batch=batch,
         patience=patience,
-        may_lose=bool(listed(keep)),
+        columns=tuple(listed(keep)),
     )
     schema = "read long, indexed long, failed long, ids array<string>, reasons array<string>"
     told = mapped(chosen(frame, id, text, keep), writing.indexed, schema).collect()
@@ -106,9 +106,10 @@ class _Reading:
     address: str
     collection: str
     names: Sequence[str]
+    shards: Sequence[str]
 
     def exported(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The fields of each shard that is named."""
+        """The fields of each shard whose number is given, from a replica that is there now."""
         import orjson
         import pyarrow as pa
 
@@ -120,8 +121,9 @@ class _Reading:
         wanted = ",".join(target.names.fields(self.names))
         params = {"q": "*:*", "sort": f"{target.names.id} asc", "fl": wanted, **EXACT}
         for batch in batches:
-            for shard in batch.column(0).to_pylist():
-                for block in export.blocks(target.session, [shard], params):
+            for number in batch.column(0).to_pylist():
+                replica = target.replica_of(self.shards[number])
+                for block in export.blocks(target.session, [replica], params):
                     rows = target.names.logical_all(block, self.names)
                     arrays = [
                         pa.array(
@@ -143,34 +145,48 @@ class _Writing:
     settings: Settings | Mapping[str, Any] | None
     batch: int
     patience: float
-    may_lose: bool
+    columns: tuple[str, ...]
 
     def indexed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Index all batches of a partition; one row says what became of them."""
         import pyarrow as pa
 
-        from neardup_solr.spark.work import documents
+        from neardup_solr.spark.work import ID, TEXT, records
         from neardup_solr.verbs.connect import connect
         from neardup_solr.verbs.index import index
 
         target = connect(self.address, self.collection)
-        found = (document for batch in batches for document in documents(batch))
+        lacking: list[tuple[str, str]] = []
+
+        def whole() -> Iterator[dict[str, Any]]:
+            """The records with id and text: a partition may have no other, and is no mistake."""
+            for record in (one for batch in batches for one in records(batch, self.columns)):
+                if record[ID] is None:
+                    lacking.append(("", "no id"))
+                elif record[TEXT] is None:
+                    lacking.append((record[ID], "no text"))
+                else:
+                    yield record
+
         done = index(
-            found,
+            whole(),
             target,
+            id=ID,
+            text=TEXT,
+            keep=self.columns or None,
             settings=self.settings,
             batch=self.batch,
             patience=self.patience,
-            keep=() if self.may_lose else None,
             on_error=_untold,
         )
-        errors = done.errors[:MOST_ERRORS]
+        errors = [*lacking, *((error.id or "", error.reason) for error in done.errors)]
+        told = errors[:MOST_ERRORS]
         row = {
-            "read": [done.read],
+            "read": [done.read + len(lacking)],
             "indexed": [done.indexed + done.repeated],
-            "failed": [done.failed],
-            "ids": [[error.id or "" for error in errors]],
-            "reasons": [[error.reason for error in errors]],
+            "failed": [done.failed + len(lacking)],
+            "ids": [[id for id, _ in told]],
+            "reasons": [[reason for _, reason in told]],
         }
         kinds = pa.schema([
             ("read", pa.int64()), ("indexed", pa.int64()), ("failed", pa.int64()),

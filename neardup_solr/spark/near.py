@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 ALIGNED = "aligned"
 _PAIRS = "id string, other_id string, similarity double, distance int, shared int"
 SPLIT = 4_000_000  # documents whose keys of a band one task joins, 100 MB
-PARTS = 64  # tasks that make the pairs of all bands distinct
+# Tasks that make the pairs of all bands distinct: at least so many, and one for so many documents.
+PARTS, PART = 64, 1_000_000
 ON_DRIVER = 20_000_000  # pairs
 BLOCK = 1 << 15  # pairs whose texts one task holds
+NO_ID = "a document has no id; name the right column with id=..., or leave such documents out"
 ROUNDS = 100  # of linking; a chain of 2**n documents takes about n
 
 
@@ -36,13 +38,13 @@ def fields(
     """The documents as they are indexed into Solr: the columns `id` and `document`, its JSON.
 
     `id`, `text` and `keep` name columns of the DataFrame; several text columns are joined by line
-    breaks. A document that cannot be indexed ends the job with a RecordError.
+    breaks. A document that cannot be indexed ends the job, with the reason.
 
     Raises ArgumentError if a column is missing or a setting is impossible.
     """
     from neardup_solr.spark.work import Fields
 
-    made = Fields(settings=settings_of(settings) or Settings())
+    made = Fields(settings=settings_of(settings) or Settings(), columns=listed(keep))
     return mapped(chosen(frame, id, text, keep), made.documents, "id string, document string")
 
 
@@ -62,8 +64,8 @@ def candidates(
     `documents`, about how many there are, decides into how many tasks a band is parted (default:
     it is counted).
 
-    Raises ArgumentError if a column is missing or an argument is impossible. If an id comes more
-    than once, the job ends with a SourceError.
+    Raises ArgumentError if a column is missing or an argument is impossible. A document without an
+    id ends the job; Spark raises what is wrong as an error of its own.
     """
     from pyspark.sql import functions as f
 
@@ -71,9 +73,9 @@ def candidates(
     pairs = _band_pairs(hashed, settings_of(settings) or Settings(), cap, documents)
     named = hashed.select("h", "id")
     found = pairs.join(_side(named, "a"), "a").join(_side(named, "b"), "b")
-    return found.where(f.col("a_id") != f.col("b_id")).select(
-        f.least("a_id", "b_id").alias("id"), f.greatest("a_id", "b_id").alias("other_id"), "shared"
-    )
+    sides = f.least("a_id", "b_id").alias("id"), f.greatest("a_id", "b_id").alias("other_id")
+    # Two ids may have one hash, and then meet twice.
+    return found.where(f.col("a_id") != f.col("b_id")).select(*sides, "shared").distinct()
 
 
 def pairs(
@@ -96,8 +98,9 @@ def pairs(
     the result is asked for; the DataFrame is read for each: what takes long to make, cache.
 
     Raises ArgumentError if a column is missing, or an argument is impossible: the measure "aligned"
-    needs words counted over all documents, which this does not do. If an id comes more than once,
-    the job ends with a SourceError.
+    needs words counted over all documents, which this does not do. A document without an id, and
+    one with a pair whose id comes more than once, ends the job; Spark raises what is wrong as an
+    error of its own.
     """
     from neardup_solr.spark.work import Verification
 
@@ -134,8 +137,9 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
     from neardup_solr.spark.work import labelled
 
     _require(near, ("id", "other_id"))
-    edges = near.select(f.xxhash64("id").alias("u"), f.xxhash64("other_id").alias("v")).distinct()
-    linked = _linked(edges)
+    hashed = near.select(f.xxhash64("id").alias("u"), f.xxhash64("other_id").alias("v"))
+    edges = hashed.distinct().cache()
+    linked = (_linked_at_once if edges.count() <= on_driver else _linked)(edges)
     ids = near.select("id").union(near.select("other_id")).distinct()
     named = ids.select(f.xxhash64("id").alias("node"), "id")
     keyed = mapped(named, labelled, "node long, id string, key string")
@@ -218,20 +222,23 @@ def _band_pairs(
 
     require(cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
     count = hashed.count() if documents is None else documents
-    banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=PARTS, cap=cap)
+    parts = max(PARTS, count // PART)
+    banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=parts, cap=cap)
     keyed = mapped(hashed.select("h", "text"), banding.keyed, "bucket int, blob binary")
     # Spark counts the arguments of a function, and `self` as one of them.
     # Spark counts the arguments of a function, and `self` as one of them.
     paired = grouped(keyed, "bucket", lambda table: banding.paired(table), "part int, blob binary")
-    parts = "a long, b long, shared int"
-    return grouped(paired, "part", lambda table: banding.distinct(table), parts)
+    schema = "a long, b long, shared int"
+    return grouped(paired, "part", lambda table: banding.distinct(table), schema)
 
 
 def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
     """The columns `h`, a hash of the id, `id` and `text`."""
     from pyspark.sql import functions as f
 
-    return chosen(frame, id, text, ()).select(f.xxhash64("id").alias("h"), "id", "text")
+    named = f.coalesce(f.col("id"), f.raise_error(f.lit(NO_ID)).cast("string")).alias("id")
+    with_ids = chosen(frame, id, text, ()).select(named, "text")
+    return with_ids.select(f.xxhash64("id").alias("h"), "id", "text")
 
 
 def _side(frame: DataFrame, name: str) -> DataFrame:
@@ -241,15 +248,17 @@ def _side(frame: DataFrame, name: str) -> DataFrame:
 
 
 def chosen(frame: DataFrame, id: str, text: OneOrMore, keep: OneOrMore) -> DataFrame:
-    """The columns `id` and `text`, both as strings, and those to keep."""
+    """The columns `id` and `text`, both as strings, and those to keep as `k0`, `k1`, ..."""
     from pyspark.sql import functions as f
 
     texts, kept = listed(text), listed(keep)
     _require(frame, (id, *texts, *kept))
     joined: Column = f.concat_ws("\n", *(_column(name).cast("string") for name in texts))
-    return frame.select(
-        _column(id).cast("string").alias("id"), joined.alias("text"), *map(_column, kept)
-    )
+    if len(texts) == 1:
+        joined = _column(texts[0]).cast("string")  # which leaves a text that is missing so
+    # Their own names may have dots, or be the ones of id and text.
+    others = [_column(name).alias(f"k{number}") for number, name in enumerate(kept)]
+    return frame.select(_column(id).cast("string").alias("id"), joined.alias("text"), *others)
 
 
 def _column(name: str) -> Column:

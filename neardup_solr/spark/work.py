@@ -6,25 +6,27 @@ documents are compared once more than needed, and told apart by their ids in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from neardup_solr import sources
 from neardup_solr.candidates.by_band import Joining, components, key_candidates
-from neardup_solr.errors import SourceError
+from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, measure_named
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.minhash import encode, entries, sign
-from neardup_solr.records import Document, natural, ordered
+from neardup_solr.records import natural, ordered
 from neardup_solr.settings import Settings
+from neardup_solr.sources import Reading
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
-_OF_IDS = -1  # the bucket of ids, in which repeated ones meet
 _NEAR = pa.schema([
     ("id", pa.string()), ("other_id", pa.string()), ("similarity", pa.float64()),
     ("distance", pa.int32()), ("shared", pa.int32()),
@@ -54,7 +56,7 @@ class Banding:
             alike = np.empty(len(hashes), dtype=np.uint64)
             joins.hash_whole(signed.signatures, used, alike)
             own = hashes[has_words], alike[has_words]
-            rows = [(_OF_IDS, np.stack([hashes, hashes, hashes], axis=1))]
+            rows = []
             for band in range(self.settings.bands):
                 keys = signed.keys[has_words, band]
                 matrix = np.stack([keys, *own], axis=1)
@@ -67,19 +69,8 @@ class Banding:
             yield _blobs("bucket", rows)
 
     def paired(self, table: pa.Table) -> pa.Table:
-        """The pairs of hashes that share a key of one bucket, in parts.
-
-        Raises SourceError if an id comes twice.
-        """
+        """The pairs of hashes that share a key of one bucket, in parts."""
         matrix = _matrix(table, 3)
-        if table.column("bucket")[0].as_py() == _OF_IDS:
-            found = np.sort(matrix[:, 1])
-            if (found[1:] == found[:-1]).any():
-                reason = "some ids come more than once"
-                raise SourceError(
-                    "the DataFrame", reason, 'df.dropDuplicates(["id"]) keeps one each'
-                )
-            return _table([])
         matrix = matrix[np.argsort(matrix[:, 1])]  # so that chains are the same in every run
         joined = key_candidates(
             matrix[:, :1].copy(), matrix[:, 2].copy(), joining=Joining(cap=self.cap)
@@ -118,7 +109,8 @@ class Verification:
     def near(self, texts: pa.Table, pairs: pa.Table) -> pa.Table:
         """The pairs (a, b, shared) of a block that are within the limits, by the texts it needs.
 
-        A text has a hash, an id and what is compared.
+        A text has a hash, an id and what is compared. Raises SourceError if an id comes twice, or
+        a text is missing.
         """
         comparer = Comparer(
             measure=measure_named(self.measure), limits=self.limits, settings=self.settings
@@ -126,6 +118,9 @@ class Verification:
         texts = texts.combine_chunks().sort_by("h")
         hashes = texts.column("h").to_numpy()
         ids, forms = texts.column("id").to_pylist(), texts.column("form").to_pylist()
+        if len(set(ids)) < len(ids):
+            reason = "some ids come more than once"
+            raise SourceError("the DataFrame", reason, 'df.dropDuplicates(["id"]) keeps one each')
         ends = [pairs.column(side).to_numpy() for side in ("a", "b")]
         numbers, places = _found(hashes, *ends)
         shared = pairs.column("shared").to_numpy()[places].tolist()
@@ -137,6 +132,7 @@ class Verification:
             for at, (one, other) in enumerate(numbers.tolist())
             if is_near[at] and ids[one] != ids[other]
         ]  # fmt: skip
+        rows = list(dict.fromkeys(rows))  # two documents of one hash meet twice
         columns = zip(*rows, strict=True) if rows else [[]] * len(_NEAR)
         return pa.table([list(column) for column in columns], schema=_NEAR)
 
@@ -149,17 +145,37 @@ class Fields:
     columns: tuple[str, ...] = ()
 
     def documents(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The JSON of documents (id, text, further columns), by id.
+        """The JSON of documents (id, text, the columns), by id.
 
         Raises RecordError if one of them cannot be indexed.
         """
         for batch in batches:
-            made = list(documents(batch))
-            for one in made:
-                entries.require_usable(one)
+            made = []
+            for found in sources.records(
+                records(batch, self.columns), reading=reading(self.columns)
+            ):
+                if isinstance(found, RecordError):
+                    raise found
+                entries.require_usable(found)
+                made.append(found)
             jsons = [json.decode() for json, _ in encode.encoded(made, self.settings)]
             arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
             yield pa.RecordBatch.from_arrays(arrays, ["id", "document"])
+
+
+ID, TEXT = "neardup.id", "neardup.text"  # which no column to keep is called
+
+
+def reading(columns: Sequence[str]) -> Reading:
+    """How the records of batches are read."""
+    return Reading(id=ID, text=(TEXT,), keep=tuple(columns))
+
+
+def records(batch: pa.RecordBatch, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The records of a batch: id, text, and columns to keep, by their names."""
+    names = (ID, TEXT, *columns)
+    for row in zip(*(column.to_pylist() for column in batch), strict=True):
+        yield dict(zip(names, row, strict=True))
 
 
 def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
@@ -184,13 +200,17 @@ def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
 def _found(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places]:
     """The pairs of row numbers whose hashes are those of pairs, and which pair each is.
 
-    `hashes` are sorted. Two documents with the same hash make several pairs of one.
+    `hashes` are sorted. Two documents with the same hash make several pairs of one. Raises
+    SourceError for a hash that is not there.
     """
     begins = [np.searchsorted(hashes, one) for one in (first, second)]
     counts = [
         np.searchsorted(hashes, one, side="right") - begin
         for one, begin in zip((first, second), begins, strict=True)
     ]
+    if not all(one.all() for one in counts):
+        reason = "a document is no longer there, or its id differs at each reading"
+        raise SourceError("the DataFrame", reason, "df.cache() keeps what is made anew each time")
     numbers = np.stack(begins, axis=1).astype(np.uint32)
     if (counts[0] == 1).all() and (counts[1] == 1).all():
         return numbers, np.arange(len(first))
@@ -202,16 +222,6 @@ def _found(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places
     ]
     made = np.array(rows, dtype=np.int64).reshape(-1, 3)
     return made[:, :2].astype(np.uint32), made[:, 2]
-
-
-def documents(batch: pa.RecordBatch) -> Iterator[Document]:
-    """The documents of a batch (id, text, further columns to keep)."""
-    names = batch.schema.names[2:]
-    ids, texts, *kept = (column.to_pylist() for column in batch)
-    for at, id in enumerate(ids):
-        values = {name: column[at] for name, column in zip(names, kept, strict=True)}
-        there = {name: value for name, value in values.items() if value is not None}
-        yield Document(id="" if id is None else id, text=texts[at] or "", kept=there)
 
 
 def labelled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pyspark.errors import PythonException
+from pyspark.errors import PythonException, SparkRuntimeException
 from pyspark.sql import DataFrame, SparkSession
 
 import neardup_solr as nd
@@ -175,23 +176,43 @@ def test_fields_are_what_index_sends(
         one.id: orjson.loads(json) for one, (json, _) in zip(own, expected, strict=True)
     }
     columns = session.createDataFrame(
-        [(7, "a b", "c d", [1, 2], None)],
-        "`the.id` long, title string, body string, tags array<int>, more string",
+        [(7, "a b", "c d", [1, 2], None, Decimal("1.50"), "x")],
+        "`the.id` long, title string, body string, tags array<int>, more string,"
+        " price decimal(9,2), `by.whom` string",
     )
     [row] = spark.fields(
-        columns, id="the.id", text=("title", "body"), keep=("tags", "more")
+        columns, id="the.id", text=("title", "body"), keep=("tags", "more", "price", "by.whom")
     ).collect()
     document = orjson.loads(row.document)
     assert (document["id"], document["content"]) == ("7", "a b\nc d")
     assert document["tags"] == [1, 2]
+    assert float(document["price"]) == 1.5
+    assert document["by.whom"] == "x"
     assert "more" not in document
 
 
 def test_an_id_that_comes_again_is_told(session: SparkSession) -> None:
     """Which of its texts would count depends on the partitions, so none does."""
-    twice = session.createDataFrame([("1", "a b c d"), ("1", "e f g h")], "id string, text string")
+    texts = [("1", "a b c d"), ("1", "e f g h"), ("2", "a b c d")]
+    twice = session.createDataFrame(texts, "id string, text string")
     with pytest.raises(PythonException, match="some ids come more than once"):
         spark.pairs(twice).collect()
+
+
+def test_a_document_without_an_id_is_told(session: SparkSession) -> None:
+    """It is in no file of pairs, so it is not left out in silence."""
+    lacking = session.createDataFrame([(None, "a b c"), ("1", "a b c")], "id string, text string")
+    with pytest.raises(SparkRuntimeException, match="a document has no id"):
+        spark.pairs(lacking, documents=2)
+
+
+def test_ids_that_differ_at_each_reading_are_told() -> None:
+    """A pair whose documents cannot be found is no pair that is not there."""
+    texts = pa.table({"h": [5], "id": ["1"], "form": ["a b c"]})
+    pairs = pa.table({"a": [5], "b": [9], "shared": pa.array([42], pa.int32())})
+    verification = work.Verification(measure="words", limits=Limits(), settings=nd.Settings())
+    with pytest.raises(nd.SourceError, match="its id differs at each reading"):
+        verification.near(texts, pairs)
 
 
 def test_wrong_arguments_are_told_at_once(frame: DataFrame) -> None:
