@@ -27,6 +27,7 @@ NODES, SHARDS, REPLICAS = 3, 2, 2
 DOCUMENTS = sized(usual=20_000, full=300_000)
 EVERY = 10.0  # seconds between two kills
 SEED = 20_261_122
+OLD = "ba de fi go"
 NOBODY = "no active servers hosting shard"
 
 
@@ -105,7 +106,8 @@ def test_nodes(cloud: Path, tmp_path: Path, row: Any) -> None:
     solr = nd.connect(collection="killed")
     nd.init(solr, shards=SHARDS, replicas=REPLICAS)
     fields = nd.Settings(fields=frozenset(FIELDS.split(",")))
-    nd.index([nd.Document(id=documents.good[0], text="ba de fi go")], solr, settings=fields)
+    older = documents.good[::10]  # is replaced, so that a version that is lost is found out
+    nd.index([nd.Document(id=id, text=OLD) for id in older], solr, settings=fields)
     words = ["index", str(documents.path), "-c", solr.name, "--fields", FIELDS, "--job",
              str(tmp_path / "job"), "--patience", "5m"]  # fmt: skip
     killer, asking = NodeKiller(Random(SEED)), Asking(nd.connect(collection="killed"))
@@ -123,6 +125,7 @@ def test_nodes(cloud: Path, tmp_path: Path, row: Any) -> None:
     assert not asking.faults
     verdict = judged(documents, solr.ids(), [])
     assert verdict.is_right(), verdict
+    assert OLD not in solr.texts(older).values()
     there = {(one.id, one.other_id) for one in nd.duplicates(solr).pairs}
     assert there == {(one.id, one.other_id) for one in nd.duplicates(documents.path).pairs}
     row(
