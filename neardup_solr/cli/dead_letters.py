@@ -61,7 +61,7 @@ def show_letters(
         folders, whose = [job], f"in {job}"
     else:
         target = options.connect(solr, collection)
-        folders, whose = _folders(target), f"of {target.name} at {target.base}"
+        folders, whose = _folders(target), f"of {target.name} at {target.server}"
     found = {folder: nd.dead_letters(job=folder) for folder in folders}
     letters = [letter for several in found.values() for letter in several]
     if output is not None:
@@ -131,7 +131,7 @@ def retry(
 def _folders(target: Collection) -> list[Path]:
     from neardup_solr import jobs
 
-    return jobs.folders_of(target.base, target.name)
+    return jobs.folders_of(target.server, target.name)
 
 
 def _target(job: Path | None, solr: str | None, collection: str | None) -> Collection:
@@ -148,7 +148,7 @@ def _target(job: Path | None, solr: str | None, collection: str | None) -> Colle
     name = collection or work.collection
     if os.environ.get(ADDRESS):
         target = options.connect(None, name)
-        if target.base != work.server:
+        if target.server != work.server:
             reason = f"the job is of a collection at {work.server}, and ${ADDRESS} names another"
             raise nd.JobError(reason, f"add --solr {work.server}")
         return target

@@ -120,7 +120,7 @@ def _usual_folder(source: str, target: Collection) -> Path:
     from neardup_solr import jobs, sources
 
     can_resume = sources.size_hint(source) is not None
-    return jobs.folder_for(source, target.base, target.name, can_resume=can_resume)
+    return jobs.folder_for(source, target.server, target.name, can_resume=can_resume)
 
 
 def _say_if_unfinished(folder: Path) -> None:

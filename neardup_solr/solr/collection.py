@@ -132,6 +132,11 @@ class Collection:
         """The address of the collection, without credentials."""
         return f"{self.base}/{self.name}"
 
+    @property
+    def server(self) -> str:
+        """The address by which the server is known from run to run: that of ZooKeeper, if given."""
+        return self.session.nodes.known_as or self.base
+
     def add(self, documents: Sequence[bytes | Mapping[str, Any]]) -> tuple[Refusal, ...]:
         """Send documents as they are; those with an id already there are replaced.
 

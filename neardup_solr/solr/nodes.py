@@ -19,6 +19,7 @@ class Nodes:
     def __init__(self) -> None:
         self.given = ""
         self.has_secrets = False
+        self.known_as = ""  # if not by its address: by that of its ZooKeeper
         self.is_cloud: bool | None = None  # None as long as nobody knows
         self._all: tuple[str, ...] = ()
         self._now = ""

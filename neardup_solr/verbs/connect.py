@@ -70,6 +70,8 @@ def connect(
         nodes = nodes_at(str(address)) if is_zookeeper(address) else []
         found = open_collection(nodes[0] if nodes else address, collection or NAME, access=access)
         found.session.nodes.learn(nodes)
+        if nodes:
+            found.session.nodes.known_as = str(address).rstrip("/")
         if collection is not None:
             require_named(found, collection)
         return _named(found)

@@ -76,7 +76,7 @@ def dead_letters(
         require_job(Path(job))
         return list(letters_in(Path(job)))
     assert collection is not None
-    folders = folders_of(collection.base, collection.name)
+    folders = folders_of(collection.server, collection.name)
     return [letter for folder in folders for letter in letters_in(folder)]
 
 
@@ -109,7 +109,7 @@ def retry(
     letters cannot be written, SolrError if Solr does not come back: then they stay.
     """
     started = time.monotonic()
-    folders = folders_of(collection.base, collection.name) if job is None else [Path(job)]
+    folders = folders_of(collection.server, collection.name) if job is None else [Path(job)]
     found = {folder: require_job(folder) for folder in folders}
     unfinished = {folder for folder, kept in found.items() if not kept.has_ended}
     if job is not None:

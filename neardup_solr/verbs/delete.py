@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neardup_solr.arguments import Id, checked, require
+from neardup_solr.errors import SolrAnswerError
 from neardup_solr.solr.collection import Collection
+
+ATTEMPTS = 3
 
 
 @checked
@@ -21,8 +24,8 @@ def delete(
     Ids that are numbers are taken as texts. Returns how many documents matched; an unknown id is
     not an error. A dry run only counts.
 
-    Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted), and
-    ArgumentError if `ids` is a text instead of a list.
+    Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted) or
+    ids are still there afterwards, and ArgumentError if `ids` is a text instead of a list.
     """
     named = [str(id) for id in ids]
     require(
@@ -37,7 +40,22 @@ def delete(
     if query is not None:
         collection.delete_query(query)
     collection.commit()
+    if named and collection.session.nodes.is_cloud:
+        _delete_rest(collection, named)
     return matching
+
+
+def _delete_rest(collection: Collection, ids: Sequence[str]) -> None:
+    """Delete again what is still there: a node may lose what it passes on, with a success."""
+    for _ in range(ATTEMPTS):
+        if not collection.versions(ids):
+            return
+        collection.delete_ids(ids)
+        collection.commit()
+    if left := len(collection.versions(ids)):
+        reason = f"{left:,} documents are still there after {ATTEMPTS} attempts"
+        step = "see that all nodes run and no other program adds them, then delete them again"
+        raise SolrAnswerError(collection.url, 200, reason, step)
 
 
 def _matching(collection: Collection, ids: Sequence[str], query: str | None) -> int:

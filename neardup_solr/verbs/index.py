@@ -215,7 +215,7 @@ def _work(source: Source, collection: Collection, reading: Reading) -> Work:
         source=str(source) if is_path else f"a {named(source)}",
         identity=identity(source, reading),
         reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
-        server=collection.base,
+        server=collection.server,
         collection=collection.name,
     )
 

@@ -34,6 +34,8 @@ def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:
         assert nd.init(solr, shards=2, replicas=2).is_created
         by_zookeeper = nd.connect(zookeeper(running), "two")
         assert by_zookeeper.base == first
+        # A job is known by that address, whichever node is the first one that lives.
+        assert by_zookeeper.server == zookeeper(running)
         texts = [f"number {n} of the {n % 7} old lamps in the street" for n in range(60)]
         assert nd.index(list(enumerate(texts[:30])), by_zookeeper, min_replicas=2).indexed == 30
         assert solr.count() == 30
