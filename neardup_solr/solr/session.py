@@ -275,10 +275,10 @@ class CheckedSession(requests.Session):
     def _from_node(
         self, shown: str, method: Any, url: Any, *args: Any, **kwargs: Any
     ) -> requests.Response:
-        kwargs |= {"stream": True, **self._ruled_elsewhere(str(url))}
+        sent = kwargs | {"stream": True} | self._ruled_elsewhere(str(url))
         send = super().request if self.carrier is None else self.carrier.request
         try:
-            response = send(method, url, *args, **kwargs)
+            response = send(method, url, *args, **sent)
             if not kwargs.get("stream") or response.status_code != 200:
                 take_in(response, shown)
                 self._require_ended(response, shown)

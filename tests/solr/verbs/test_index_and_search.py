@@ -54,9 +54,9 @@ def test_batches_are_as_large_as_asked(solr: Collection, monkeypatch: pytest.Mon
     """They are closed by documents, and by characters where texts are long."""
     sizes: list[int] = []
 
-    def take(self: Collection, documents: Sequence[bytes]) -> object:
+    def take(self: Collection, documents: Sequence[bytes], ids: Sequence[str]) -> object:
         sizes.append(len(documents))
-        return original(self, documents)
+        return original(self, documents, ids)
 
     original = Collection.take
     monkeypatch.setattr(Collection, "take", take)
