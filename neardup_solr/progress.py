@@ -26,6 +26,11 @@ class Progress:
     share: float | None = None
 
 
+def share_of(*counted: tuple[int, int | None]) -> float | None:
+    """The part that is done, by the first (done, total) whose total is known; None if none is."""
+    return next((done / total for done, total in counted if total), None)
+
+
 OnError = Callable[[RecordError], None]
 OnProgress = Callable[[Progress], None]
 

@@ -35,9 +35,8 @@ def places(place: Layout, count: int) -> list[Layout]:
 
 def found(place: Layout, count: int) -> Server | None:
     """The cloud, if all of its nodes run."""
-    nodes = [server.found(node) for node in places(place, count)]
-    running = [node for node in nodes if node is not None]
-    return _as_one(running) if len(running) == count else None
+    there = running(place, count)
+    return there if there is not None and len(there.nodes) == count else None
 
 
 def running(place: Layout, count: int) -> Server | None:

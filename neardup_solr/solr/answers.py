@@ -38,7 +38,7 @@ _PIECE = 1 << 20  # bytes
 _READ_ONLY = "read-only"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
-# Faults of the server, which it reports as if they were those of a request or a document.
+SAYS = "Solr says: "  # before what an error repeats
 # What the nodes of a SolrCloud say while one of them is away, or another becomes the leader.
 _DISTURBED = (
     "No registered leader was found",
@@ -161,7 +161,7 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
         if is_halted(said := _message(error, status)):
             raise SolrHalted(url, said)
         next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
-        raise SolrAnswerError(url, status, f"Solr says: {_message(error, status)}", next_step)
+        raise SolrAnswerError(url, status, SAYS + _message(error, status), next_step)
     if not is_success(header):
         reason = "the answer has no responseHeader with status 0"
         raise SolrAnswerError(url, status, reason, NOT_SOLR)
@@ -200,6 +200,7 @@ def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
 
 def is_disturbed(message: str) -> bool:
     """Whether Solr says that the cluster is at fault, and not what it was sent: that passes."""
+    message = message.removeprefix(SAYS)
     return not message.startswith(_OF_DOCUMENT) and any(sign in message for sign in _DISTURBED)
 
 
@@ -213,7 +214,7 @@ def _refused(response: requests.Response, url: str) -> SolrError:
     decoded = _json(response)
     said = _message(decoded.get("error"), 403) if isinstance(decoded, dict) else ""
     if _READ_ONLY in said:
-        return SolrAnswerError(url, response.status_code, f"Solr says: {said}", _WRITABLE)
+        return SolrAnswerError(url, response.status_code, SAYS + said, _WRITABLE)
     return SolrUnauthorized(url, response.status_code)
 
 
@@ -372,7 +373,7 @@ def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     if said := next(filter(is_halted, messages), None):
         raise SolrHalted(url, said)
     if said := next(filter(is_disturbed, messages), None):
-        raise SolrAnswerError(url, 503, f"Solr says: {said}", LOG)
+        raise SolrAnswerError(url, 503, SAYS + said, LOG)
     return tuple(
         Refusal(id=str(each.get("id")), reason=said)
         for each, said in zip(errors, messages, strict=True)
@@ -381,7 +382,7 @@ def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
 
 def refused_alone(id: str, error: SolrAnswerError) -> Refusal:
     """The refusal of a document that was sent on its own: too large (413), or with an error."""
-    reason = TOO_LARGE if error.status == 413 else error.reason.removeprefix("Solr says: ")
+    reason = TOO_LARGE if error.status == 413 else error.reason.removeprefix(SAYS)
     return Refusal(id=id, reason=reason)
 
 

@@ -49,7 +49,7 @@ class Cluster:
 
     def leaders(self, ids: Sequence[str]) -> dict[str, list[int]] | None:
         """The places of ids by the address of the leader of their shard; None if one is unknown."""
-        if not self.by_id or len(self.shards) < 1:
+        if not self.by_id:
             return None
         found: dict[str, list[int]] = {}
         for place, id in enumerate(ids):

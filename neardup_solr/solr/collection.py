@@ -32,6 +32,7 @@ from neardup_solr.settings import Settings, require_possible, settings_of
 from neardup_solr.solr import export, query
 from neardup_solr.solr.answers import (
     LOG_AGAIN,
+    SAYS,
     Refusal,
     answer,
     refused_alone,
@@ -62,6 +63,8 @@ _ONES_FAULT = (400, 413)  # one document may be why a request is refused: as wro
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
 _DOCS = {"response.docs": list, "response.numFound": int}
 
+Item = tuple[bytes | Mapping[str, Any], str | None]  # a document, and its id if that is known
+Ask = Callable[[query.Request], dict[str, Any]]
 T = TypeVar("T")
 R = TypeVar("R", bound="Joined")
 
@@ -155,50 +158,41 @@ class Collection:
         documents (400, if no tolerant chain names that one), is sent again in halves; a single
         document is refused.
         """
-        sent = list(documents)
+        known: Sequence[str | None] = ids or [None] * len(documents)
+        items = list(zip(documents, known, strict=True))
         parts = self._leaders.places(ids) if ids else None
         if not parts:
-            return self._take(sent, ids)
-        own = [
-            (leader, [sent[at] for at in those], [ids[at] for at in those] if ids else None)
-            for leader, those in parts.items()
-        ]
-        if len(own) == 1:
-            return self._take(own[0][1], own[0][2], own[0][0])
+            return self._take(items)
+        own = [[items[at] for at in those] for those in parts.values()]
         with ThreadPoolExecutor(len(own)) as pool:
-            return reduce(or_, pool.map(lambda part: self._take(part[1], part[2], part[0]), own))
+            return reduce(or_, pool.map(self._take, own, parts))
 
-    def _take(
-        self,
-        documents: Sequence[bytes | Mapping[str, Any]],
-        ids: Sequence[str] | None = None,
-        leader: str | None = None,
-    ) -> Taken:
+    def _take(self, items: Sequence[Item], leader: str | None = None) -> Taken:
         """Send documents to a leader, or to any node if there is none or it does not take them.
 
         Nodes of a cloud that pass documents on do not tell their versions, and may lose them with a
         success: so those have to become newer than they were.
         """
-        named = dict(zip(map(id, documents), ids, strict=True)) if ids else {}
 
-        def send(part: Sequence[bytes | Mapping[str, Any]]) -> Taken:
-            body = b"[" + b",".join(map(self._json_of, part)) + b"]"
+        def send(part: Sequence[Item]) -> Taken:
+            body = b"[" + b",".join(self._json_of(document) for document, _ in part) + b"]"
             decoded = self._at_leader(leader, body) if leader else None
             least: dict[str, int] = {}
             if decoded is None:
-                if self.session.nodes.is_cloud and named:
-                    sent = [named[id(one)] for one in part]
-                    before = self.versions(sent)
-                    least = {one: before.get(one, 0) + 1 for one in sent}
+                ids = [id for _, id in part if id is not None]
+                if self.session.nodes.is_cloud and ids:
+                    before = self.versions(ids)
+                    least = {id: before.get(id, 0) + 1 for id in ids}
                 decoded = self.post("update", body, params=_WITH_VERSIONS)
             versions = {**least, **versions_in(decoded)}
             return Taken(refused=refused_by(self.url, decoded), versions=versions)
 
-        def refused(one: bytes | Mapping[str, Any], error: SolrAnswerError) -> Taken:
-            named = orjson.loads(one) if isinstance(one, bytes) else one
+        def refused(item: Item, error: SolrAnswerError) -> Taken:
+            document, _ = item
+            named = orjson.loads(document) if isinstance(document, bytes) else document
             return Taken(refused=(refused_alone(str(named.get("id")), error),))
 
-        return in_halves(documents, send, refused)
+        return in_halves(items, send, refused)
 
     def _at_leader(self, leader: str, body: bytes) -> dict[str, Any] | None:
         """What a leader answers to documents; None if it is none any more, or does not answer."""
@@ -304,26 +298,18 @@ class Collection:
 
         def has(replica: str) -> Mapping[str, int] | None:
             try:
-                return self._versions_at(replica, ids)
+                return self._versions(ids, lambda asked: self._ask_once(asked, replica))
             except (SolrUnreachable, SolrAnswerError, CoreMissing):
                 return None
 
         return self._leaders.copies(required, has)
 
-    def _versions_at(self, replica: str, ids: Sequence[str]) -> dict[str, int]:
-        """The versions of documents that a replica has; it is asked by the node we talk to."""
-        found: dict[str, int] = {}
-        for at in range(0, len(ids), PAGE):
-            page = ids[at : at + PAGE]
-            request = query.by_ids(page) | {"fields": [ID, VERSION], "limit": len(page)}
-            request["params"] = {**request["params"], "shards": replica}
-            body = orjson.dumps(self.names.request(request))
-            url = f"{self.url}/select"
-            told = self.session.once("POST", url, data=body, headers=_JSON, params=_SELECT)
-            rows = answer(told, _DOCS)["response"]["docs"]
-            found |= {one[ID]: one.get(VERSION, 0)
-                      for one in self.names.logical_all(rows, [ID, VERSION])}  # fmt: skip
-        return found
+    def _ask_once(self, request: query.Request, replica: str) -> dict[str, Any]:
+        """What a replica answers; it is asked by the node we talk to, once."""
+        body = orjson.dumps(self.names.request(query.of_replica(request, replica)))
+        url = f"{self.url}/select"
+        told = self.session.once("POST", url, data=body, headers=_JSON, params=_SELECT)
+        return answer(told, _DOCS)
 
     def require_placed(self, min_replicas: int = 1) -> None:
         """Refuse a collection in which Solr cannot know where our documents belong.
@@ -334,8 +320,10 @@ class Collection:
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """The versions of documents as a search finds them; those not there are left out."""
-        found = self._pages(ids, [VERSION], query.of_leaders)
-        return {one["id"]: one.get(VERSION, 0) for one in found}
+        return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), _DOCS))
+
+    def _versions(self, ids: Sequence[str], ask: Ask) -> dict[str, int]:
+        return {one["id"]: one.get(VERSION, 0) for one in self._pages(ids, [VERSION], ask)}
 
     def document(self, id: str, fields: Sequence[str]) -> dict[str, Any]:
         """The stored fields of the document with exactly this id.
@@ -357,20 +345,15 @@ class Collection:
 
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
         """The id and fields of documents, page by page; ids that are not there are left out."""
-        return self._pages(ids, fields, dict)
+        return self._pages(ids, fields, lambda asked: self.ask(asked, _DOCS))
 
-    def _pages(
-        self,
-        ids: Sequence[str],
-        fields: Sequence[str],
-        asked: Callable[[query.Request], query.Request],
-    ) -> list[dict[str, Any]]:
+    def _pages(self, ids: Sequence[str], fields: Sequence[str], ask: Ask) -> list[dict[str, Any]]:
         docs: list[dict[str, Any]] = []
         wanted = ["id", *fields]
         for at in range(0, len(ids), PAGE):
             page = ids[at : at + PAGE]
-            request = asked(query.by_ids(page) | {"fields": wanted, "limit": len(page)})
-            found = self.ask(request, _DOCS)["response"]["docs"]
+            request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
+            found = ask(request)["response"]["docs"]
             docs += self.names.logical_all(found, wanted)
         return docs
 
@@ -416,15 +399,18 @@ class Collection:
             reason = f"only {given:,} of {found.hits:,} ids came"
             raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
 
-    def exported(self, fields: Sequence[str]) -> Iterator[export.Block]:
+    def exported(
+        self, fields: Sequence[str], shards: Sequence[str] | None = None
+    ) -> Iterator[export.Block]:
         """These docValues fields of all documents, in blocks of some thousands, whole or refused.
 
-        In the order of the ids if the collection has one shard.
+        In the order of the ids if the collection has one shard. `shards` are addresses of those
+        that are wanted alone.
         Raises SolrAnswerError if the export broke off, which Solr reports inside a success.
         """
         wanted = ",".join(self.names.fields(fields))
         params = {"q": "*:*", "sort": f"{self.names.id} asc", "fl": wanted, **EXACT}
-        blocks = export.blocks(self.session, self.shards(), params)
+        blocks = export.blocks(self.session, shards or self.shards(), params)
         if self.names.is_plain:
             return blocks
         return (self.names.logical_all(block, fields) for block in blocks)
@@ -610,7 +596,7 @@ class Collection:
         # The tolerant chain answers status 0 to a delete that it refuses.
         decoded = self.post("update", orjson.dumps(command))
         for refused in refused_by(self.url, decoded):
-            raise SolrAnswerError(self.url, 200, f"Solr says: {refused.reason}", next_step)
+            raise SolrAnswerError(self.url, 200, SAYS + refused.reason, next_step)
 
     def post(
         self,

@@ -87,12 +87,14 @@ class Leaders:
 
         Raises SolrUnreachable if none can serve.
         """
-        cluster = self._ask() if "://" not in name else None
+        if "://" in name:
+            return name
+        cluster = self._ask()
         found = [shard for shard in cluster.shards if shard.name == name] if cluster else []
         replicas = [one for shard in found for one in shard.replicas]
-        if not replicas and "://" not in name:
+        if not replicas:
             raise SolrUnreachable(f"{self.base}/{self.name}", f"no replica of {name!r} answers")
-        return random.choice(replicas) if replicas else name
+        return random.choice(replicas)
 
     def copies(
         self, required: Mapping[str, int], has: Callable[[str], Mapping[str, int] | None]

@@ -52,8 +52,10 @@ class Nodes:
 
     def is_elsewhere(self, address: str) -> bool:
         """Whether an address is on another host than the one that was given, or of another kind."""
+        if not self.given or address.startswith(f"{self.given}/"):  # nearly always
+            return False
         own, other = urlsplit(self.given), urlsplit(address)
-        return bool(self.given) and (own.scheme, own.hostname) != (other.scheme, other.hostname)
+        return (own.scheme, own.hostname) != (other.scheme, other.hostname)
 
     def in_turn(self, url: str) -> Iterator[str]:
         """The request's address at each node: at the one that answered last, then at the others."""

@@ -78,11 +78,23 @@ class Outages:
 
         Raises SolrUnreachable if patience is at its end before.
         """
-        deadline = time.monotonic() + self._patience
-        while not self.is_over():
-            if time.monotonic() >= deadline:
-                raise SolrUnreachable(self.home, _REPLAYING, _LATER)
-            time.sleep(PROBE_PAUSE)
+        self.until(self.is_over, lambda: SolrUnreachable(self.home, _REPLAYING, _LATER))
+
+    def until(
+        self,
+        is_so: Callable[[], bool],
+        error: Callable[[], SolrUnreachable],
+        pause: float = PROBE_PAUSE,
+    ) -> None:
+        """Return once something is so, which is asked for again and again with pauses.
+
+        Raises the error if patience is at its end before.
+        """
+        began = time.monotonic()
+        while not is_so():
+            if time.monotonic() - began >= self._patience:
+                raise error()
+            time.sleep(pause)
 
     @property
     def are_waited_for(self) -> bool:
@@ -102,9 +114,8 @@ class Outages:
         if isinstance(error, CoreMissing):
             return self.has_served
         if isinstance(error, SolrAnswerError):
-            said = error.reason.removeprefix("Solr says: ")
             is_ending = error.status == 500 and (
-                is_disturbed(said) or any(sign in said for sign in _ENDING)
+                is_disturbed(error.reason) or any(sign in error.reason for sign in _ENDING)
             )
             return self.has_served and (is_ending or error.status in (502, 503, 504))
         return isinstance(error, SolrUnreachable)

@@ -120,8 +120,16 @@ def of_leaders(request: Request) -> Request:
 
     Not even a lone shard is answered by whatever replica the node has that is asked.
     """
-    params = {**request.get("params", {}), **_LEADERS}
-    return {**request, "params": params}
+    return _with(request, **_LEADERS)
+
+
+def of_replica(request: Request, address: str) -> Request:
+    """The same request, answered by one replica."""
+    return _with(request, shards=address)
+
+
+def _with(request: Request, **params: str) -> Request:
+    return {**request, "params": {**request.get("params", {}), **params}}
 
 
 def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:

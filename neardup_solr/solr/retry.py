@@ -49,6 +49,5 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
 def passes(error: SolrError) -> bool:
     """Whether a fault may pass: no connection, 429, 502, 503, 504, a node that is away."""
     if isinstance(error, SolrAnswerError):
-        said = error.reason.removeprefix("Solr says: ")
-        return error.status in PASSING or (error.status == 500 and is_disturbed(said))
+        return error.status in PASSING or (error.status == 500 and is_disturbed(error.reason))
     return isinstance(error, SolrUnreachable)

@@ -113,18 +113,13 @@ class _Reading:
         import orjson
         import pyarrow as pa
 
-        from neardup_solr.solr import export
-        from neardup_solr.solr.collection import EXACT
         from neardup_solr.verbs.connect import connect
 
         target = connect(self.address, self.collection)
-        wanted = ",".join(target.names.fields(self.names))
-        params = {"q": "*:*", "sort": f"{target.names.id} asc", "fl": wanted, **EXACT}
         for batch in batches:
             for number in batch.column(0).to_pylist():
                 replica = target.replica_of(self.shards[number])
-                for block in export.blocks(target.session, [replica], params):
-                    rows = target.names.logical_all(block, self.names)
+                for rows in target.exported(self.names, [replica]):
                     arrays = [
                         pa.array(
                             [_as_text(row.get(name), orjson.dumps) for row in rows], pa.string()

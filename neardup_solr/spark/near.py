@@ -154,7 +154,9 @@ def _linked_at_once(edges: DataFrame) -> DataFrame:
 
     from neardup_solr.spark.work import roots
 
-    return edges.sparkSession.createDataFrame(pa.table(roots(edges.toArrow())))
+    found = pa.table(roots(edges.toArrow()))
+    edges.unpersist()
+    return edges.sparkSession.createDataFrame(found)
 
 
 def _linked(edges: DataFrame) -> DataFrame:
@@ -225,7 +227,6 @@ def _band_pairs(
     parts = max(PARTS, count // PART)
     banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=parts, cap=cap)
     keyed = mapped(hashed.select("h", "text"), banding.keyed, "bucket int, blob binary")
-    # Spark counts the arguments of a function, and `self` as one of them.
     # Spark counts the arguments of a function, and `self` as one of them.
     paired = grouped(keyed, "bucket", lambda table: banding.paired(table), "part int, blob binary")
     schema = "a long, b long, shared int"

@@ -183,15 +183,13 @@ def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
 
     Pairs of documents that are connected stand together.
     """
-    ends = np.stack([pairs.column(side).to_numpy() for side in ("a", "b")], axis=1)
-    nodes, places = np.unique(ends, return_inverse=True)
-    numbers = places.reshape(-1, 2).astype(np.uint32)
+    nodes, numbers = _numbered(pairs, "a", "b")
     labels = components(len(nodes), numbers)[numbers[:, 0]] if len(numbers) else numbers[:, 0]
     order = np.lexsort((numbers[:, 1], numbers[:, 0], labels))
     block = np.empty(len(order), dtype=np.int32)
     block[order] = np.arange(len(order)) // size
     needed = np.unique(
-        np.stack([np.repeat(block, 2).astype(np.int64), places.reshape(-1)], axis=1), axis=0
+        np.stack([np.repeat(block, 2).astype(np.int64), numbers.reshape(-1)], axis=1), axis=0
     )
     wanted = {"block": pa.array(needed[:, 0], pa.int32()), "h": pa.array(nodes[needed[:, 1]])}
     return pairs.append_column("block", pa.array(block)), pa.table(wanted)
@@ -244,10 +242,16 @@ def sortable(id: str) -> str:
 
 def roots(edges: pa.Table) -> dict[str, pa.Array]:
     """The smallest node that each node (u, v: hashes) is connected with: `node`, `root`."""
-    ends = np.stack([edges.column(name).to_numpy() for name in ("u", "v")], axis=1)
-    nodes, places = np.unique(ends, return_inverse=True)
-    found = components(len(nodes), places.reshape(-1, 2).astype(np.uint32))
+    nodes, numbers = _numbered(edges, "u", "v")
+    found = components(len(nodes), numbers)
     return {"node": pa.array(nodes), "root": pa.array(nodes[found])}
+
+
+def _numbered(table: pa.Table, *sides: str) -> tuple[Places, Pairs]:
+    """The hashes in two columns, each once, and the rows by their numbers."""
+    ends = np.stack([table.column(side).to_numpy() for side in sides], axis=1)
+    nodes, places = np.unique(ends, return_inverse=True)
+    return nodes, places.reshape(-1, 2).astype(np.uint32)
 
 
 def _texts(column: pa.Array) -> list[str]:

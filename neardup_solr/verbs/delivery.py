@@ -140,7 +140,6 @@ class Target:
     as_record: Callable[[Document], Mapping[str, object]]
     most: int = 1_000
     min_replicas: int = 1
-    patience: float = 0.0
     resent: int = 0
 
     def take(self, jsons: Sequence[bytes], ids: Sequence[str]) -> Taken:
@@ -185,15 +184,21 @@ class Target:
 
         Raises SolrUnreachable if patience is at its end before.
         """
-        deadline = time.monotonic() + self.patience
-        outages = self.collection.session.outages
-        while (copies := self.collection.copies(required) or 0) < self.min_replicas:
-            if time.monotonic() >= deadline or not outages.are_waited_for:
-                of_all = f"{copies} of {self.min_replicas} replicas have what was sent last"
-                step = "see that all nodes run, then go on with `resume`"
-                raise SolrUnreachable(self.collection.url, of_all, step)
-            time.sleep(PAUSE)
-            self.collection.commit()  # or one that has caught up would not show it yet
+        copies = 0
+
+        def are_enough() -> bool:
+            nonlocal copies
+            copies = self.collection.copies(required) or 0
+            if copies < self.min_replicas:
+                self.collection.commit()  # or one that catches up would not show it
+            return copies >= self.min_replicas
+
+        def too_few() -> SolrUnreachable:
+            of_all = f"{copies} of {self.min_replicas} replicas have what was sent last"
+            step = "see that all nodes run, then go on with `resume`"
+            return SolrUnreachable(self.collection.url, of_all, step)
+
+        self.collection.session.outages.until(are_enough, too_few, PAUSE)
 
     def recover(self, stretch: Stretch, missing: list[str]) -> None:
         """Send again what Solr has lost; what it loses again and again is a dead letter.

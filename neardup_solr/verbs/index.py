@@ -18,7 +18,7 @@ from neardup_solr.choices import OnRepeat
 from neardup_solr.errors import JobError, NeardupError, RecordError, SettingsError
 from neardup_solr.jobs import ANEW, Job, Kept, Reached, Work, kept_in
 from neardup_solr.minhash import entries
-from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
+from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching, share_of
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
@@ -190,7 +190,6 @@ def run(
             as_record=going.as_record,
             most=sending.batch_documents,
             min_replicas=sending.min_replicas,
-            patience=sending.patience,
         )
         delivery = Delivery(
             target=target,
@@ -334,9 +333,7 @@ class _Run:
     def acknowledge(self, documents: int) -> None:
         """Count documents that Solr took, and tell how far the run is."""
         self.sent += documents
-        share = self.bytes / self.size if self.size else None
-        if self.rows:
-            share = self.read / self.rows
+        share = share_of((self.read, self.rows), (self.bytes, self.size))
         self.on_progress(Progress("indexing", self.sent, share=share))
 
     def verified(self, stretch: Stretch) -> None:

@@ -11,6 +11,13 @@ from neardup_solr.embedded.layout import Layout
 from neardup_solr.embedded.server import Server
 
 
+def with_jars(home: Path, folder: Path) -> Path:
+    """A folder for a cloud, with the jars that a home has."""
+    jars = next(home.glob("solr-*"))
+    (folder / jars.name).symlink_to(jars.resolve())
+    return folder
+
+
 @contextmanager
 def nodes(home: Path, count: int = 1) -> Iterator[Server]:
     """A cloud of so many nodes whose data lie in `home`, where the jars are already."""

@@ -7,14 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.solr.cloud import nodes
+from tests.solr.cloud import nodes, with_jars
 
 
 @pytest.fixture(scope="module")
 def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a SolrCloud of one node, with no collections yet."""
-    folder = tmp_path_factory.mktemp("cloud")
-    jars = next(home.glob("solr-*"))
-    (folder / jars.name).symlink_to(jars.resolve())
-    with nodes(folder) as server:
+    with nodes(with_jars(home, tmp_path_factory.mktemp("cloud"))) as server:
         yield server.url

@@ -13,16 +13,13 @@ import neardup_solr as nd
 from neardup_solr.embedded import cloud, server
 from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.embedded.server import Server
-from tests.solr.cloud import nodes
+from tests.solr.cloud import nodes, with_jars
 
 
 @pytest.fixture(scope="module")
 def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
     """A folder for a cloud, with the jars."""
-    folder = tmp_path_factory.mktemp("cloud")
-    jars = next(home.glob("solr-*"))
-    (folder / jars.name).symlink_to(jars.resolve())
-    return Layout(home=folder)
+    return Layout(home=with_jars(home, tmp_path_factory.mktemp("cloud")))
 
 
 def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:

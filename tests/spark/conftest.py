@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from neardup_solr.spark import local
-from tests.solr.cloud import nodes
+from tests.solr.cloud import nodes, with_jars
 
 
 @pytest.fixture(scope="session")
@@ -27,8 +27,5 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 @pytest.fixture(scope="session")
 def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a SolrCloud of one node."""
-    folder = tmp_path_factory.mktemp("cloud")
-    jars = next(home.glob("solr-*"))
-    (folder / jars.name).symlink_to(jars.resolve())
-    with nodes(folder) as server:
+    with nodes(with_jars(home, tmp_path_factory.mktemp("cloud"))) as server:
         yield server.url

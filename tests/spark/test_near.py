@@ -21,23 +21,17 @@ from neardup_solr.measures import Limits
 from neardup_solr.minhash import encode
 from neardup_solr.records import natural
 from neardup_solr.spark import near, work
+from tests.copies import edited_copies
 
 PAIRS = ("id", "other_id", "similarity", "distance", "shared")
 
 
 def drawn(count: int, seed: int = 1) -> list[tuple[str, str]]:
     """Texts of which many are edited copies of others; ids are numbers and words."""
-    draw = random.Random(seed)
-    texts: list[list[str]] = []
-    for _ in range(count):
-        words = [f"wört{draw.randrange(3000)}" for _ in range(draw.randrange(20, 60))]
-        if texts and draw.random() < 0.5:
-            words = list(draw.choice(texts))
-            for _ in range(draw.choice((0, 1, 2, 5))):
-                words[draw.randrange(len(words))] = f"w{draw.randrange(3000)}"
-        texts.append(words)
     ids = [str(n) if n % 2 else f"a{n}" for n in range(count)]
-    return [(id, " ".join(words)) for id, words in zip(ids, texts, strict=True)]
+    texts = (" ".join(words) for words in edited_copies(count, random.Random(seed)))
+    # Beyond ASCII, too.
+    return [(id, text.replace("w1", "wört")) for id, text in zip(ids, texts, strict=True)]
 
 
 @pytest.fixture(scope="module")

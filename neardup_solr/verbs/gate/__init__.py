@@ -16,7 +16,7 @@ from neardup_solr.errors import NeardupError, SettingsError
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.rerank import nearness
 from neardup_solr.minhash import encode, entries
-from neardup_solr.progress import Failures, OnError, OnProgress, Progress, unheard
+from neardup_solr.progress import Failures, OnError, OnProgress, Progress, share_of, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
@@ -173,9 +173,7 @@ class _Far:
     def tell(self, decided: int) -> None:
         """Count further documents that are decided, and tell how far the run is."""
         self.decided += decided
-        share = self.bytes / self.size if self.size else None
-        if self.rows:
-            share = self.decided / self.rows
+        share = share_of((self.decided, self.rows), (self.bytes, self.size))
         self.on_progress(Progress("deciding", self.decided, share=share))
 
 
@@ -252,26 +250,33 @@ class _Run:
         """Final decisions: what Solr refuses is rejected, and then keeps no others out."""
         matched = self.meeting.matched(batch, admitted)
         fixed: dict[int, Decision] = {}
-        there = self._there(batch.documents, admitted) if self.gating.index else None
+        there = self._there(batch.documents) if self.gating.index else set()
         while True:
-            decisions = self._in_order(batch, matched, fixed, admitted)
+            decisions = self._in_order(batch, matched, fixed, admitted, there)
             refused = self._sent(decisions, fixed) if self.gating.index else {}
             rows = [row for row, one in enumerate(decisions) if one.is_admitted]
             if not refused:
                 admitted.add(batch, rows)
-                return decisions if there is None else _with_replaced(decisions, there)
+                return decisions
             fixed |= {row: decisions[row] for row in rows} | refused
 
-    def _there(self, documents: Sequence[Document], admitted: Admitted) -> set[str]:
-        """The ids of documents that the collection has, or that this run has sent to it."""
+    def _there(self, documents: Sequence[Document]) -> set[str]:
+        """The ids of documents that the collection has."""
         ids = {one.id for one in documents}
-        found = self.meeting.collection.versions(sorted(ids))
-        return set(found) | (ids & admitted.latest.keys())
+        return set(self.meeting.collection.versions(sorted(ids)))
 
     def _in_order(
-        self, batch: Batch, matched: Matched, fixed: Mapping[int, Decision], admitted: Admitted
+        self,
+        batch: Batch,
+        matched: Matched,
+        fixed: Mapping[int, Decision],
+        admitted: Admitted,
+        there: set[str],
     ) -> list[Decision]:
-        """One decision after the other: an admitted document counts for those that follow."""
+        """One decision after the other: an admitted document counts for those that follow.
+
+        With `index`, one whose id is `there`, or was sent by this run, replaces that.
+        """
         latest = ChainMap[str, int]({}, admitted.latest)
         numbers: dict[int, int] = {}
         decisions = []
@@ -282,7 +287,14 @@ class _Run:
                 if one.met.id != document.id and _is_there(one.met, numbers, latest)
             ]
             decision = fixed.get(row) or self._decision(document, near, int(batch.words[row]))
-            decisions.append(replace(decision, complete=not matched.is_cut[row]))
+            is_known = document.id in there or (self.gating.index and document.id in latest)
+            decisions.append(
+                replace(
+                    decision,
+                    complete=not matched.is_cut[row],
+                    replaces=decision.is_admitted and is_known,
+                )
+            )
             if decision.is_admitted:
                 numbers[row] = latest[document.id] = len(admitted.ids) + len(numbers)
         return decisions
@@ -322,16 +334,6 @@ class _Run:
         self.stretch.hold({one.id: one for one in documents if one.id not in names})
         self.stretch.versions.update(answer.versions)
         return refused
-
-
-def _with_replaced(decisions: Sequence[Decision], there: set[str]) -> list[Decision]:
-    """The same decisions, marked if they put a document in the place of one of the same id."""
-    taken, marked = set(there), []
-    for one in decisions:
-        marked.append(replace(one, replaces=one.is_admitted and one.id in taken))
-        if one.is_admitted:
-            taken.add(one.id)
-    return marked
 
 
 def _is_there(met: Met, numbers: Mapping[int, int], latest: Mapping[str, int]) -> bool:

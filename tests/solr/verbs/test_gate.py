@@ -18,6 +18,7 @@ from neardup_solr.solr import hits as together
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hot, Question, hits_of_each, with_most_shared
 from neardup_solr.verbs.gate.policy import Policy
+from tests.copies import edited_copies
 from tests.solr import theirs
 
 FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill by the river"
@@ -37,14 +38,7 @@ def actions(decisions: Iterator[nd.Decision]) -> dict[str, str]:
 def drawn(count: int, seed: int, prefix: str) -> list[nd.Document]:
     """Texts of invented words of which many are edited copies of one another."""
     rng = random.Random(seed)
-    texts: list[list[str]] = []
-    for _ in range(count):
-        words = [f"w{rng.randrange(4000)}" for _ in range(rng.randrange(20, 40))]
-        if texts and rng.random() < 0.6:
-            words = list(rng.choice(texts))
-            for _ in range(rng.choice((0, 1, 2, 4, 8))):
-                words[rng.randrange(len(words))] = f"w{rng.randrange(4000)}"
-        texts.append(words)
+    texts = edited_copies(count, rng)
     rng.shuffle(texts)
     return [document(f"{prefix}{n}", " ".join(words)) for n, words in enumerate(texts)]
 
