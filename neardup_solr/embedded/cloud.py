@@ -16,7 +16,7 @@ from neardup_solr.embedded import process, server
 from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.embedded.process import HOST, ask
 from neardup_solr.embedded.server import READY_WITHIN, Server, Tell
-from neardup_solr.errors import ServerError
+from neardup_solr.errors import ArgumentError, ServerError
 
 MOST_NODES = 16
 FIRST_PORT = 19083  # beside those that a Solr of its own takes first
@@ -50,8 +50,10 @@ def started(place: Layout, count: int, heap: str, port: int | None, tell: Tell) 
     """The cloud with all of its nodes, of which those that do not run are started.
 
     `port` is that of the first node, and those after it are of the others; nodes that were started
-    before keep theirs. `tell` gets a line about another node that cannot be started. Raises
-    ServerError if the first cannot be.
+    before keep theirs. `tell` gets a line about another node that cannot be started.
+
+    Raises ArgumentError if there can be no such port, ServerError if the first node cannot be
+    started.
     """
     nodes = places(place, count)
     ports = _ports(nodes, port)
@@ -100,6 +102,9 @@ def _as_one(nodes: Sequence[Server]) -> Server:
 
 def _ports(nodes: Sequence[Layout], asked: int | None) -> list[int]:
     """A port for each node: the one it has, or else a free one."""
+    if asked is not None and asked + ZOOKEEPER > 65_535:
+        reason = f"`port` cannot be {asked}: ZooKeeper listens at that + {ZOOKEEPER:,}"
+        raise ArgumentError(reason, f"give one up to {65_535 - ZOOKEEPER}")
     states = [recall(node) for node in nodes]
     known = [state.port if state is not None else 0 for state in states]
     if known[0] and asked not in (None, known[0]):

@@ -77,6 +77,7 @@ def start(
     with turn(place, tell):
         count = _settled(place, cloud)
         if count:
+            heap_size(heap, count)
             _require_open(place, password)
             started = clouds.started(place, count, size, port, tell)
             _remember_size(place, count)

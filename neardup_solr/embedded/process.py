@@ -69,8 +69,8 @@ def _version(java: str) -> int:
     return int(match[1]) if match else 0
 
 
-def heap_size(asked: str | None) -> str:
-    """The heap to start with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
+def heap_size(asked: str | None, nodes: int = 1) -> str:
+    """The heap to start each node with: what is asked for, else $NEARDUP_SOLR_HEAP, else 1g.
 
     Raises ArgumentError for a value that is not a size, too small for Solr, or over the memory.
     """
@@ -83,9 +83,11 @@ def heap_size(asked: str | None) -> str:
     if size < SMALLEST_HEAP:
         raise ArgumentError(f"{named} cannot be {heap}: Solr needs 256m or more", next_step)
     memory = _memory()
-    if size > memory:
+    if size * nodes > memory:
         has = f"{memory / 2**30:.1f}g"
-        raise ArgumentError(f"{named} cannot be {heap}: this machine has {has}", next_step)
+        of_nodes = f" for each of {nodes} nodes" if nodes > 1 else ""
+        reason = f"{named} cannot be {heap}{of_nodes}: this machine has {has}"
+        raise ArgumentError(reason, "give less, such as 512m" if nodes > 1 else next_step)
     return heap
 
 

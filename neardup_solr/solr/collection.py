@@ -58,6 +58,8 @@ EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 # The parser that our queries are written for; someone else's collection may have another.
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
+# The shards of a cloud tell documents at once, instead of ids and then, asked again, documents.
+_AT_ONCE = {**_SELECT, "distrib.singlePass": "true"}
 _JSON = {"Content-Type": "application/json"}
 _ONES_FAULT = (400, 413)  # one document may be why a request is refused: as wrong, or too large
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
@@ -274,15 +276,18 @@ class Collection:
         )
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
-        """How many documents match all filters; with `ids`, of those documents only."""
+        """How many documents match all filters; with `ids`, of those documents only.
+
+        In a SolrCloud the leaders are asked, as another replica may lag behind.
+        """
         wanted = {"query": "*:*"} if ids is None else query.by_ids(ids)
         request = wanted | {"filter": list(filters), "limit": 0}
-        return int(self.ask(request, _DOCS)["response"]["numFound"])
+        return int(self.ask(query.of_leaders(request), _DOCS)["response"]["numFound"])
 
     def seen(self, ids: Sequence[str], since: int) -> int:
         """How many of these documents a search finds in this version or a later one.
 
-        In a SolrCloud, the leaders of the shards are asked, as `versions` does.
+        In a SolrCloud the leaders are asked, as for `count`.
         """
         newer = [f"{{!cache=false}}{VERSION}:[{since} TO *]"] if since else []
         request = query.by_ids(ids) | {"filter": newer, "limit": 0}
@@ -576,7 +581,8 @@ class Collection:
         Raises SolrAnswerError if one is missing, or Solr does not understand the request.
         """
         body = orjson.dumps(self.names.request(request))
-        decoded = self.post("select", body, needed, params=_SELECT)
+        params = _AT_ONCE if self.session.nodes.is_cloud else _SELECT
+        decoded = self.post("select", body, needed, params=params)
         if self.session.nodes.is_cloud is None:
             self._look_around(decoded)
         if "response.numFound" in needed:

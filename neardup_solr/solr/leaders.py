@@ -67,7 +67,7 @@ class Leaders:
                                 " `min_replicas` out")  # fmt: skip
         if cluster is not None and cluster.by_hand:
             reason = f"the collection {self.name!r} has the router 'implicit', by which the sender"
-            step = "index into one with the usual router, which neardup init creates"
+            step = "take one with the usual router, as neardup init creates"
             raise SettingsError(f"{reason} of a document has to choose its shard", step)
         least = min((shard.size for shard in cluster.shards), default=1) if cluster else 1
         there = "1 replica" if least == 1 else f"{least} replicas"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import OneOrMore, listed
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.spark.local import mapped
 from neardup_solr.spark.near import chosen
 
@@ -67,6 +68,7 @@ def write(
     text: OneOrMore = "text",
     keep: OneOrMore = (),
     settings: Settings | Mapping[str, Any] | None = None,
+    max_doc_bytes: int | str = MAX_DOC_BYTES,
     batch: int = 500,
     patience: float = 300,
 ) -> Written:
@@ -75,7 +77,7 @@ def write(
     It keeps what `index` promises: a task ends when a search finds each of its documents, or they
     have failed; a Solr that is away is waited for, at most `patience` seconds each time. A task
     that Spark repeats sends its documents again, which replace themselves. If an id comes again,
-    any of its records may be the one that stays.
+    any of its records may be the one that stays. A longer text than `max_doc_bytes` fails.
 
     Raises ArgumentError if a column is missing; whatever `index` raises ends the job.
     """
@@ -87,6 +89,7 @@ def write(
         address=address,
         collection=collection,
         settings=settings,
+        max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
         batch=batch,
         patience=patience,
         columns=tuple(listed(keep)),
@@ -138,6 +141,7 @@ class _Writing:
     address: str
     collection: str
     settings: Settings | Mapping[str, Any] | None
+    max_doc_bytes: int
     batch: int
     patience: float
     columns: tuple[str, ...]
@@ -170,6 +174,7 @@ class _Writing:
             text=TEXT,
             keep=self.columns or None,
             settings=self.settings,
+            max_doc_bytes=self.max_doc_bytes,
             batch=self.batch,
             patience=self.patience,
             on_error=_untold,

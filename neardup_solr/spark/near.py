@@ -22,7 +22,9 @@ SPLIT = 4_000_000  # documents whose keys of a band one task joins, 100 MB
 # Tasks that make the pairs of all bands distinct: at least so many, and one for so many documents.
 PARTS, PART = 64, 1_000_000
 ON_DRIVER = 20_000_000  # pairs
-BLOCK = 1 << 15  # pairs whose texts one task holds
+# Pairs whose texts one task holds: at most so many, and so many bytes of texts.
+BLOCK, BLOCK_BYTES = 1 << 15, 1 << 28
+SAMPLE = 1_000  # documents by which their length is known
 NO_ID = "a document has no id; name the right column with id=..., or leave such documents out"
 ROUNDS = 100  # of linking; a chain of 2**n documents takes about n
 
@@ -110,7 +112,7 @@ def pairs(
     made = settings_of(settings) or Settings()
     verification = Verification(measure=measure, limits=limits, settings=made)
     hashed = _hashed(frame, id, text)
-    blocks, wanted = _blocks(_band_pairs(hashed, made, cap, documents))
+    blocks, wanted = _blocks(_band_pairs(hashed, made, cap, documents), _block(hashed))
     involved = hashed.join(wanted.select("h").distinct(), "h", "left_semi")
     forms = mapped(involved, verification.prepared, "h long, id string, form string")
     return cogrouped(
@@ -179,10 +181,10 @@ def _linked(edges: DataFrame) -> DataFrame:
             kept = kept.union(own)
         return kept.where("u != v").distinct()
 
-    known = edges.where("u != v").localCheckpoint()
+    known = _kept(edges.where("u != v"))
     before = None
     for _ in range(ROUNDS):
-        known = stars(stars(known, large=True), large=False).localCheckpoint()
+        known = _kept(stars(stars(known, large=True), large=False))
         state = known.agg(f.count("*"), f.sum(f.xxhash64("u", "v").cast("decimal(38,0)"))).first()
         if state == before:
             break
@@ -191,7 +193,22 @@ def _linked(edges: DataFrame) -> DataFrame:
     return known.select(f.col("u").alias("node"), f.col("v").alias("root")).union(roots)
 
 
-def _blocks(found: DataFrame) -> tuple[DataFrame, DataFrame]:
+def _kept(frame: DataFrame) -> DataFrame:
+    """The same rows, made once: where the session keeps checkpoints, else by the executors."""
+    is_told = frame.sparkSession.sparkContext.getCheckpointDir() is not None
+    return frame.checkpoint() if is_told else frame.localCheckpoint()
+
+
+def _block(hashed: DataFrame) -> int:
+    """The number of pairs in a block, by the length of the first documents."""
+    from pyspark.sql import functions as f
+
+    row = hashed.limit(SAMPLE).agg(f.avg(f.octet_length("text")).alias("bytes")).first()
+    of_pair = 2 * (row.bytes or 1) if row is not None else 1
+    return int(max(1, min(BLOCK, BLOCK_BYTES // of_pair)))
+
+
+def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
     """Pairs in blocks that are compared at once, and which documents (`h`) each block needs.
 
     On the driver, pairs of the same documents are brought together, so that most texts are needed
@@ -204,12 +221,12 @@ def _blocks(found: DataFrame) -> tuple[DataFrame, DataFrame]:
     found = found.cache()
     count = found.count()
     if count <= ON_DRIVER:
-        pairs, wanted = blocked(found.toArrow(), BLOCK)
+        pairs, wanted = blocked(found.toArrow(), size)
         found.unpersist()
         session = found.sparkSession
         return session.createDataFrame(pairs), session.createDataFrame(wanted)
     parted = found.withColumn(
-        "block", f.pmod(f.xxhash64("a"), f.lit(1 + count // BLOCK)).cast("int")
+        "block", f.pmod(f.xxhash64("a"), f.lit(1 + count // size)).cast("int")
     )
     sides = [parted.select("block", parted[side].alias("h")) for side in ("a", "b")]
     # Renamed, or Spark would take its columns for those of the pairs.

@@ -70,6 +70,7 @@ def mark(
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     run = _Run(collection=collection, wanted=_wanted(members))
     require_fields(collection)
+    collection.require_placed()
     with collection.session.outages.waited_for(patience):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
@@ -87,7 +88,8 @@ def mark(
     if differing and not dry_run:
         documents = "1 document" if len(differing) == 1 else f"{len(differing):,} documents"
         reason = f"the marks of {documents} do not stay: {run.reason}"
-        raise SolrAnswerError(collection.url, 200, reason, "run it again when nobody else writes")
+        step = "run it again when nobody else writes, and all nodes run"
+        raise SolrAnswerError(collection.url, 200, reason, step)
     return run.counts(len(members))
 
 
@@ -132,7 +134,7 @@ class _Run:
     wanted: dict[str, Mark]
     found: dict[str, Mark] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
-    reason: str = "they were changed meanwhile"
+    reason: str = "others change these documents, or a node that fails loses what it took"
 
     def differing(self) -> dict[str, Mark]:
         """The documents whose marks are not the wanted ones, with the marks they should have."""

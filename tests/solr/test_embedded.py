@@ -579,6 +579,16 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     assert home.cores.is_dir()
 
 
+def test_a_cloud_that_the_machine_cannot_hold_is_refused(home: Layout) -> None:
+    """Before anything is started: each node has the heap, and ZooKeeper a port above the first."""
+    most = int(psutil.virtual_memory().total) >> 20
+    with pytest.raises(nd.ArgumentError, match=r"for each of 16 nodes: this machine has .*less"):
+        embedded.start(cloud=16, heap=f"{most // 8}m")
+    with pytest.raises(nd.ArgumentError, match=r"`port` cannot be 65000.*give one up to 64535"):
+        embedded.start(cloud=2, port=65_000, heap="400m")
+    assert not home.cloud.exists()
+
+
 @pytest.mark.parametrize("cloud", [-1, 17])
 def test_a_cloud_that_cannot_be_is_refused(home: Layout, cloud: int) -> None:
     """Fewer nodes than none, or more than a machine has room for."""

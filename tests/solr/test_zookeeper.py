@@ -98,3 +98,6 @@ def test_a_router_that_leaves_the_shard_to_the_sender_is_refused(cloud: str) -> 
         nd.index([("1", "a b c")], solr)
     with pytest.raises(nd.SettingsError, match="the router 'implicit'"):
         list(nd.gate([("1", "a b c")], solr, index=True))
+    for update in (nd.unmark, nd.annotate):
+        with pytest.raises(nd.SettingsError, match="the router 'implicit'"):
+            update(solr)

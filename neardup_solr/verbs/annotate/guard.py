@@ -50,6 +50,7 @@ def require_safe(collection: Collection) -> Schema:
 
     Raises SettingsError, which says what would be lost, and what to do instead.
     """
+    collection.require_placed()
     lint.require_safe(collection)
     found = schema.described(collection)
     _require_only_copied(collection, found)

@@ -27,6 +27,7 @@ from neardup_solr.solr.update import Order, Sent
 T = TypeVar("T")
 Found = dict[str, Any]
 PASSES = 20  # then documents that others keep changing are given up
+_GIVEN_UP = "others changed it, or a node lost it, at each attempt to write it"
 FIRST = 3  # documents that are updated one by one and compared, before any other is updated
 
 
@@ -120,7 +121,7 @@ class Rewrite:
             else:
                 self.redone.update(self._go_through(iter(ids), again=True))
         for id in self._undone:
-            self._fail(Refusal(id=id, reason="others changed it before each attempt to write it"))
+            self._fail(Refusal(id=id, reason=_GIVEN_UP))
 
     def _go_through(self, ids: Iterator[str], *, again: bool) -> set[str]:
         """Read, order and send at the same time: the next page is read while one is sent.
