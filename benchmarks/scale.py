@@ -1,14 +1,15 @@
 """A cost model by stage: fitted to growing sizes, it predicts the next one before that is run.
 
     python benchmarks/scale.py [PART ...] [--files 100000 250000 500000 1000000 2000000]
-        [--solr 50000 100000 200000 400000] [--spark 100000 200000 400000 800000]
+        [--solr 40000 80000 160000 320000] [--spark 100000 200000 400000 800000]
 
     files   a file of JSON lines, its report by words: seconds by stage, and memory
     solr    into the embedded Solr, and its report by words: seconds, CPU, network, disk
     spark   Spark in local mode, pairs by words: seconds, CPU, bytes that it shuffles
 
-Each amount grows with the documents, with documents x ln(documents), or with the candidate pairs,
-whose number is a power of the documents; some have a base, too. All sizes but the last are fitted.
+Documents have 200 words, and as many near-duplicates in each size. Each amount grows with the
+documents, with documents × ln(documents), or with a power of the documents, as candidate pairs do;
+some have a base, too. All sizes but the last are fitted.
 Results go to scale.md and .json beside this script.
 """
 
@@ -24,20 +25,22 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import psutil
 from lib import results
-from lib.corpus import corpus
+from lib.corpus import growing
 from lib.solr import running_solr
-from lib.wholes import Task, work, write_jsonl
+from lib.wholes import Task, work
 
 import neardup_solr as nd
 from neardup_solr.embedded import lifecycle
 
 MILLION = 1_000_000
-DOCUMENTS, LOG, PAIRS = "a million documents", "a million × ln(documents)", "a million candidates"
+GROUP = 20_000  # documents in a row group
+DOCUMENTS, LOG, POWER = "a million documents", "a million × ln(documents)", "a power of documents"
 CANDIDATES = "candidate pairs"
 Amounts = dict[str, float]
 
@@ -54,10 +57,11 @@ LAWS = {
     "files": {
         "reading and signing, s": Law(DOCUMENTS),
         "joining, s": Law(LOG),
-        "comparing, s": Law(PAIRS),
+        "comparing, s": Law(POWER),
         "grouping, s": Law(DOCUMENTS),
         "memory, MB": Law(DOCUMENTS, has_base=True),
         "file, MB": Law(DOCUMENTS),
+        CANDIDATES: Law(POWER),
     },
     "solr": {
         "indexing, s": Law(DOCUMENTS),
@@ -68,6 +72,7 @@ LAWS = {
         "report, s": Law(DOCUMENTS),
         "report, CPU s": Law(DOCUMENTS),
         "report, MB received": Law(DOCUMENTS),
+        CANDIDATES: Law(POWER),
     },
     "spark": {
         "pairs, s": Law(DOCUMENTS, has_base=True),
@@ -75,9 +80,10 @@ LAWS = {
         "shuffled, MB": Law(DOCUMENTS),
     },
 }
+SUFFIXES = {"files": ".jsonl", "solr": ".jsonl", "spark": ".parquet"}
 SIZES = {
     "files": [100_000, 250_000, 500_000, 1_000_000, 2_000_000],
-    "solr": [50_000, 100_000, 200_000, 400_000],
+    "solr": [40_000, 80_000, 160_000, 320_000],
     "spark": [100_000, 200_000, 400_000, 800_000],
 }
 
@@ -108,8 +114,13 @@ def _part(part: str, sizes: Sequence[int]) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder:
 
         def run(count: int) -> Amounts:
-            with multiprocessing.get_context("spawn").Pool(1) as pool:
-                return pool.apply(MEASURED[part], [count, folder])
+            path = Path(folder) / f"{count}{SUFFIXES[part]}"
+            found: Amounts = {}
+            for work in (_write, MEASURED[part]):  # each without the memory that the other takes
+                with multiprocessing.get_context("spawn").Pool(1) as pool:
+                    found = pool.apply(work, [count, path])
+            path.unlink()
+            return found
 
         known = [run(count) for count in sizes[:-1]]
         model = fitted(LAWS[part], sizes[:-1], known)
@@ -126,14 +137,28 @@ def _part(part: str, sizes: Sequence[int]) -> dict[str, Any]:
 # What is measured of so many documents, each time in a process of its own.
 
 
-def _files(count: int, folder: str) -> Amounts:
-    path = Path(folder) / f"{count}.jsonl"
-    write_jsonl(path, count)
-    size = path.stat().st_size
-    with multiprocessing.get_context("spawn").Pool(1) as pool:  # without what the corpus takes
-        task = Task(name="growth", documents=count, cores=os.cpu_count() or 1, folder=folder)
-        told = pool.apply(work, [task])
-    path.unlink()
+def _write(count: int, path: Path) -> Amounts:
+    """A corpus that grows at a fixed rate of near-duplicates, as JSON lines or Parquet."""
+    documents = enumerate(growing(count))
+    if path.suffix == ".parquet":
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        schema = pa.schema([("id", pa.string()), ("text", pa.string())])
+        with pq.ParquetWriter(path, schema) as parquet:
+            while rows := list(islice(documents, GROUP)):
+                columns = [[f"d{at}" for at, _ in rows], [text for _, text in rows]]
+                parquet.write_table(pa.table(columns, schema=schema))
+        return {}
+    with path.open("w", encoding="utf-8") as lines:
+        for at, text in documents:
+            lines.write(json.dumps({"id": f"d{at}", "text": text}, ensure_ascii=False) + "\n")
+    return {}
+
+
+def _files(count: int, path: Path) -> Amounts:
+    task = Task(name="growth", documents=count, cores=os.cpu_count() or 1, folder=str(path.parent))
+    told = work(task)
     stages = told["stages"]
     return {
         "reading and signing, s": stages["reading"],
@@ -141,14 +166,12 @@ def _files(count: int, folder: str) -> Amounts:
         "comparing, s": stages["comparing"],
         "grouping, s": stages["grouping"],
         "memory, MB": told["megabytes"]["anonymous"],
-        "file, MB": size / 1e6,
+        "file, MB": path.stat().st_size / 1e6,
         CANDIDATES: told["candidates"],
     }
 
 
-def _solr(count: int, folder: str) -> Amounts:
-    path = Path(folder) / f"{count}.jsonl"
-    write_jsonl(path, count)
+def _solr(_: int, path: Path) -> Amounts:
     with running_solr("2g") as base:
         solr = nd.connect(base, "scale")
         nd.init(solr)
@@ -161,7 +184,6 @@ def _solr(count: int, folder: str) -> Amounts:
         on_disk = lifecycle.size_on_disk(lifecycle.data())
         with Spent(java) as report:
             found = nd.duplicates(solr)
-    path.unlink()
     return {
         "indexing, s": indexing.seconds,
         "indexing, CPU s of the client": indexing.own,
@@ -175,18 +197,11 @@ def _solr(count: int, folder: str) -> Amounts:
     }
 
 
-def _spark(count: int, folder: str) -> Amounts:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
+def _spark(_: int, path: Path) -> Amounts:
     from neardup_solr import spark
 
-    path, log = Path(folder) / f"{count}.parquet", Path(folder) / f"log-{count}"
+    log = path.with_suffix("")
     log.mkdir()
-    ids = [f"d{number}" for number in range(count)]
-    table = pa.table({"id": ids, "text": corpus(count, 1).documents})
-    pq.write_table(table, path, row_group_size=20_000)
-    del table
     session = spark.local(
         memory="6g", spark_eventLog_enabled=True, spark_eventLog_dir=log.as_uri(),
         spark_eventLog_compress=False, spark_eventLog_rolling_enabled=False,
@@ -197,7 +212,6 @@ def _spark(count: int, folder: str) -> Amounts:
     with Spent() as spent:
         pairs = spark.pairs(frame).count()
     session.stop()
-    path.unlink()
     return {
         "pairs, s": spent.seconds,
         "pairs, CPU s": spent.own,
@@ -218,7 +232,7 @@ def _shuffled(log: Path) -> int:
     return total
 
 
-MEASURED: dict[str, Callable[[int, str], Amounts]] = {
+MEASURED: dict[str, Callable[[int, Path], Amounts]] = {
     "files": _files,
     "solr": _solr,
     "spark": _spark,
@@ -262,36 +276,34 @@ def _cpu(process: psutil.Process) -> float:
 
 
 def fitted(laws: dict[str, Law], sizes: Sequence[int], runs: Sequence[Amounts]) -> dict[str, Any]:
-    """Base and rate of each amount, and the power by which candidate pairs grow."""
-    logs = [math.log(size) for size in sizes]
-    power, start = statistics.linear_regression(logs, [math.log(run[CANDIDATES]) for run in runs])
-    model: dict[str, Any] = {"power": power, "factor": math.exp(start), "amounts": {}}
+    """How each amount grows: its base, its rate by a unit, and the power of documents."""
+    model: dict[str, Any] = {}
     for name, law in laws.items():
-        units = [_units(law, size, run[CANDIDATES]) for size, run in zip(sizes, runs, strict=True)]
         values = [run[name] for run in runs]
-        if law.has_base:
+        units = [_units(law, size) for size in sizes]
+        base, power = 0.0, 1.0
+        if law.by == POWER:
+            logs = list(map(math.log, units))
+            power, start = statistics.linear_regression(logs, list(map(math.log, values)))
+            rate = math.exp(start)
+        elif law.has_base:
             rate, base = statistics.linear_regression(units, values)
         else:
-            base = 0.0
             rates = [value / unit for value, unit in zip(values, units, strict=True)]
             rate = statistics.geometric_mean(rates)
-        model["amounts"][name] = {"by": law.by, "base": base, "rate": rate}
+        model[name] = {"by": law.by, "base": base, "rate": rate, "power": power}
     return model
 
 
 def prediction(model: dict[str, Any], size: int) -> Amounts:
     """The amounts of so many documents."""
-    candidates = model["factor"] * size ** model["power"]
-    told = {CANDIDATES: candidates}
-    for name, amount in model["amounts"].items():
-        units = _units(Law(amount["by"]), size, candidates)
-        told[name] = amount["base"] + amount["rate"] * units
-    return told
+    return {
+        name: one["base"] + one["rate"] * _units(Law(one["by"]), size) ** one["power"]
+        for name, one in model.items()
+    }
 
 
-def _units(law: Law, size: int, candidates: float) -> float:
-    if law.by == PAIRS:
-        return candidates / MILLION
+def _units(law: Law, size: int) -> float:
     return size / MILLION * (math.log(size) if law.by == LOG else 1)
 
 
@@ -299,10 +311,11 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     for part, of in found["parts"].items():
         heads = ["", *(f"{size:,}" for size in of["sizes"]), "predicted", "off", "grows by"]
         rows: list[list[object]] = []
-        for name in [*LAWS[part], CANDIDATES]:
+        for name in LAWS[part]:
             values = [run[name] for run in of["runs"]]
             told = of["predicted"][name]
-            rows.append([name, *values, told, f"{told / values[-1] - 1:+.0%}", _law(of, name)])
+            law = _law(of["model"][name])
+            rows.append([name, *values, told, f"{told / values[-1] - 1:+.0%}", law])
         seconds = [name for name in LAWS[part] if name.endswith(", s")]
         told, last = (
             sum(one[name] for name in seconds) for one in (of["predicted"], of["runs"][-1])
@@ -311,12 +324,11 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield part, f"{results.table(heads, rows)}\n\n{text}"
 
 
-def _law(of: dict[str, Any], name: str) -> str:
-    if name == CANDIDATES:
-        return f"{of['model']['factor']:.3g} × documents^{of['model']['power']:.2f}"
-    amount = of["model"]["amounts"][name]
-    base = f"{amount['base']:.3g} + " if amount["base"] else ""
-    return f"{base}{amount['rate']:.3g} for {amount['by']}"
+def _law(one: dict[str, Any]) -> str:
+    if one["by"] == POWER:
+        return f"{one['rate']:.3g} × millions^{one['power']:.2f}"
+    base = f"{one['base']:.3g} + " if one["base"] else ""
+    return f"{base}{one['rate']:.3g} for {one['by']}"
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import gzip
 import json
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,6 +32,7 @@ from neardup_solr.text.shingles import word_shingles
 
 DATA = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[3] / "shared" / "data"))
 COPIES, SIBLINGS = 0.10, 0.04  # of all documents
+PART = 100_000  # documents of one seed in a corpus that grows
 POOL = 80  # boilerplate sentences
 SENTENCES = (7, 16)  # in a body, the last one not reached
 
@@ -102,6 +103,15 @@ def corpus(count: int, seed: int, *, ascii_only: bool = False) -> Corpus:
         similarity = jaccard(documents[first], documents[second])
         planted.append(Planted(first, second, kind, similarity))
     return Corpus(documents, planted)
+
+
+def growing(count: int) -> Iterator[str]:
+    """`count` documents of corpora of 100,000, of seeds 1, 2, …, each with boilerplate of its own.
+
+    So documents have as many near-duplicates in a large corpus as in a small one.
+    """
+    for seed, first in enumerate(range(0, count, PART), start=1):
+        yield from corpus(min(PART, count - first), seed).documents
 
 
 def jaccard(first: str, second: str) -> float:

@@ -43,15 +43,15 @@ def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tu
 
 
 def _prepare(_: Comparer) -> Prepare:
-    from neardup_solr.measures.numbered import Vocabulary
+    from neardup_solr.measures.distances import hashed_words
 
-    return Vocabulary().worded
+    return hashed_words
 
 
 def _compare(texts: Prepared, pairs: Pairs, comparer: Comparer) -> Found:
-    from neardup_solr.measures import numbered
+    from neardup_solr.measures import distances
 
-    return numbered.compare(texts, pairs, comparer)
+    return distances.compare(texts, pairs, comparer)
 
 
 MEASURE = Measure(
@@ -60,5 +60,5 @@ MEASURE = Measure(
     prepare=_prepare,
     compare=_compare,
     compare_one=_compare_one,
-    kernel_is_faster=False,  # numbering the words takes longer than rapidfuzz takes to compare them
+    kernel_is_faster=False,  # hashing the words takes longer than rapidfuzz takes to compare them
 )

@@ -78,9 +78,9 @@ def sign(
     return signed
 
 
-def normal_forms(texts: Sequence[str]) -> list[str]:
+def normal_forms(texts: Sequence[str], *, threads: int = 1) -> list[str]:
     """The normal forms of texts, as `normalize.normalize` makes each."""
-    return sign(texts, _CHEAPEST, keep_normal=True).normal
+    return sign(texts, _CHEAPEST, threads=threads, keep_normal=True).normal
 
 
 def _empty(count: int, settings: Settings) -> Signed:

@@ -71,8 +71,11 @@ def candidates(
     """
     from pyspark.sql import functions as f
 
+    from neardup_solr.spark.work import unpacked
+
     hashed = _hashed(frame, id, text)
-    pairs = _band_pairs(hashed, settings_of(settings) or Settings(), cap, documents)
+    found = _band_pairs(hashed, settings_of(settings) or Settings(), cap, documents)
+    pairs = mapped(found, unpacked, "a long, b long, shared int")
     named = hashed.select("h", "id")
     found = pairs.join(_side(named, "a"), "a").join(_side(named, "b"), "b")
     sides = f.least("a_id", "b_id").alias("id"), f.greatest("a_id", "b_id").alias("other_id")
@@ -216,27 +219,26 @@ def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
     """
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.work import blocked
+    from neardup_solr.spark.work import Blocking, blocked
 
     found = found.cache()
-    count = found.count()
+    counted = found.agg(f.sum("pairs").alias("pairs")).first()
+    count = (counted.pairs if counted is not None else None) or 0
     if count <= ON_DRIVER:
         pairs, wanted = blocked(found.toArrow(), size)
         found.unpersist()
         session = found.sparkSession
         return session.createDataFrame(pairs), session.createDataFrame(wanted)
-    parted = found.withColumn(
-        "block", f.pmod(f.xxhash64("a"), f.lit(1 + count // size)).cast("int")
-    )
-    sides = [parted.select("block", parted[side].alias("h")) for side in ("a", "b")]
-    # Renamed, or Spark would take its columns for those of the pairs.
-    return parted, sides[0].union(sides[1]).distinct().toDF("block", "h")
+    blocking = Blocking(blocks=1 + count // size)
+    parted = mapped(found, blocking.parted, "block int, blob binary")
+    needed = mapped(found, blocking.needed, "block int, h long")
+    return parted, needed.distinct()
 
 
 def _band_pairs(
     hashed: DataFrame, settings: Settings, cap: int, documents: int | None
 ) -> DataFrame:
-    """The pairs of hashes that share a band: `a`, `b`, `shared`."""
+    """The pairs of hashes that share a band: how many `pairs` a `blob` has; see `unpacked`."""
     from neardup_solr.spark.work import Banding
 
     require(cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
@@ -246,7 +248,7 @@ def _band_pairs(
     keyed = mapped(hashed.select("h", "text"), banding.keyed, "bucket int, blob binary")
     # Spark counts the arguments of a function, and `self` as one of them.
     paired = grouped(keyed, "bucket", lambda table: banding.paired(table), "part int, blob binary")
-    schema = "a long, b long, shared int"
+    schema = "pairs long, blob binary"
     return grouped(paired, "part", lambda table: banding.distinct(table), schema)
 
 

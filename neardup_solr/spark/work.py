@@ -81,10 +81,49 @@ class Banding:
         return _table([(number, pairs[part == number]) for number in range(self.parts)])
 
     def distinct(self, table: pa.Table) -> pa.Table:
-        """Each pair of a part once, with the number of bands that it shares."""
-        pairs, shared = np.unique(_matrix(table, 2), axis=0, return_counts=True)
-        columns = [pairs[:, 0].view(np.int64), pairs[:, 1].view(np.int64), shared.astype(np.int32)]
-        return pa.table(dict(zip(("a", "b", "shared"), map(pa.array, columns), strict=True)))
+        """Each pair of a part once, with the number of bands that it shares, as one blob."""
+        pairs, shared = _counted(_matrix(table, 2))
+        packed = np.column_stack([pairs, shared.astype(np.uint64)])
+        blob = pa.array([packed.tobytes()], pa.binary())
+        return pa.table({"pairs": pa.array([len(packed)], pa.int64()), "blob": blob})
+
+
+def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The pairs in blobs (pairs, blob) as rows: the hashes `a` and `b`, and `shared` bands."""
+    for batch in batches:
+        for at in range(len(batch)):
+            ends, shared = _pairs(batch.slice(at, 1))
+            columns = [pa.array(ends[:, 0]), pa.array(ends[:, 1]), pa.array(shared)]
+            yield pa.RecordBatch.from_arrays(columns, ["a", "b", "shared"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blocking:
+    """Parts pairs into blocks, by the hash of their first document."""
+
+    blocks: int
+
+    def parted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The pairs in blobs by block, as blobs again."""
+        for batch in batches:
+            matrix = _matrix(batch, 3)
+            block = self._block(matrix)
+            numbers = np.unique(block).tolist()
+            yield _blobs("block", [(number, matrix[block == number]) for number in numbers])
+
+    def needed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The documents (block, h) that each block needs."""
+        for batch in batches:
+            matrix = _matrix(batch, 3)
+            blocks = np.tile(self._block(matrix), 2)
+            ends = np.concatenate([matrix[:, 0], matrix[:, 1]]).view(np.int64)
+            columns = [pa.array(blocks), pa.array(ends)]
+            yield pa.RecordBatch.from_arrays(columns, ["block", "h"])
+
+    def _block(self, matrix: Hashes) -> NDArray[np.int32]:
+        # Not by the bits that have parted them before.
+        mixed = matrix[:, 0] * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(32)
+        return (mixed % np.uint64(self.blocks)).astype(np.int32)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +146,7 @@ class Verification:
             yield pa.RecordBatch.from_arrays(columns, ["h", "id", "form"])
 
     def near(self, texts: pa.Table, pairs: pa.Table) -> pa.Table:
-        """The pairs (a, b, shared) of a block that are within the limits, by the texts it needs.
+        """The pairs in the blobs of a block that are within the limits, by the texts it needs.
 
         A text has a hash, an id and what is compared. Raises SourceError if an id comes twice, or
         a text is missing.
@@ -121,9 +160,9 @@ class Verification:
         if len(set(ids)) < len(ids):
             reason = "some ids come more than once"
             raise SourceError("the DataFrame", reason, 'df.dropDuplicates(["id"]) keeps one each')
-        ends = [pairs.column(side).to_numpy() for side in ("a", "b")]
-        numbers, places = _found(hashes, *ends)
-        shared = pairs.column("shared").to_numpy()[places].tolist()
+        ends, bands = _pairs(pairs)
+        numbers, places = _found(hashes, ends[:, 0], ends[:, 1])
+        shared = bands[places].tolist()
         compared = comparer.compare_texts(forms, numbers)
         distances, similarities, is_near = (column.tolist() for column in compared)
         rows = [
@@ -179,20 +218,21 @@ def records(batch: pa.RecordBatch, columns: Sequence[str]) -> Iterator[dict[str,
 
 
 def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
-    """Pairs (a, b, shared) in blocks of a `size`, and the documents that each block needs.
+    """The pairs in blobs as blocks of a `size`, and the documents (block, h) that each needs.
 
     Pairs of documents that are connected stand together.
     """
-    nodes, numbers = _numbered(pairs, "a", "b")
+    matrix = _matrix(pairs, 3)
+    nodes, numbers = _numbered(matrix[:, :2].view(np.int64))
     labels = components(len(nodes), numbers)[numbers[:, 0]] if len(numbers) else numbers[:, 0]
     order = np.lexsort((numbers[:, 1], numbers[:, 0], labels))
-    block = np.empty(len(order), dtype=np.int32)
-    block[order] = np.arange(len(order)) // size
-    needed = np.unique(
-        np.stack([np.repeat(block, 2).astype(np.int64), numbers.reshape(-1)], axis=1), axis=0
-    )
-    wanted = {"block": pa.array(needed[:, 0], pa.int32()), "h": pa.array(nodes[needed[:, 1]])}
-    return pairs.append_column("block", pa.array(block)), pa.table(wanted)
+    starts = range(0, len(order), size)
+    blocks = [matrix[order[at : at + size]] for at in starts]
+    needed = [nodes[np.unique(numbers[order[at : at + size]])] for at in starts]
+    numbered = np.repeat(np.arange(len(needed), dtype=np.int32), list(map(len, needed)))
+    ends = np.concatenate(needed) if needed else nodes
+    wanted = pa.table({"block": pa.array(numbered), "h": pa.array(ends)})
+    return pa.Table.from_batches([_blobs("block", list(enumerate(blocks)))]), wanted
 
 
 def _found(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places]:
@@ -242,14 +282,14 @@ def sortable(id: str) -> str:
 
 def roots(edges: pa.Table) -> dict[str, pa.Array]:
     """The smallest node that each node (u, v: hashes) is connected with: `node`, `root`."""
-    nodes, numbers = _numbered(edges, "u", "v")
+    ends = np.stack([edges.column(name).to_numpy() for name in ("u", "v")], axis=1)
+    nodes, numbers = _numbered(ends)
     found = components(len(nodes), numbers)
     return {"node": pa.array(nodes), "root": pa.array(nodes[found])}
 
 
-def _numbered(table: pa.Table, *sides: str) -> tuple[Places, Pairs]:
+def _numbered(ends: Places) -> tuple[Places, Pairs]:
     """The hashes in two columns, each once, and the rows by their numbers."""
-    ends = np.stack([table.column(side).to_numpy() for side in sides], axis=1)
     nodes, places = np.unique(ends, return_inverse=True)
     return nodes, places.reshape(-1, 2).astype(np.uint32)
 
@@ -263,7 +303,24 @@ def _hashes(column: pa.Array) -> Hashes:
     return np.asarray(column.to_numpy(zero_copy_only=False)).view(np.uint64)
 
 
-def _matrix(table: pa.Table, columns: int) -> Hashes:
+def _pairs(table: pa.Table | pa.RecordBatch) -> tuple[Places, NDArray[np.int32]]:
+    """The hashes of pairs in blobs, with a sign, and how many bands each pair shares."""
+    matrix = _matrix(table, 3)
+    return matrix[:, :2].view(np.int64), matrix[:, 2].astype(np.int32)
+
+
+def _counted(pairs: Hashes) -> tuple[Hashes, Places]:
+    """Each row once, and how often it is there."""
+    if not len(pairs):
+        return pairs, np.empty(0, dtype=np.int64)
+    rows = pairs[np.lexsort((pairs[:, 1], pairs[:, 0]))]
+    is_new = np.ones(len(rows), dtype=np.bool_)
+    is_new[1:] = (rows[1:] != rows[:-1]).any(axis=1)
+    starts = np.flatnonzero(is_new)
+    return rows[starts], np.diff(starts, append=len(rows))
+
+
+def _matrix(table: pa.Table | pa.RecordBatch, columns: int) -> Hashes:
     blobs = table.column("blob").to_pylist()
     return np.frombuffer(b"".join(blobs), dtype=np.uint64).reshape(-1, columns)
 

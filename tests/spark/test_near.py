@@ -7,6 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import orjson
 import pyarrow as pa
 import pytest
@@ -32,6 +33,12 @@ def drawn(count: int, seed: int = 1) -> list[tuple[str, str]]:
     texts = (" ".join(words) for words in edited_copies(count, random.Random(seed)))
     # Beyond ASCII, too.
     return [(id, text.replace("w1", "wört")) for id, text in zip(ids, texts, strict=True)]
+
+
+def blob(pairs: list[tuple[int, int, int]]) -> pa.Table:
+    """Two hashes and the number of shared bands, as a block has them."""
+    content = np.array(pairs, dtype=np.uint64).tobytes()
+    return pa.table({"block": [0], "blob": pa.array([content], pa.binary())})
 
 
 @pytest.fixture(scope="module")
@@ -104,7 +111,7 @@ def test_two_ids_of_one_hash_are_told_apart() -> None:
         "h": [5, 5, 9], "id": ["1", "2", "3"],
         "form": ["a b c d e f", "q r s t u v", "a b c d e f"],
     })  # fmt: skip
-    pairs = pa.table({"a": [5], "b": [9], "shared": pa.array([42], pa.int32())})
+    pairs = blob([(5, 9, 42)])
     verification = work.Verification(measure="words", limits=Limits(), settings=nd.Settings())
     found = verification.near(texts, pairs).to_pylist()
     assert [(one["id"], one["other_id"], one["shared"]) for one in found] == [("1", "3", 42)]
@@ -137,6 +144,15 @@ def test_a_chain_is_one_cluster(session: SparkSession) -> None:
     near_ones = session.createDataFrame(chain, "id string, other_id string").coalesce(2)
     found = {row.id: row.cluster for row in spark.clusters(near_ones, on_driver=0).collect()}
     assert found == {str(n): "0" for n in range(101)} | {"x": "x", "y": "x", "z": "x"}
+
+
+def test_rounds_may_be_kept_in_a_folder(session: SparkSession, tmp_path: Path) -> None:
+    """There a lost executor takes none with it."""
+    session.sparkContext.setCheckpointDir(str(tmp_path))
+    pairs = session.createDataFrame([("1", "2"), ("2", "3")], "id string, other_id string")
+    found = {row.id: row.cluster for row in spark.clusters(pairs, on_driver=0).collect()}
+    assert found == {"1": "1", "2": "1", "3": "1"}
+    assert any(path.is_file() for path in tmp_path.rglob("rdd-*/*"))
 
 
 def test_no_pair_makes_no_cluster(session: SparkSession) -> None:
@@ -203,7 +219,7 @@ def test_a_document_without_an_id_is_told(session: SparkSession) -> None:
 def test_ids_that_differ_at_each_reading_are_told() -> None:
     """A pair whose documents cannot be found is no pair that is not there."""
     texts = pa.table({"h": [5], "id": ["1"], "form": ["a b c"]})
-    pairs = pa.table({"a": [5], "b": [9], "shared": pa.array([42], pa.int32())})
+    pairs = blob([(5, 9, 42)])
     verification = work.Verification(measure="words", limits=Limits(), settings=nd.Settings())
     with pytest.raises(nd.SourceError, match="its id differs at each reading"):
         verification.near(texts, pairs)

@@ -188,6 +188,9 @@ class Comparison:
         read = zip(rows, self.gathered.texts(rows), strict=True)
         texts = {row: text for row, text in read if text is not None}
         found.vanished.update(set(rows) - set(texts))
+        if not self.gathered.may_change:
+            forms = sign.normal_forms(list(texts.values()), threads=self.comparer.threads)
+            return dict(zip(texts, forms, strict=True))
         signed = sign.sign(
             list(texts.values()),
             self.gathered.settings,

@@ -114,6 +114,11 @@ class Gathered:
         return len(self.signatures)
 
     @property
+    def may_change(self) -> bool:
+        """Whether others may change the texts meanwhile, as those of a collection."""
+        return any(side.collection is not None for side in self.sides)
+
+    @property
     def bounds(self) -> list[int]:
         """The first row of each side, and the number of all rows."""
         return list(accumulate((len(side.ids) for side in self.sides), initial=0))

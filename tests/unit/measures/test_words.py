@@ -1,21 +1,18 @@
-"""Word distance and what limits allow; words as numbers, characters and bags, in plain Python."""
+"""Word distance and what limits allow; many distances at once, beside rapidfuzz."""
 
-from collections import Counter
+from itertools import chain
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
+from rapidfuzz.distance import Levenshtein
 
 from neardup_solr.errors import SettingsError
+from neardup_solr.kernel import edits
 from neardup_solr.measures import Limits
-from neardup_solr.measures.numbered import (
-    FIRST_SLOTS,
-    Vocabulary,
-    characters,
-    have_enough_in_common,
-)
+from neardup_solr.measures.distances import hashed_words
 from neardup_solr.measures.words import MEASURE as WORDS
 from neardup_solr.measures.words import word_distance
 
@@ -73,36 +70,59 @@ def test_limits_out_of_range(distance: int | None, similar: float | None) -> Non
 
 @examples(deadline=None)
 @given(FORMS)
-def test_equal_words_are_equal_characters(forms: list[str]) -> None:
-    """Two texts have the same character just where they have the same word."""
-    vocabulary = Vocabulary()
-    halves = (forms[: len(forms) // 2], forms[len(forms) // 2 :])
-    texts = characters([text for half in halves for text in vocabulary.worded(half)])
-    words = [word for form in forms for word in form.split()]
-    assert [len(text) for text in texts] == [len(form.split()) for form in forms]
-    matched = set(zip(words, "".join(texts), strict=True))
-    assert len(matched) == len({word for word, _ in matched}) == len(set("".join(texts)))
+def test_equal_words_are_equal_hashes(forms: list[str]) -> None:
+    """Two texts have the same hash just where they have the same word."""
+    texts = [text.tolist() for text in hashed_words(forms)]
+    words = [form.split() for form in forms]
+    assert list(map(len, texts)) == list(map(len, words))
+    matched = set(zip(chain(*words), chain(*texts), strict=True))
+    assert len(matched) == len(set(chain(*words))) == len(set(chain(*texts)))
 
 
-@examples(deadline=None)
-@given(FORMS, st.integers(0, 6))
-def test_too_few_common_words_are_too_far_apart(forms: list[str], most: int) -> None:
-    """Pairs are left out just where the longer text has more words that the other lacks."""
+LONG = st.lists(st.integers(0, 30).map(str), max_size=300)
+
+
+@st.composite
+def edited(draw: st.DrawFn) -> tuple[list[str], list[str]]:
+    """A text, and a copy with some words replaced, taken out and put in."""
+    one = draw(LONG)
+    other = list(one)
+    for at, change, word in draw(
+        st.lists(st.tuples(st.integers(0, 300), st.integers(0, 2), st.just("new")), max_size=40)
+    ):
+        at %= len(other) + 1
+        other[at : at + (change > 0)] = [word] * (change < 2)
+    return one, other
+
+
+@examples(deadline=None, max_examples=300)
+@given(st.one_of(edited(), st.tuples(LONG, LONG)), st.integers(0, 320))
+def test_many_at_once_are_as_rapidfuzz_has_them(
+    texts: tuple[list[str], list[str]], most: int
+) -> None:
+    """Over several blocks of 64 words, with any cut-off, each side first."""
+    words = hashed_words([" ".join(text) for text in texts])
+    pairs = np.array([(0, 1), (1, 0), (0, 0), (1, 1)], dtype=np.uint32)
+    found = np.empty(len(pairs), dtype=np.int64)
+    ends = np.cumsum(list(map(len, words)))
+    allowed = np.full(len(pairs), most, dtype=np.int64)
+    edits.distances(np.concatenate(words), ends, pairs, allowed, found)
+    distance = Levenshtein.distance(*texts, score_cutoff=most)
+    assert found.tolist() == [distance, distance, 0, 0]
+
+
+def test_blocks_at_their_borders() -> None:
+    """Texts of 63 to 65 and 127 to 129 words, each with each, moved by one word."""
+    sizes = (0, 1, 63, 64, 65, 127, 128, 129)
+    forms = [[f"w{n}" for n in range(start, start + size)] for size in sizes for start in (0, 1)]
+    words = hashed_words([" ".join(form) for form in forms])
     count = len(forms)
     pairs = np.array([(a, b) for a in range(count) for b in range(count)], dtype=np.uint32)
-    allowed = np.full(len(pairs), most, dtype=np.int64)
-    found = have_enough_in_common(Vocabulary().worded(forms), pairs, allowed)
-    bags = [Counter(form.split()) for form in forms]
-    for (one, other), may_be in zip(pairs.tolist(), found.tolist(), strict=True):
-        longest = max(bags[one].total(), bags[other].total())
-        assert may_be == (longest - (bags[one] & bags[other]).total() <= most)
-
-
-def test_more_words_than_the_first_table_holds() -> None:
-    """The table of words grows, and takes the code points around those no string may hold."""
-    count = FIRST_SLOTS
-    form = " ".join(f"w{number}" for number in range(count))
-    texts = characters(Vocabulary().worded([form, form]))
-    assert texts[0] == texts[1]
-    assert len(set(texts[0])) == count
-    texts[0].encode()
+    expected = [Levenshtein.distance(forms[a], forms[b]) for a, b in pairs.tolist()]
+    for most in (0, 1, 2, 3, 62, 64, 66, 130):
+        found = np.empty(len(pairs), dtype=np.int64)
+        allowed = np.full(len(pairs), most, dtype=np.int64)
+        edits.distances(
+            np.concatenate(words), np.cumsum(list(map(len, words))), pairs, allowed, found
+        )
+        assert found.tolist() == [min(one, most + 1) for one in expected]
