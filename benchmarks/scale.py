@@ -57,6 +57,7 @@ LAWS = {
     "files": {
         "reading and signing, s": Law(DOCUMENTS),
         "joining, s": Law(LOG),
+        "texts, s": Law(DOCUMENTS),
         "comparing, s": Law(POWER),
         "grouping, s": Law(DOCUMENTS),
         "memory, MB": Law(DOCUMENTS, has_base=True),
@@ -163,6 +164,7 @@ def _files(count: int, path: Path) -> Amounts:
     return {
         "reading and signing, s": stages["reading"],
         "joining, s": stages["joining"],
+        "texts, s": stages["texts"],
         "comparing, s": stages["comparing"],
         "grouping, s": stages["grouping"],
         "memory, MB": told["megabytes"]["anonymous"],

@@ -2,7 +2,7 @@
 
     python benchmarks/spark.py [--documents 100000 200000 400000] [--cores 2]
 
-A Parquet file of so many documents of the corpus; `duplicates` and `spark.pairs` read it and
+A Parquet file of so many documents, with as many near-duplicates to each in every size; `duplicates` and `spark.pairs` read it and
 compare by estimate and by words. Each size runs in a process of its own; the start of Spark, and a
 first, small run in which its workers start and load the kernel, are told apart. Results go to
 spark.md and .json beside this script.
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from lib import results
-from lib.corpus import corpus
+from lib.corpus import growing
 
 import neardup_solr as nd
 from neardup_solr.choices import MeasureName
@@ -56,7 +56,7 @@ def _write(path: Path, count: int) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    texts = corpus(count, 1).documents
+    texts = list(growing(count))
     ids = [f"d{number}" for number in range(count)]
     pq.write_table(pa.table({"id": ids, "text": texts}), path, row_group_size=20_000)
 

@@ -125,7 +125,10 @@ def verified(options: argparse.Namespace) -> dict[str, Any]:
         gathered, found = _candidates(solr, spill)
         pairs = _filled(found.pairs, count, round(PAIRS_A_DOCUMENT * count))
         comparison = Comparison(
-            gathered=gathered, comparer=comparer_of(gathered, Verifying()), working=Working()
+            gathered=gathered,
+            comparer=comparer_of(gathered, Verifying()),
+            working=Working(),
+            spill=spill,
         )
         comparison.verified(pairs[:1000])
         with peak.watched():

@@ -201,7 +201,7 @@ def plot(runs: Sequence[dict[str, Any]], path: Path) -> None:
     stages = list(runs[0]["stages"])
     left.stackplot(
         documents, [[run["stages"].get(name, 0.0) for run in runs] for name in stages],
-        labels=stages, colors=["#4c78a8", "#9ecae9", "#f58518", "#ffbf79"],
+        labels=stages, colors=["#4c78a8", "#9ecae9", "#54a24b", "#f58518", "#ffbf79"],
     )  # fmt: skip
     left.set(title="seconds", ylim=0)
     left.legend(loc="upper left", frameon=False, reverse=True)

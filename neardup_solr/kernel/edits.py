@@ -40,15 +40,17 @@ def hash_words(forms, bounds, words, ends):
 
 
 @compiled
-def distances(words, ends, pairs, allowed, found):
+def distances(words, bounds, pairs, allowed, found):
     """Fill `found` (int64, pairs) with the distances of pairs, or allowed + 1 if it is more.
 
-    Text t is words[ends[t - 1]:ends[t]] (uint64); `allowed` (int64, pairs) is the largest distance
-    that counts.
+    Text t is words[bounds[t]:bounds[t + 1]] (uint64); `allowed` (int64, pairs) is the
+    largest distance that counts.
     """
     longest = I64(1)
-    for text in range(len(ends)):
-        longest = max(longest, I64(len(_text(words, ends, text))))
+    for pair in range(len(pairs)):
+        for side in range(2):
+            text = pairs[pair, side]
+            longest = max(longest, bounds[text + 1] - bounds[text])
     slots = I64(SLOTS)
     while slots < 2 * longest:
         slots *= 2
@@ -64,7 +66,7 @@ def distances(words, ends, pairs, allowed, found):
     mask, coded, marked = I64(0), I64(-1), I64(-1)  # the texts that have codes, and marks
     for pair in range(len(pairs)):
         first, most = I64(pairs[pair, 0]), I64(allowed[pair])
-        one, other = _text(words, ends, first), _text(words, ends, I64(pairs[pair, 1]))
+        one, other = _text(words, bounds, first), _text(words, bounds, I64(pairs[pair, 1]))
         found[pair] = most + 1
         if abs(len(one) - len(other)) > most:
             continue
@@ -75,7 +77,7 @@ def distances(words, ends, pairs, allowed, found):
             continue
         if first != marked:
             if marked >= 0:
-                _mark(_text(words, ends, marked), marks, U8(0))
+                _mark(_text(words, bounds, marked), marks, U8(0))
             _mark(one, marks, U8(1))
             marked = first
         middle = other[begin : begin + width]
@@ -90,8 +92,8 @@ def distances(words, ends, pairs, allowed, found):
 
 
 @inner
-def _text(words, ends, number):
-    return words[(ends[number - 1] if number else I64(0)) : ends[number]]
+def _text(words, bounds, number):
+    return words[bounds[number] : bounds[number + 1]]
 
 
 @inner

@@ -167,12 +167,15 @@ def keep_distinct(hashed, ends):
 
 
 @compiled
-def common(hashed, ends, pairs, shared):
-    """Fill `shared` (int64, pairs) with the number of hashes that both sets of a pair have."""
+def common(hashed, bounds, pairs, shared):
+    """Fill `shared` (int64, pairs) with the number of hashes that both sets of a pair have.
+
+    Set t is hashed[bounds[t]:bounds[t + 1]], rising.
+    """
     for pair in range(len(pairs)):
         one, other = pairs[pair, 0], pairs[pair, 1]
-        i, j = ends[one - 1] if one else 0, ends[other - 1] if other else 0
-        last_i, last_j, count = ends[one], ends[other], 0
+        i, j = bounds[one], bounds[other]
+        last_i, last_j, count = bounds[one + 1], bounds[other + 1], 0
         while i < last_i and j < last_j:
             left, right = hashed[i], hashed[j]
             count += left == right

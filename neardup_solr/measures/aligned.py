@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
-from neardup_solr.measures.arrays import Found, Pairs, Similarities
+from neardup_solr.measures.arrays import Flat, Found, Pairs, Similarities
 from neardup_solr.text.normalize import normalize
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -279,7 +279,30 @@ def _take_soft(
             yield row
 
 
-def _compare(forms: Sequence[str], pairs: Pairs, comparer: Comparer) -> Found:
+class _Forms(Sequence[str]):
+    """Normal forms that are kept as their UTF-8."""
+
+    def __init__(self, flat: Flat) -> None:
+        self._flat = flat
+
+    def __len__(self) -> int:
+        return len(self._flat.bounds) - 1
+
+    def __getitem__(self, row: Any) -> Any:
+        values, bounds = self._flat
+        return values[bounds[row] : bounds[row + 1]].tobytes().decode()
+
+
+def _packed(forms: Sequence[str]) -> Flat:
+    """Normal forms as their UTF-8, which takes less memory than strings."""
+    from neardup_solr.minhash.sign import packed_forms
+
+    packed, bounds = packed_forms(forms)
+    return Flat(packed[: bounds[-1]], bounds.astype(np.int64))
+
+
+def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Found:
+    forms = _Forms(texts)
     known = comparer.frequencies or frequencies(forms)
     return Found(aligned(forms, pairs, known, threads=comparer.threads))
 
@@ -298,7 +321,7 @@ MEASURE = Measure(
     # docs/aligned.md.
     default=0.75,
     needs_frequencies=True,
-    prepare=lambda _: list,
+    prepare=lambda _: _packed,
     compare=_compare,
     compare_one=_compare_one,
 )

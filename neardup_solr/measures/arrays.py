@@ -2,16 +2,35 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import NO_DISTANCE
 
+AT_ONCE = 1 << 12  # pairs that a thread compares
+
 Pairs = NDArray[np.uint32]
 Distances = NDArray[np.int64]
 Similarities = NDArray[np.float64]
+
+
+class Flat(NamedTuple):
+    """What is compared of many texts, one after the other: t has values[bounds[t]:bounds[t + 1]].
+
+    `values` are hashes of words or shingles (uint64), or the bytes of normal forms in UTF-8.
+    """
+
+    values: NDArray[Any]
+    bounds: NDArray[np.int64]
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """How many values each text has."""
+        return np.diff(self.bounds)
 
 
 class Found(NamedTuple):
@@ -34,6 +53,16 @@ class Compared(NamedTuple):
     distances: Distances
     similarities: Similarities
     is_near: NDArray[np.bool_]
+
+
+def in_parts(work: Callable[[slice], None], pairs: int, threads: int) -> None:
+    """Do what is to be done with so many pairs, some thousands at once, by threads."""
+    parts = [slice(at, at + AT_ONCE) for at in range(0, pairs, AT_ONCE)]
+    if threads == 1 or len(parts) < 2:
+        list(map(work, parts))
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        list(pool.map(work, parts))
 
 
 def within(found: Found, least: float) -> Compared:

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import chain
 
 import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
-from neardup_solr.measures.arrays import Found, Pairs, Similarities
+from neardup_solr.measures.arrays import Flat, Found, Pairs, Similarities, in_parts
 from neardup_solr.minhash.sign import IN_PLACE, packed_forms
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 
 Counts = NDArray[np.int64]
-Hashes = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,8 +41,8 @@ def measure_of_sets(
 ) -> Measure:
     """A measure that is computed from the overlap of two sets of shingles."""
 
-    def compare(sets: Sequence[Hashes], pairs: Pairs, _: Comparer) -> Found:
-        return Found(share(overlaps(sets, pairs)))
+    def compare(sets: Flat, pairs: Pairs, comparer: Comparer) -> Found:
+        return Found(share(overlaps(sets, pairs, threads=comparer.threads)))
 
     def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
         forms = (form, *map(normalize, texts))
@@ -62,33 +61,37 @@ def measure_of_sets(
     )
 
 
-def hashed_sets(forms: Sequence[str], settings: Settings) -> list[Hashes]:
+def hashed_sets(forms: Sequence[str], settings: Settings) -> Flat:
     """The set of shingles of each normal form, as rising 64-bit hashes."""
+    bounds = np.zeros(len(forms) + 1, dtype=np.int64)
     if settings.kind not in IN_PLACE:
-        sets = (
-            {mmh3.hash64(shingle, signed=False)[0] for shingle in shingles(form, settings)}
+        sets = [
+            sorted({mmh3.hash64(shingle, signed=False)[0] for shingle in shingles(form, settings)})
             for form in forms
-        )
-        return [np.array(sorted(one), dtype=np.uint64) for one in sets]
+        ]
+        np.cumsum(list(map(len, sets)), out=bounds[1:])
+        return Flat(np.fromiter(chain(*sets), np.uint64, bounds[-1]), bounds)
     from neardup_solr.kernel import pieces
 
-    packed, bounds = packed_forms(forms)
+    packed, begins = packed_forms(forms)
     by_characters = settings.kind == "chars"
     # A word and the blank after it take at least two bytes.
     room = len(packed) if by_characters else len(packed) // 2 + len(forms)
-    hashed, ends = np.empty(room, dtype=np.uint64), np.zeros(len(forms), dtype=np.int64)
+    hashed = np.empty(room, dtype=np.uint64)
     size = np.uint64(settings.shingle_size)
-    pieces.shingle_sets(packed, bounds, by_characters, size, hashed, ends)
-    # Copies, or one set that is kept would keep all sets of this call.
-    return [hashed[first:last].copy() for first, last in pairwise([0, *ends.tolist()])]
+    pieces.shingle_sets(packed, begins, by_characters, size, hashed, bounds[1:])
+    return Flat(hashed[: bounds[-1]], bounds)
 
 
-def overlaps(sets: Sequence[Hashes], pairs: Pairs) -> Overlaps:
+def overlaps(sets: Flat, pairs: Pairs, *, threads: int = 1) -> Overlaps:
     """The overlap of each pair of sets of `hashed_sets`."""
     from neardup_solr.kernel import pieces
 
-    sizes = np.fromiter(map(len, sets), np.int64, len(sets))
     common = np.zeros(len(pairs), dtype=np.int64)
-    if len(pairs):
-        pieces.common(np.concatenate(sets), np.cumsum(sizes), pairs, common)
+
+    def count_some(some: slice) -> None:
+        pieces.common(*sets, pairs[some], common[some])
+
+    in_parts(count_some, len(pairs), threads)
+    sizes = sets.lengths
     return Overlaps(common=common, first=sizes[pairs[:, 0]], second=sizes[pairs[:, 1]])

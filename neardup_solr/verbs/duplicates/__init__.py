@@ -261,7 +261,7 @@ def duplicates(
     pairs; a number asks for those of so many of the largest clusters. Without it the result of a
     source still has those that a page shows, for `write`; False leaves them out. `on_error` is told
     of each record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
-    "comparing", "writing".
+    "texts", "comparing", "writing".
 
     `output` names a file for the result, see `Duplicates.write`.
 
@@ -334,7 +334,7 @@ def duplicates(
             gathered=gathered,
             comparer=comparer_of(gathered, verifying),
             working=working,
-            memory=spilled.share,
+            spill=spilled,
         )
         verified = _verified(comparison, found)
         if verifying.mutual_best:

@@ -17,7 +17,6 @@ from neardup_solr.candidates.by_band import (
     Candidates,
     Joining,
     band_candidates,
-    components,
 )
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
@@ -25,28 +24,27 @@ from neardup_solr.choices import MeasureName, Way
 from neardup_solr.measures import (
     Comparer,
     Limits,
-    Prepare,
     aligned,
     measure_named,
     measure_of,
 )
-from neardup_solr.measures.arrays import Compared, Pairs
+from neardup_solr.measures.arrays import Compared, Flat, Pairs
 from neardup_solr.minhash import sign
-from neardup_solr.progress import Progress
+from neardup_solr.progress import SILENT, Progress
+from neardup_solr.spill import Rows, Spill
 from neardup_solr.verbs.duplicates.gather import Gathered, Working, threads
 
-COMPARING = "comparing"
+TEXTS, COMPARING = "texts", "comparing"
 WAYS: tuple[Way, ...] = get_args(Way)
-Texts = dict[int, Any]  # prepared by a measure, by row; None if the document is gone
 Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
 # Few documents are all compared with each other, if that takes about a second: bands miss some
 # pairs, and many pairs of short texts.
 FEW = 2_000
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
-BLOCK = 1 << 17  # pairs whose texts are held at a time
-_TEXT = 1 << 11  # bytes of a text of 200 words, prepared
-_READ_AT_ONCE = 10_000  # texts of a whole collection
+BLOCK = 1 << 17  # pairs that are compared at a time
+STRETCH = 1 << 19  # documents
+AT_ONCE = 10_000  # texts that are read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,17 +108,17 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What compares pairs of gathered documents; it holds about `memory` bytes of texts."""
+    """What compares pairs of gathered documents; `spill` holds their texts meanwhile."""
 
     gathered: Gathered
     comparer: Comparer
     working: Working
-    memory: int = 1 << 30
+    spill: Spill
 
     def without_limits(self) -> Comparison:
-        """The same without limits: every pair counts."""
+        """The same without limits, by which every pair counts, and without a word of progress."""
         every = replace(self.comparer, limits=Limits(min_similarity=0.0))
-        return replace(self, comparer=every)
+        return replace(self, comparer=every, working=replace(self.working, watching=SILENT))
 
     def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
         """The pairs that are within the limits, in the order of their rows."""
@@ -133,98 +131,93 @@ class Comparison:
 
     def _by_texts(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
         found = Verified(pairs[:0], np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
-        pairs = _by_component(len(self.gathered), pairs)
+        pairs = _by_stretch(pairs)
         parts = list(checkpoint.kept()) if checkpoint else []
         done = len(parts) * BLOCK
-        for block, texts in self._blocks(pairs[done:], self.comparer.prepare(), found):
-            parts.append(_compared(block, texts, self.comparer))
+        rows = np.unique(pairs[done:])
+        texts = self._prepared(rows, found)
+        is_there = np.ones(len(self.gathered), dtype=np.bool_)
+        is_there[list(found.vanished)] = False
+        for at in range(done, len(pairs), BLOCK):
+            block = pairs[at : at + BLOCK]
+            block = block[is_there[block].all(axis=1)]
+            numbers = np.searchsorted(rows, block).astype(np.uint32)
+            parts.append(_near(block, self.comparer.compare(texts, numbers)))
             if checkpoint:
                 checkpoint.keep(parts[-1])
-            done += len(block)
-            self.working.watching.on_progress(Progress(COMPARING, done, len(pairs)))
+            self._tell(COMPARING, min(at + BLOCK, len(pairs)), len(pairs))
         if parts:
             columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
             found.pairs, found.distances, found.similarities = columns
         return found
 
-    def _blocks(
-        self, pairs: Pairs, prepare: Prepare, found: Verified
-    ) -> Iterator[tuple[Pairs, Texts]]:
-        """Blocks of pairs with the texts of their documents, which are read ahead.
+    def _prepared(self, rows: NDArray[np.uint32], found: Verified) -> Flat:
+        """The texts of rows as the measure compares them, each read once, in order.
 
-        A text is kept as long as a later block needs it, if there is memory.
+        Notes in `found` which are gone, and have nothing to compare, or have changed.
         """
-        blocks = [pairs[at : at + BLOCK] for at in range(0, len(pairs), BLOCK)]
-        last = np.zeros(len(self.gathered), dtype=np.uint32)
-        for at, block in enumerate(blocks):
-            last[block] = at
-        kept: Texts = {}
+        prepare = self.comparer.prepare()
+        lengths = [np.zeros(1, dtype=np.int64)]
+        values: Rows | None = None
         with ThreadPoolExecutor(1) as ahead:
-            waiting = None
-            for at, block in enumerate(blocks):
-                rows = np.unique(block).tolist()
-                kept |= waiting.result() if waiting else self._read(rows, kept, prepare, found)
-                if at + 1 < len(blocks):
-                    following = np.unique(blocks[at + 1]).tolist()
-                    waiting = ahead.submit(self._read, following, kept, prepare, found)
-                texts = {row: kept[row] for row in rows}
-                is_full = len(kept) * _TEXT > self.memory
-                later = {row: kept[row] for row in rows if last[row] > at}
-                kept = later if is_full else {row: kept[row] for row in kept if last[row] > at}
-                yield block, texts
+            for at, forms in _ahead(ahead, rows, lambda some: self._forms(some, found)):
+                some = prepare(forms)
+                values = values or self.spill.rows(1, some.values.dtype.type)
+                values.append(some.values[:, None])
+                lengths.append(some.lengths)
+                self._tell(TEXTS, at + len(forms), len(rows))
+        flat = np.empty(0, dtype=np.uint64) if values is None else values.table()[:, 0]
+        return Flat(np.asarray(flat), np.cumsum(np.concatenate(lengths)))
 
-    def _read(self, rows: list[int], known: Texts, prepare: Prepare, found: Verified) -> Texts:
-        """The texts of rows that are not known yet, prepared; None if a document is gone."""
-        rows = [row for row in rows if row not in known]
-        texts: Texts = dict.fromkeys(rows)
-        for at in range(0, len(rows), _READ_AT_ONCE):
-            some = rows[at : at + _READ_AT_ONCE]
-            forms = self._forms(some, found)
-            texts |= zip(forms, prepare(list(forms.values())), strict=True)
-        return texts
-
-    def _forms(self, rows: list[int], found: Verified) -> dict[int, str]:
-        """The normal forms of rows; notes in `found` which are gone or have changed."""
-        read = zip(rows, self.gathered.texts(rows), strict=True)
-        texts = {row: text for row, text in read if text is not None}
-        found.vanished.update(set(rows) - set(texts))
-        if not self.gathered.may_change:
-            forms = sign.normal_forms(list(texts.values()), threads=self.comparer.threads)
-            return dict(zip(texts, forms, strict=True))
-        signed = sign.sign(
-            list(texts.values()),
-            self.gathered.settings,
-            threads=self.comparer.threads,
-            keep_normal=True,
+    def _forms(self, rows: NDArray[np.uint32], found: Verified) -> list[str]:
+        """The normal forms of rows; "" if one is gone."""
+        gathered, threads = self.gathered, self.comparer.threads
+        read = gathered.texts(rows.tolist())
+        texts = [text or "" for text in read]
+        if not gathered.may_change:
+            return sign.normal_forms(texts, threads=threads)
+        found.vanished.update(
+            row for row, text in zip(rows.tolist(), read, strict=True) if text is None
         )
-        there = np.fromiter(texts, np.int64, len(texts))
-        differ = (signed.signatures != self.gathered.signatures[there]).any(axis=1)
-        found.stale.update(there[differ | (signed.words == 0)].tolist())
-        return dict(zip(texts, signed.normal, strict=True))
+        signed = sign.sign(texts, gathered.settings, threads=threads, keep_normal=True)
+        differ = (signed.signatures != gathered.signatures[rows]).any(axis=1)
+        is_there = np.array([text is not None for text in read])
+        found.stale.update(rows[is_there & (differ | (signed.words == 0))].tolist())
+        return signed.normal
+
+    def _tell(self, stage: str, done: int, total: int) -> None:
+        self.working.watching.on_progress(Progress(stage, done, total))
 
 
-def _compared(block: Pairs, texts: Texts, comparer: Comparer) -> Part:
-    rows, places = np.unique(block, return_inverse=True)
-    there = np.array([texts[row] is not None for row in rows.tolist()])
-    numbers: Pairs = places.reshape(block.shape).astype(np.uint32)
-    is_whole = there[numbers].all(axis=1)
-    block, numbers = block[is_whole], numbers[is_whole]
-    present = np.cumsum(there) - 1  # numbers among those that are there
-    prepared = [texts[row] for row in rows[there].tolist()]
-    return _near(block, comparer.compare(prepared, present[numbers].astype(np.uint32)))
+def _ahead(
+    pool: ThreadPoolExecutor, rows: NDArray[np.uint32], read: Callable[[Any], list[str]]
+) -> Iterator[tuple[int, list[str]]]:
+    """Where a part of the rows begins, and what is read of it; the next is read meanwhile."""
+    parts = [rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE)]
+    coming = pool.submit(read, parts[0]) if parts else None
+    for number in range(len(parts)):
+        assert coming is not None
+        now = coming.result()
+        if number + 1 < len(parts):
+            coming = pool.submit(read, parts[number + 1])
+        yield number * AT_ONCE, now
+
+
+def _by_stretch(pairs: Pairs) -> Pairs:
+    """The pairs, sorted so that few texts that are far apart are needed at a time.
+
+    If the texts lie in a file, those of two stretches of documents are in memory.
+    """
+    far = pairs // STRETCH
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], far[:, 1], far[:, 0]))
+    sorted_pairs: Pairs = pairs[order]
+    return sorted_pairs
 
 
 def _near(pairs: Pairs, compared: Compared) -> Part:
     """The pairs that are within the limits."""
     distances, similarities, is_near = compared
     return pairs[is_near], distances[is_near], similarities[is_near]
-
-
-def _by_component(documents: int, pairs: Pairs) -> Pairs:
-    """The pairs, sorted so that pairs of the same documents are near each other."""
-    labels = components(documents, pairs)[pairs[:, 0]]
-    ordered: Pairs = pairs[np.lexsort((pairs[:, 1], pairs[:, 0], labels))]
-    return ordered
 
 
 def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:

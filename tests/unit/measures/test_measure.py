@@ -16,7 +16,7 @@ from neardup_solr.measures import (
     NAMES,
     Comparer,
     Limits,
-    distances,
+    arrays,
     measure_named,
     measure_of,
     words,
@@ -65,7 +65,7 @@ def test_pairs_beyond_one_block(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"text {n % 5} of some" for n in range(12)]
     pairs = np.array([(a, b) for a in range(12) for b in range(a + 1, 12)], dtype=np.uint32)
     whole = by_words(forms, pairs, limits=Limits())
-    monkeypatch.setattr(distances, "AT_ONCE", 7)
+    monkeypatch.setattr(arrays, "AT_ONCE", 7)
     parts = by_words(forms, pairs, limits=Limits())
     assert all(np.array_equal(a, b) for a, b in zip(whole, parts, strict=True))
 

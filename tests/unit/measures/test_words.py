@@ -1,6 +1,6 @@
 """Word distance and what limits allow; many distances at once, beside rapidfuzz."""
 
-from itertools import chain
+from itertools import chain, pairwise
 
 import numpy as np
 import pytest
@@ -72,7 +72,8 @@ def test_limits_out_of_range(distance: int | None, similar: float | None) -> Non
 @given(FORMS)
 def test_equal_words_are_equal_hashes(forms: list[str]) -> None:
     """Two texts have the same hash just where they have the same word."""
-    texts = [text.tolist() for text in hashed_words(forms)]
+    values, bounds = hashed_words(forms)
+    texts = [values[first:last].tolist() for first, last in pairwise(bounds.tolist())]
     words = [form.split() for form in forms]
     assert list(map(len, texts)) == list(map(len, words))
     matched = set(zip(chain(*words), chain(*texts), strict=True))
@@ -104,9 +105,8 @@ def test_many_at_once_are_as_rapidfuzz_has_them(
     words = hashed_words([" ".join(text) for text in texts])
     pairs = np.array([(0, 1), (1, 0), (0, 0), (1, 1)], dtype=np.uint32)
     found = np.empty(len(pairs), dtype=np.int64)
-    ends = np.cumsum(list(map(len, words)))
     allowed = np.full(len(pairs), most, dtype=np.int64)
-    edits.distances(np.concatenate(words), ends, pairs, allowed, found)
+    edits.distances(*words, pairs, allowed, found)
     distance = Levenshtein.distance(*texts, score_cutoff=most)
     assert found.tolist() == [distance, distance, 0, 0]
 
@@ -122,7 +122,5 @@ def test_blocks_at_their_borders() -> None:
     for most in (0, 1, 2, 3, 62, 64, 66, 130):
         found = np.empty(len(pairs), dtype=np.int64)
         allowed = np.full(len(pairs), most, dtype=np.int64)
-        edits.distances(
-            np.concatenate(words), np.cumsum(list(map(len, words))), pairs, allowed, found
-        )
+        edits.distances(*words, pairs, allowed, found)
         assert found.tolist() == [min(one, most + 1) for one in expected]
