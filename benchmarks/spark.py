@@ -2,10 +2,10 @@
 
     python benchmarks/spark.py [--documents 100000 200000 400000] [--cores 2]
 
-A Parquet file of so many documents, with as many near-duplicates to each in every size; `duplicates` and `spark.pairs` read it and
-compare by estimate and by words. Each size runs in a process of its own; the start of Spark, and a
-first, small run in which its workers start and load the kernel, are told apart. Results go to
-spark.md and .json beside this script.
+A Parquet file of so many documents, each with as many near-duplicates in every size; `duplicates`
+and `spark.pairs` read it and compare by estimate and by words. Each size runs in a process of its
+own; the start of Spark, and a first, small run in which its workers start and load the kernel, are
+told apart. Results go to spark.md and .json beside this script.
 """
 
 from __future__ import annotations

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any
 
 import orjson
 
+from neardup_solr.ahead import ahead
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress
@@ -24,7 +25,6 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order, Sent
 
-T = TypeVar("T")
 Found = dict[str, Any]
 PASSES = 20  # then documents that others keep changing are given up
 _GIVEN_UP = "others changed it, or a node lost it, at each attempt to write it"
@@ -133,7 +133,7 @@ class Rewrite:
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
         try:
-            for asked, found in _ahead(pool, self._read_page, _pages(ids, self.pace.batch)):
+            for asked, found in ahead(pool, self._read_page, _pages(ids, self.pace.batch)):
                 self._count_read(asked, found, again=again)
                 orders = self.task.orders(found, again)
                 if again:
@@ -189,20 +189,6 @@ class Rewrite:
 def _pages(ids: Iterator[str], size: int) -> Iterator[list[str]]:
     while page := list(islice(ids, size)):
         yield page
-
-
-def _ahead(
-    pool: ThreadPoolExecutor, read: Callable[[list[str]], T], pages: Iterable[list[str]]
-) -> Iterator[T]:
-    """What is read of each page; the next page is read while one is used."""
-    coming: Future[T] | None = None
-    for page in pages:
-        following = pool.submit(read, page)
-        if coming is not None:
-            yield coming.result()
-        coming = following
-    if coming is not None:
-        yield coming.result()
 
 
 _INSTEAD = "write another collection with `into`, or use an update chain that keeps those fields"

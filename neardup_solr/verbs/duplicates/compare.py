@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.ahead import ahead
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import (
@@ -159,13 +160,16 @@ class Comparison:
         prepare = self.comparer.prepare()
         lengths = [np.zeros(1, dtype=np.int64)]
         values: Rows | None = None
-        with ThreadPoolExecutor(1) as ahead:
-            for at, forms in _ahead(ahead, rows, lambda some: self._forms(some, found)):
+        done = 0
+        parts = [rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE)]
+        with ThreadPoolExecutor(1) as pool:
+            for forms in ahead(pool, lambda part: self._forms(part, found), parts):
                 some = prepare(forms)
                 values = values or self.spill.rows(1, some.values.dtype.type)
                 values.append(some.values[:, None])
                 lengths.append(some.lengths)
-                self._tell(TEXTS, at + len(forms), len(rows))
+                done += len(forms)
+                self._tell(TEXTS, done, len(rows))
         flat = np.empty(0, dtype=np.uint64) if values is None else values.table()[:, 0]
         return Flat(np.asarray(flat), np.cumsum(np.concatenate(lengths)))
 
@@ -187,20 +191,6 @@ class Comparison:
 
     def _tell(self, stage: str, done: int, total: int) -> None:
         self.working.watching.on_progress(Progress(stage, done, total))
-
-
-def _ahead(
-    pool: ThreadPoolExecutor, rows: NDArray[np.uint32], read: Callable[[Any], list[str]]
-) -> Iterator[tuple[int, list[str]]]:
-    """Where a part of the rows begins, and what is read of it; the next is read meanwhile."""
-    parts = [rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE)]
-    coming = pool.submit(read, parts[0]) if parts else None
-    for number in range(len(parts)):
-        assert coming is not None
-        now = coming.result()
-        if number + 1 < len(parts):
-            coming = pool.submit(read, parts[number + 1])
-        yield number * AT_ONCE, now
 
 
 def _by_stretch(pairs: Pairs) -> Pairs:
