@@ -1,6 +1,6 @@
 """A cost model by stage: fitted to growing sizes, it predicts the next one before that is run.
 
-    python benchmarks/scale.py [PART ...] [--files 100000 250000 500000 1000000 2000000]
+    python benchmarks/scale.py [PART ...] [--files 250000 500000 1000000 2000000]
         [--solr 40000 80000 160000 320000] [--spark 100000 200000 400000 800000]
 
     files   a file of JSON lines, its report by words: seconds by stage, and memory
@@ -83,7 +83,7 @@ LAWS = {
 }
 SUFFIXES = {"files": ".jsonl", "solr": ".jsonl", "spark": ".parquet"}
 SIZES = {
-    "files": [100_000, 250_000, 500_000, 1_000_000, 2_000_000],
+    "files": [250_000, 500_000, 1_000_000, 2_000_000],
     "solr": [40_000, 80_000, 160_000, 320_000],
     "spark": [100_000, 200_000, 400_000, 800_000],
 }

@@ -24,7 +24,7 @@ NAVIGATION = {
     "How it works": (
         "clusters", "unique", "aligned", "explain", "report", "collapse", "tuning", "existing",
         "annotate", "gate", "native", "sql", "interoperability", "operations", "reliability",
-        "cloud", "spark", "design",
+        "cloud", "spark", "scale", "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip

@@ -171,7 +171,8 @@ class Stages:
 
 
 def _growth(task: Task) -> dict[str, Any]:
-    sign(["a b c d"] * 200, Settings())  # compiled code is read from its cache
+    few = [(str(at), f"some words of a text {at % 2}") for at in range(200)]
+    neardup_solr.duplicates(few, by="bands")  # compiled code is read from its cache
     stages = Stages()
     found = neardup_solr.duplicates(
         Path(task.folder) / f"{task.documents}.jsonl",
