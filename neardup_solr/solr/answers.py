@@ -50,6 +50,7 @@ _DISTURBED = (
     "says it is coming from",
     "now thinks it is the leader",
     "No leader replicas available",
+    "No active replicas found",
     "Could not find collection in zk",
     "Cannot talk to ZooKeeper",
     "KeeperErrorCode",
@@ -196,6 +197,11 @@ def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
         raise SolrAnswerError(url, 200, "its response is not understood", NOT_SOLR)
     if response.get("numFoundExact") is False:
         raise SolrAnswerError(url, 200, "Solr counted the results only roughly", _ALL)
+
+
+def is_of_cluster(error: SolrAnswerError) -> bool:
+    """Whether an answer (500; 510 if nobody can be asked) tells of a cluster that is at fault."""
+    return error.status in (500, 510) and is_disturbed(error.reason)
 
 
 def is_disturbed(message: str) -> bool:

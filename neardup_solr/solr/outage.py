@@ -22,7 +22,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
 )
 from neardup_solr.progress import LOG
-from neardup_solr.solr.answers import is_disturbed
+from neardup_solr.solr.answers import is_of_cluster
 from neardup_solr.solr.retry import Retry
 
 PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
@@ -114,10 +114,9 @@ class Outages:
         if isinstance(error, CoreMissing):
             return self.has_served
         if isinstance(error, SolrAnswerError):
-            is_ending = error.status == 500 and (
-                is_disturbed(error.reason) or any(sign in error.reason for sign in _ENDING)
-            )
-            return self.has_served and (is_ending or error.status in (502, 503, 504))
+            is_ending = error.status == 500 and any(sign in error.reason for sign in _ENDING)
+            is_away = is_ending or is_of_cluster(error) or error.status in (502, 503, 504)
+            return self.has_served and is_away
         return isinstance(error, SolrUnreachable)
 
     def wait(self, error: SolrError) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
-from neardup_solr.solr.answers import is_disturbed
+from neardup_solr.solr.answers import is_of_cluster
 
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so, and stays full
@@ -49,5 +49,5 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
 def passes(error: SolrError) -> bool:
     """Whether a fault may pass: no connection, 429, 502, 503, 504, a node that is away."""
     if isinstance(error, SolrAnswerError):
-        return error.status in PASSING or (error.status == 500 and is_disturbed(error.reason))
+        return error.status in PASSING or is_of_cluster(error)
     return isinstance(error, SolrUnreachable)

@@ -114,3 +114,11 @@ def test_what_does_not_pass_is_not_tried_again(clock: Clock) -> None:
 def test_which_answers_pass(status: int, may_pass: bool) -> None:
     """A full disk answers 500, and stays full."""
     assert passes(SolrAnswerError("http://h/solr/x", status, "no", "wait")) == may_pass
+
+
+@pytest.mark.parametrize("status", [500, 510])
+def test_a_cluster_without_a_node_for_us_may_get_one(status: int) -> None:
+    """Not so if Solr says the same of a document, or of what it was asked."""
+    reason = "Solr says: No active replicas found for collection: x"
+    assert passes(SolrAnswerError("http://h/solr/x", status, reason, "wait"))
+    assert not passes(SolrAnswerError("http://h/solr/x", status, "Solr says: no field x", "wait"))
