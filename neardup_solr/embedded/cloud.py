@@ -46,11 +46,12 @@ def running(place: Layout, count: int) -> Server | None:
     return _as_one(there) if there else None
 
 
-def started(place: Layout, count: int, heap: str, port: int | None, tell: Tell) -> Server:
+def started(place: Layout, count: int, heap: str | None, port: int | None, tell: Tell) -> Server:
     """The cloud with all of its nodes, of which those that do not run are started.
 
     `port` is that of the first node, and those after it are of the others; nodes that were started
-    before keep theirs. `tell` gets a line about another node that cannot be started.
+    before keep theirs, and their heap if none is given. `tell` gets a line about another node that
+    cannot be started.
 
     Raises ArgumentError if there can be no such port, ServerError if the first node cannot be
     started.
@@ -65,7 +66,9 @@ def started(place: Layout, count: int, heap: str, port: int | None, tell: Tell) 
         if there := server.found(node) or server.adopted(node, tell):
             return there
         free = partial(_free, ports[number], number + 1, zookeeper if number == 0 else None)
-        return server.launched(node, heap, free, tell, properties=_COMMON | roles[number])
+        state = recall(node)
+        own = heap or (state.heap if state is not None else "") or process.heap_size(None)
+        return server.launched(node, own, free, tell, properties=_COMMON | roles[number])
 
     first = up(0)
 

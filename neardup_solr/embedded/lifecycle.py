@@ -77,9 +77,10 @@ def start(
     with turn(place, tell):
         count = _settled(place, cloud)
         if count:
-            heap_size(heap, count)
+            if heap is not None or count != _size(place):
+                heap_size(heap, count)
             _require_open(place, password)
-            started = clouds.started(place, count, size, port, tell)
+            started = clouds.started(place, count, size if heap else None, port, tell)
             _remember_size(place, count)
             return started
         if there := server.found(place) or server.adopted(place, tell):

@@ -75,7 +75,8 @@ def heap_size(asked: str | None, nodes: int = 1) -> str:
     Raises ArgumentError for a value that is not a size, too small for Solr, or over the memory.
     """
     heap = (asked or os.environ.get("NEARDUP_SOLR_HEAP") or DEFAULT_HEAP).strip().lower()
-    named = "`heap`" if asked else "$NEARDUP_SOLR_HEAP"
+    given = os.environ.get("NEARDUP_SOLR_HEAP")
+    named = "`heap`" if asked else "$NEARDUP_SOLR_HEAP" if given else "the heap"
     next_step = "give a size such as 512m or 2g"
     if not re.fullmatch("[1-9][0-9]{0,11}[kmg]", heap):  # Java reads no other
         raise ArgumentError(f"{named} cannot be {heap!r}, which is not a size", next_step)
@@ -87,7 +88,12 @@ def heap_size(asked: str | None, nodes: int = 1) -> str:
         has = f"{memory / 2**30:.1f}g"
         of_nodes = f" for each of {nodes} nodes" if nodes > 1 else ""
         reason = f"{named} cannot be {heap}{of_nodes}: this machine has {has}"
-        raise ArgumentError(reason, "give less, such as 512m" if nodes > 1 else next_step)
+        if nodes > 1:
+            most = memory // nodes
+            next_step = (
+                f"give `heap` {most >> 20}m or less" if most >= SMALLEST_HEAP else "take fewer"
+            )
+        raise ArgumentError(reason, next_step)
     return heap
 
 

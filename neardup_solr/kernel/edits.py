@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup_solr.kernel.hashes import fnv64
 from neardup_solr.kernel.machine import compiled, inner
-from neardup_solr.kernel.normal import BLANK
 
 I64, U8, U32, U64 = np.int64, np.uint8, np.uint32, np.uint64
 N0, N1 = U64(0), U64(1)
@@ -18,25 +16,6 @@ ALL = U64(0xFFFFFFFFFFFFFFFF)
 BLOCK = 64  # words of the first text that are compared at once
 SLOTS = 16  # the fewest
 MARKS = 8  # for each slot
-
-
-@compiled
-def hash_words(forms, bounds, words, ends):
-    """Fill `words` (uint64) with hashes that tell the words of normal forms apart.
-
-    Form d is forms[bounds[d]:bounds[d + 1]], in UTF-8; its words end at ends[d].
-    """
-    filled = 0
-    for form in range(len(ends)):
-        at = bounds[form]
-        while at < bounds[form + 1]:
-            stop = at
-            while stop < bounds[form + 1] and forms[stop] != BLANK:
-                stop += N1
-            words[filled] = fnv64(forms, at, stop)
-            filled += 1
-            at = stop + N1
-        ends[form] = filled
 
 
 @compiled

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
     from neardup_solr.measures.arrays import Compared, Found, Pairs
 
-Prepared = Any  # texts as their measure compares them: numbers of words, rows of signatures, …
+Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
 Prepare = Callable[[Sequence[str]], Prepared]
 
 NAMES: tuple[MeasureName, ...] = get_args(MeasureName)  # each in the file of its name

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.measures import NO_DISTANCE
 
-AT_ONCE = 1 << 12  # pairs that a thread compares
+AT_ONCE = 1 << 12  # pairs that a thread compares, at most
 
 Pairs = NDArray[np.uint32]
 Distances = NDArray[np.int64]
@@ -56,8 +56,9 @@ class Compared(NamedTuple):
 
 
 def in_parts(work: Callable[[slice], None], pairs: int, threads: int) -> None:
-    """Do what is to be done with so many pairs, some thousands at once, by threads."""
-    parts = [slice(at, at + AT_ONCE) for at in range(0, pairs, AT_ONCE)]
+    """Do what is to be done with so many pairs, some thousands at once or fewer, by threads."""
+    size = max(1, min(AT_ONCE, -(-pairs // threads)))
+    parts = [slice(at, at + size) for at in range(0, pairs, size)]
     if threads == 1 or len(parts) < 2:
         list(map(work, parts))
         return

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from neardup_solr.kernel import edits
+from neardup_solr.kernel import edits, pieces
 from neardup_solr.measures import NO_DISTANCE, Comparer
 from neardup_solr.measures.arrays import Distances, Flat, Found, Pairs, in_parts
 from neardup_solr.minhash.sign import packed_forms
@@ -18,7 +18,7 @@ def hashed_words(forms: Sequence[str]) -> Flat:
     # A word and the blank after it take at least two bytes.
     words = np.empty(len(packed) // 2 + len(forms), dtype=np.uint64)
     found = np.zeros(len(forms) + 1, dtype=np.int64)
-    edits.hash_words(packed, bounds, words, found[1:])
+    pieces.hash_each(packed, bounds, False, np.uint64(1), words, found[1:])  # shingles of one word
     return Flat(words[: found[-1]], found)
 
 

@@ -58,8 +58,6 @@ EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 # The parser that our queries are written for; someone else's collection may have another.
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
-# The shards of a cloud tell documents at once, instead of ids and then, asked again, documents.
-_AT_ONCE = {**_SELECT, "distrib.singlePass": "true"}
 _JSON = {"Content-Type": "application/json"}
 _ONES_FAULT = (400, 413)  # one document may be why a request is refused: as wrong, or too large
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
@@ -358,7 +356,7 @@ class Collection:
         for at in range(0, len(ids), PAGE):
             page = ids[at : at + PAGE]
             request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
-            found = ask(request)["response"]["docs"]
+            found = ask(query.at_once(request))["response"]["docs"]
             docs += self.names.logical_all(found, wanted)
         return docs
 
@@ -581,8 +579,7 @@ class Collection:
         Raises SolrAnswerError if one is missing, or Solr does not understand the request.
         """
         body = orjson.dumps(self.names.request(request))
-        params = _AT_ONCE if self.session.nodes.is_cloud else _SELECT
-        decoded = self.post("select", body, needed, params=params)
+        decoded = self.post("select", body, needed, params=_SELECT)
         if self.session.nodes.is_cloud is None:
             self._look_around(decoded)
         if "response.numFound" in needed:

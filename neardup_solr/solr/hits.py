@@ -17,6 +17,7 @@ Fields = Mapping[str, Any]
 HOT = CAP  # as in reports of whole collections
 SUSPECTS = 64  # terms that are counted if a batch finds too many
 NEAREST = 1_000  # documents that are compared if hot terms find more
+FEW = 200  # documents that each shard of a cloud may tell in vain
 MOST = 5_000  # documents that are fetched for one batch: ten megabytes or so
 
 
@@ -90,6 +91,7 @@ def hit(fields: Fields, shared: int) -> Hit:
 def ranked(collection: Collection, request: query.Request, *, page: int = PAGE) -> Iterator[Hit]:
     """What a request finds, best first, fetched in pages of `page` hits as they are used."""
     page = min(page, PAGE)
+    request = query.at_once(request) if page <= FEW else request
     fields = ["id", "md5_hash", "num_words", "score"]
     offset, total = 0, 1
     while offset < total:

@@ -59,7 +59,7 @@ class Leaders:
 
         Raises SettingsError, and ArgumentError if the shards do not have so many replicas.
         """
-        is_cloud = self.session.nodes.is_cloud
+        is_cloud = self.session.nodes.is_cloud is not False  # or nobody has asked yet
         cluster = self._ask() if is_cloud else None
         if is_cloud and cluster is None and replicas > 1:
             reason = f"the cluster does not tell of the replicas of {self.name!r}"

@@ -123,6 +123,14 @@ def of_leaders(request: Request) -> Request:
     return _with(request, **_LEADERS)
 
 
+def at_once(request: Request) -> Request:
+    """The same request, for few documents: the shards of a cloud answer it in one round, not two.
+
+    Each tells whole documents, as many as are wanted in all.
+    """
+    return _with(request, **{"distrib.singlePass": "true"})
+
+
 def of_replica(request: Request, address: str) -> Request:
     """The same request, answered by one replica."""
     return _with(request, shards=address)

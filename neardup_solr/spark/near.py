@@ -198,7 +198,8 @@ def _linked(edges: DataFrame) -> DataFrame:
 
 def _kept(frame: DataFrame) -> DataFrame:
     """The same rows, made once: where the session keeps checkpoints, else by the executors."""
-    is_told = frame.sparkSession.sparkContext.getCheckpointDir() is not None
+    context = getattr(frame.sparkSession, "sparkContext", None)  # Spark Connect has none
+    is_told = context is not None and context.getCheckpointDir() is not None
     return frame.checkpoint() if is_told else frame.localCheckpoint()
 
 
@@ -248,7 +249,7 @@ def _band_pairs(
     keyed = mapped(hashed.select("h", "text"), banding.keyed, "bucket int, blob binary")
     # Spark counts the arguments of a function, and `self` as one of them.
     paired = grouped(keyed, "bucket", lambda table: banding.paired(table), "part int, blob binary")
-    schema = "pairs long, blob binary"
+    schema = "pairs int, blob binary"
     return grouped(paired, "part", lambda table: banding.distinct(table), schema)
 
 

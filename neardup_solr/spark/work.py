@@ -25,6 +25,8 @@ from neardup_solr.records import natural, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading
 
+IN_BLOB = 1 << 20  # pairs, 24 MB
+
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
 _NEAR = pa.schema([
@@ -62,10 +64,7 @@ class Banding:
                 matrix = np.stack([keys, *own], axis=1)
                 # The upper bits: the lower ones decide inside of a bucket's sort.
                 split = (keys >> np.uint64(40)) % np.uint64(self.splits)
-                for number in range(self.splits):
-                    part = matrix if self.splits == 1 else matrix[split == number]
-                    if len(part):
-                        rows.append((band * self.splits + number, part))
+                rows += [(band * self.splits + number, part) for number, part in _by(split, matrix)]
             yield _blobs("bucket", rows)
 
     def paired(self, table: pa.Table) -> pa.Table:
@@ -78,23 +77,23 @@ class Banding:
         pairs = matrix[:, 1][joined.pairs]
         pairs.sort(axis=1)
         part = (pairs[:, 0] >> np.uint64(20)) % np.uint64(self.parts)
-        return _table([(number, pairs[part == number]) for number in range(self.parts)])
+        return pa.Table.from_batches([_blobs("part", _by(part, pairs))])
 
     def distinct(self, table: pa.Table) -> pa.Table:
-        """Each pair of a part once, with the number of bands that it shares, as one blob."""
+        """Each pair of a part once, with the number of bands that it shares, in blobs."""
         pairs, shared = _counted(_matrix(table, 2))
         packed = np.column_stack([pairs, shared.astype(np.uint64)])
-        blob = pa.array([packed.tobytes()], pa.binary())
-        return pa.table({"pairs": pa.array([len(packed)], pa.int64()), "blob": blob})
+        blobs = [packed[at : at + IN_BLOB] for at in range(0, len(packed), IN_BLOB)]
+        made = _blobs("pairs", [(len(blob), blob) for blob in blobs])
+        return pa.Table.from_batches([made])
 
 
 def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The pairs in blobs (pairs, blob) as rows: the hashes `a` and `b`, and `shared` bands."""
-    for batch in batches:
-        for at in range(len(batch)):
-            ends, shared = _pairs(batch.slice(at, 1))
-            columns = [pa.array(ends[:, 0]), pa.array(ends[:, 1]), pa.array(shared)]
-            yield pa.RecordBatch.from_arrays(columns, ["a", "b", "shared"])
+    for batch in _one_by_one(batches):
+        ends, shared = _pairs(batch)
+        columns = [pa.array(ends[:, 0]), pa.array(ends[:, 1]), pa.array(shared)]
+        yield pa.RecordBatch.from_arrays(columns, ["a", "b", "shared"])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,15 +104,13 @@ class Blocking:
 
     def parted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The pairs in blobs by block, as blobs again."""
-        for batch in batches:
+        for batch in _one_by_one(batches):
             matrix = _matrix(batch, 3)
-            block = self._block(matrix)
-            numbers = np.unique(block).tolist()
-            yield _blobs("block", [(number, matrix[block == number]) for number in numbers])
+            yield _blobs("block", _by(self._block(matrix), matrix))
 
     def needed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The documents (block, h) that each block needs."""
-        for batch in batches:
+        for batch in _one_by_one(batches):
             matrix = _matrix(batch, 3)
             blocks = np.tile(self._block(matrix), 2)
             ends = np.concatenate([matrix[:, 0], matrix[:, 1]]).view(np.int64)
@@ -325,11 +322,22 @@ def _matrix(table: pa.Table | pa.RecordBatch, columns: int) -> Hashes:
     return np.frombuffer(b"".join(blobs), dtype=np.uint64).reshape(-1, columns)
 
 
+def _by(numbers: NDArray[Any], rows: Hashes) -> list[tuple[int, Hashes]]:
+    """The rows of each number, by it, as far as there are any."""
+    if not len(rows):
+        return []
+    order = np.argsort(numbers, kind="stable")
+    starts = np.flatnonzero(np.diff(numbers[order])) + 1
+    parts = np.split(rows[order], starts)
+    return list(zip(numbers[order][np.r_[0, starts]].tolist(), parts, strict=True))
+
+
+def _one_by_one(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Each row by itself, which may be large."""
+    return (batch.slice(at, 1) for batch in batches for at in range(len(batch)))
+
+
 def _blobs(name: str, rows: list[tuple[int, Hashes]]) -> pa.RecordBatch:
     numbers = pa.array([number for number, _ in rows], pa.int32())
     blobs = pa.array([np.ascontiguousarray(part).tobytes() for _, part in rows], pa.binary())
     return pa.RecordBatch.from_arrays([numbers, blobs], [name, "blob"])
-
-
-def _table(rows: list[tuple[int, Hashes]]) -> pa.Table:
-    return pa.Table.from_batches([_blobs("part", [row for row in rows if len(row[1])])])

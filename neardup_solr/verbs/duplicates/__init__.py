@@ -409,7 +409,8 @@ def _work(comparison: Comparison, found: Candidates) -> str:
     for side in gathered.sides:
         digest.update(repr((side.documents, side.state)).encode())
     name, limits = comparison.comparer.measure.name, comparison.comparer.limits
-    return f"{gathered.settings.fingerprint} {name} {limits} {digest.hexdigest()}"
+    known = f"{gathered.settings.fingerprint} {name} {limits} {comparison.order}"
+    return f"{known} {digest.hexdigest()}"
 
 
 def _gaps(gathered: Gathered, verified: Verified) -> list[str]:

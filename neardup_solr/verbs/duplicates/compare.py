@@ -18,6 +18,7 @@ from neardup_solr.candidates.by_band import (
     Candidates,
     Joining,
     band_candidates,
+    components,
 )
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
@@ -45,6 +46,7 @@ LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
 BLOCK = 1 << 17  # pairs that are compared at a time
 STRETCH = 1 << 19  # documents
+ORDER = 2  # of the pairs in a checkpoint: the version of `_in_order`
 AT_ONCE = 10_000  # texts that are read
 
 
@@ -121,6 +123,11 @@ class Comparison:
         every = replace(self.comparer, limits=Limits(min_similarity=0.0))
         return replace(self, comparer=every, working=replace(self.working, watching=SILENT))
 
+    @property
+    def order(self) -> str:
+        """What has to be the same for the parts of a checkpoint to be those that come first."""
+        return f"{ORDER}.{BLOCK}"
+
     def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
         """The pairs that are within the limits, in the order of their rows."""
         if self.comparer.measure.needs_texts:
@@ -132,10 +139,11 @@ class Comparison:
 
     def _by_texts(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
         found = Verified(pairs[:0], np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
-        pairs = _by_stretch(pairs)
+        pairs = _in_order(len(self.gathered), pairs)
         parts = list(checkpoint.kept()) if checkpoint else []
         done = len(parts) * BLOCK
-        rows = np.unique(pairs[done:])
+        rows = np.unique(pairs)
+        # After an interruption, too, all of them: which are gone or have changed is not kept.
         texts = self._prepared(rows, found)
         is_there = np.ones(len(self.gathered), dtype=np.bool_)
         is_there[list(found.vanished)] = False
@@ -193,15 +201,18 @@ class Comparison:
         self.working.watching.on_progress(Progress(stage, done, total))
 
 
-def _by_stretch(pairs: Pairs) -> Pairs:
-    """The pairs, sorted so that few texts that are far apart are needed at a time.
+def _in_order(documents: int, pairs: Pairs) -> Pairs:
+    """The pairs, sorted so that pairs of the same documents are near each other.
 
-    If the texts lie in a file, those of two stretches of documents are in memory.
+    Of a large collection, those of two stretches of documents are together, as its texts may lie in
+    a file.
     """
-    far = pairs // STRETCH
-    order = np.lexsort((pairs[:, 1], pairs[:, 0], far[:, 1], far[:, 0]))
-    sorted_pairs: Pairs = pairs[order]
-    return sorted_pairs
+    labels = components(documents, pairs)[pairs[:, 0]]
+    keys: list[NDArray[np.uint32]] = [pairs[:, 1], pairs[:, 0], labels.astype(np.uint32)]
+    if documents > STRETCH:
+        keys += [pairs[:, 1] // STRETCH, pairs[:, 0] // STRETCH]
+    ordered: Pairs = pairs[np.lexsort(keys)]
+    return ordered
 
 
 def _near(pairs: Pairs, compared: Compared) -> Part:
