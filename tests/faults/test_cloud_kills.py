@@ -16,6 +16,7 @@ import neardup_solr as nd
 from neardup_solr.embedded import lifecycle
 from neardup_solr.embedded.cloud import places
 from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.solr.retry import passes
 from neardup_solr.testing import private_home
 from tests.faults.history import judged
 from tests.faults.invented import invent
@@ -28,11 +29,6 @@ DOCUMENTS = sized(usual=20_000, full=300_000)
 EVERY = 10.0  # seconds between two kills
 SEED = 20_261_122
 OLD = "ba de fi go"
-# Why no node answers a search: of a shard, every replica is away or on its way back.
-NOBODY = (
-    "no active servers hosting shard", "No active replicas found", "Error trying to proxy request",
-    "Connection refused",
-)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +86,9 @@ class Asking(threading.Thread):
                 nd.search(self.collection, text="ba de fi go lu mar nes pil", by="bands")
                 self.answers += 1
             except nd.SolrAnswerError as error:
-                # Then both replicas of a shard are away, for longer than a search tries again.
-                is_nobody = any(sign in error.reason for sign in NOBODY)
-                self.unanswered += is_nobody
-                if not is_nobody:
+                # Then all replicas of a shard are away for longer than a search tries again.
+                self.unanswered += passes(error)
+                if not passes(error):
                     self.faults.append(error)
             except nd.NeardupError as error:
                 self.faults.append(error)
