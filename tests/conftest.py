@@ -7,6 +7,7 @@ import signal
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from neardup_solr.embedded import cores, lifecycle
@@ -19,9 +20,14 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
 def pytest_configure() -> None:
-    """Take SIGINT as usual: the background job of a shell ignores it, as would all it starts."""
+    """Take SIGINT as usual: the background job of a shell ignores it, as would all it starts.
+
+    No example of hypothesis is timed, as a busy machine would fail it.
+    """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
