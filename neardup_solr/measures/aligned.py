@@ -15,7 +15,6 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import product
 from typing import Any, NamedTuple
@@ -25,7 +24,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
-from neardup_solr.measures.arrays import Flat, Found, Pairs, Similarities
+from neardup_solr.measures.arrays import Flat, Found, Pairs, Similarities, in_parts
 from neardup_solr.text.normalize import normalize
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -33,7 +32,6 @@ INITIAL = 0.7  # "w" and "west": one letter says less
 SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
 LONGEST = 64  # letters; longer words are equal or not
 ACRONYM = range(2, 5)  # letters
-_AT_ONCE = 1 << 16  # pairs in one call
 
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _CARDINALS = (
@@ -136,12 +134,10 @@ def aligned(
     records, vocabulary = align.packed(lists, frequencies.weight, _has_digit)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1)
 
-    def one(at: int) -> None:
-        part = slice(at, at + _AT_ONCE)
-        align.aligned(records, vocabulary, rules, places[pairs[part]], found[part])
+    def align_some(some: slice) -> None:
+        align.aligned(records, vocabulary, rules, places[pairs[some]], found[some])
 
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(one, range(0, len(pairs), _AT_ONCE)))
+    in_parts(align_some, len(pairs), threads)
     return found
 
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from neardup_solr import demo
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.candidates.by_word import all_candidates, word_candidates
-from neardup_solr.measures import Comparer, Limits
-from neardup_solr.measures import aligned as measure
+from neardup_solr.measures import Comparer, Limits, arrays
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
     INITIAL,
@@ -257,7 +256,7 @@ def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"heron {number % 7} lane {number % 5}" for number in range(20)]
     known, pairs = frequencies(forms), every_pair(20)
     whole = aligned(forms, pairs, known)
-    monkeypatch.setattr(measure, "_AT_ONCE", 37)
+    monkeypatch.setattr(arrays, "AT_ONCE", 37)
     assert np.array_equal(aligned(forms, pairs, known, threads=3), whole)
 
 
