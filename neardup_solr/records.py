@@ -5,7 +5,7 @@ Dicts live only at the file and Solr borders.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -40,6 +40,42 @@ class Document:
     text: str
     kept: Mapping[str, Any] = field(default_factory=dict)
     position: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """Documents that follow each other in a source, column by column, without kept ones.
+
+    A reader gives them so if nothing is wrong with any of them: an object each would take longer
+    than reading does. Document n stands at `where` and `numbers[n]` ("listings.csv, line ", 7).
+    If a file can be read there again, it takes `sizes[n]` bytes from byte `begins[n]` on.
+    """
+
+    ids: Sequence[str]
+    texts: Sequence[str]
+    where: str
+    numbers: Sequence[int]
+    begins: Sequence[int] = ()
+    sizes: Sequence[int] = ()
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def first(self, count: int) -> Run:
+        """The run of its first documents."""
+        return Run(
+            ids=self.ids[:count],
+            texts=self.texts[:count],
+            where=self.where,
+            numbers=self.numbers[:count],
+            begins=self.begins[:count],
+            sizes=self.sizes[:count],
+        )
+
+    def documents(self) -> Iterator[Document]:
+        """The documents, one by one."""
+        for id, text, number in zip(self.ids, self.texts, self.numbers, strict=True):
+            yield Document(id=id, text=text, kept=NOTHING, position=f"{self.where}{number}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

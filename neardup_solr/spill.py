@@ -50,6 +50,10 @@ class Spill:
         """A list of strings."""
         return Strings(self)
 
+    def held(self, file: IO[bytes]) -> IO[bytes]:
+        """A file that stays open until everything is freed."""
+        return self._files.enter_context(file)
+
     def file(self) -> IO[bytes]:
         """A new file without a name.
 
@@ -128,7 +132,7 @@ class Strings(Sequence[str]):
             return self._held[row]
         ends = self._joined_ends()
         first, last = int(ends[row]), int(ends[row + 1])
-        return _read(self._file, last - first, first).decode("utf-8", "surrogatepass")
+        return read_at(self._file, first, last - first).decode("utf-8", "surrogatepass")
 
     def extend(self, strings: Sequence[str]) -> None:
         """Add strings."""
@@ -163,10 +167,10 @@ def _machine() -> int:
         return _UNKNOWN
 
 
-def _read(file: IO[bytes], size: int, start: int) -> bytes:
-    """Some bytes of a file."""
+def read_at(file: IO[bytes], begin: int, size: int) -> bytes:
+    """Some bytes of a file; fewer if it ends before."""
     if hasattr(os, "pread"):
-        found: bytes = os.pread(file.fileno(), size, start)
+        found: bytes = os.pread(file.fileno(), size, begin)
         return found
-    file.seek(start)  # Windows
+    file.seek(begin)  # Windows
     return file.read(size)

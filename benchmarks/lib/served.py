@@ -27,7 +27,8 @@ from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.duplicates.compare import Comparison, Verifying, candidates, comparer_of
-from neardup_solr.verbs.duplicates.gather import Gathered, Intake, Working, gather
+from neardup_solr.verbs.duplicates.gather import Gathered, gather
+from neardup_solr.verbs.duplicates.sides import Intake, Working
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
 Sections = Iterator[tuple[str, str]]

@@ -166,8 +166,8 @@ def duplicates(
     from neardup_solr.sizes import in_bytes
     from neardup_solr.verbs.duplicates import check_output, check_sides
     from neardup_solr.verbs.duplicates.compare import Verifying
-    from neardup_solr.verbs.duplicates.gather import Working
     from neardup_solr.verbs.duplicates.group import Grouping
+    from neardup_solr.verbs.duplicates.sides import Working
     from neardup_solr.verbs.mark import require_fields
 
     _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)

@@ -57,9 +57,9 @@ def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> 
 
 def require_usable(document: Document) -> None:
     """Refuse a document that cannot be indexed, by RecordError."""
-    reason = problem(document)
-    if reason is not None:
-        raise _refused(document, reason)
+    error = refusal(document)
+    if error is not None:
+        raise error
 
 
 def profile_hash(normal: str, settings: Settings) -> str:
@@ -89,13 +89,14 @@ def checked(
 ) -> Iterator[Document | RecordError]:
     """The records, with an error in place of each document that cannot be indexed."""
     for found in records:
-        if isinstance(found, Document) and (reason := problem(found)) is not None:
-            yield _refused(found, reason)
-        else:
-            yield found
+        yield (refusal(found) or found) if isinstance(found, Document) else found
 
 
-def _refused(document: Document, reason: str) -> RecordError:
+def refusal(document: Document) -> RecordError | None:
+    """The error for a document that cannot be indexed; None if it can."""
+    reason = problem(document)
+    if reason is None:
+        return None
     columns = {**document.kept, "id": document.id, "text": document.text}
     shown = document.id[:40]
     return RecordError(document.position, reason, shown, record=columns, stage="check")

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 from neardup_solr.errors import RecordError
-from neardup_solr.sources.columns import Columns, columns, from_row
+from neardup_solr.sources.columns import Columns, columns, from_columns, from_row
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.record import Opened, Reading, Record, too_large
+from neardup_solr.sources.record import Opened, Piece, Reading, too_large
 from neardup_solr.sources.whole_files import size
 
 TOO_LARGE: Final = object()
@@ -19,7 +19,7 @@ BYTES_AT_ONCE: Final = 2**24
 COPIED_AT_ONCE: Final = 2_048  # which makes no Python objects of them
 
 
-def read_parquet(source: Opened, reading: Reading) -> Iterator[Record]:
+def read_parquet(source: Opened, reading: Reading) -> Iterator[Piece]:
     """The rows of a Parquet file, streamed."""
     with _opened(source) as file:
         names = file.schema_arrow.names
@@ -83,7 +83,7 @@ def _opened(source: Opened) -> Any:
         ) from error
 
 
-def read_arrow(source: Opened, batches: Any) -> Iterator[Record]:
+def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
     """The rows of a RecordBatchReader."""
     names = batches.schema.names
     places, asked = columns(source, names, source.reading).packed()
@@ -96,23 +96,26 @@ def first_line(error: Exception) -> str:
 
 
 def _rows(
-    source: Opened, batches: Iterable[Any], wanted: Iterable[Any], asked: Columns
-) -> Iterator[Record]:
+    source: Opened, batches: Iterable[Any], wanted: Sequence[Any], asked: Columns
+) -> Iterator[Piece]:
     import pyarrow
 
-    number, limit = 0, source.reading.max_doc_bytes
+    number, limit, where = 0, source.reading.max_doc_bytes, f"{source.name}, row "
     try:
         for batch in batches:
-            is_large = batch.nbytes > limit
-            values = _bounded_values if is_large else _values
-            for row in zip(*(values(batch.column(each), limit) for each in wanted), strict=True):
+            if batch.nbytes <= limit:
+                parts = [_values(batch.column(each), limit) for each in wanted]
+                yield from from_columns(where, number + 1, parts, asked, source.reading)
+                number += batch.num_rows
+                continue
+            bounded = (_bounded_values(batch.column(each), limit) for each in wanted)
+            for row in zip(*bounded, strict=True):
                 number += 1
-                position = f"{source.name}, row {number}"
-                if is_large and TOO_LARGE in row:
+                if TOO_LARGE in row:
                     id = row[asked.id] if isinstance(row[asked.id], str) else None
-                    yield RecordError(position, too_large(limit), id)
+                    yield RecordError(f"{where}{number}", too_large(limit), id)
                 else:
-                    yield from_row(position, row, asked, source.reading)
+                    yield from_row(f"{where}{number}", row, asked, source.reading)
     except (pyarrow.ArrowException, OSError) as error:
         position = f"{source.name}, after row {number}"
         what = "the file is" if source.path else "the data is"

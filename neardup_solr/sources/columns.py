@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -14,12 +14,14 @@ from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sources.record import (
     Opened,
+    Piece,
     Reading,
     Record,
     Unusable,
     as_columns,
     decoded,
     record,
+    run,
 )
 from neardup_solr.sources.values import plain, unboxed
 
@@ -71,6 +73,29 @@ def columns(source: Opened, names: Sequence[object], reading: Reading) -> Column
         text=tuple(map(at, reading.text)),
         keep=tuple((name, at(name)) for name in reading.keep),
     )
+
+
+def from_columns(
+    where: str, first: int, parts: Sequence[Sequence[Any]], asked: Columns, reading: Reading
+) -> Iterator[Piece]:
+    """The documents in rows, numbered from `first` on; `parts` has their values by column."""
+    ids, texts = parts[asked.id], parts[asked.text[0]]
+    numbers = range(first, first + len(ids))
+    is_simple = len(ids) > 0 and len(asked.text) == 1 and not asked.keep
+    found = run(where, numbers, ids, texts, reading=reading) if is_simple else None
+    if found is not None and all(map(_is_unicode, texts)):
+        yield found
+        return
+    for number, row in zip(numbers, zip(*parts, strict=True), strict=True):
+        yield from_row(f"{where}{number}", row, asked, reading)
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether a text has no lone surrogates."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def from_row(position: str, row: Sequence[Any], asked: Columns, reading: Reading) -> Record:

@@ -6,16 +6,18 @@ import csv
 import io
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
+from itertools import accumulate
 from typing import Final
 
 from neardup_solr.errors import RecordError
-from neardup_solr.records import NOTHING
-from neardup_solr.sources.columns import are_there, columns
-from neardup_solr.sources.lines import lines
+from neardup_solr.records import NOTHING, Run
+from neardup_solr.sources.columns import Columns, are_there, columns
+from neardup_solr.sources.lines import lines, lists_of_lines
 from neardup_solr.sources.record import (
     Opened,
+    Piece,
     Reading,
     Record,
     Unusable,
@@ -23,6 +25,7 @@ from neardup_solr.sources.record import (
     as_text,
     decoded,
     record,
+    run,
     step_for,
     too_large,
     unusable,
@@ -37,11 +40,36 @@ DELIMITERS: Final = (",", ";", "\t", "|")  # that are known without being named
 Numbered = tuple[int, bytes | None]
 
 
-def read_lines(source: Opened, reading: Reading) -> Iterator[Record]:
+def read_lines(source: Opened, reading: Reading) -> Iterator[Piece]:
     """Lines `id text`: the id goes up to the first white space; blank lines are passed over."""
-    limit, where = reading.max_doc_bytes, f"{source.name}, line "
+    where, first = f"{source.name}, line ", 1
     # Room for the id before a text that is just within the limit.
-    for number, raw in enumerate(lines(source, limit + 1024), 1):
+    for _, raws in lists_of_lines(source, reading.max_doc_bytes + 1024):
+        numbers = range(first, first + len(raws))
+        first += len(raws)
+        parts = [line.rstrip("\r").split(None, 1) for line in _texts(raws)]
+        if set(map(len, parts)) == {2}:
+            ids, texts = zip(*parts, strict=True)
+            found = run(where, numbers, ids, texts, reading=reading)
+            if found is not None:
+                yield found
+                continue
+        yield from _line_by_line(where, zip(numbers, raws, strict=True), reading)
+
+
+def _texts(raws: Sequence[bytes | None]) -> list[str]:
+    """Lines as text; none if one of them is too long or not UTF-8."""
+    if None in raws:
+        return []
+    written = b"\n".join(raw for raw in raws if raw is not None)
+    try:
+        return [] if b"\0" in written else written.decode().split("\n")
+    except UnicodeDecodeError:
+        return []
+
+
+def _line_by_line(where: str, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Record]:
+    for number, raw in numbered:
         try:
             parts = decoded(raw, reading).rstrip("\r").split(None, 1)
         except Unusable as problem:
@@ -66,20 +94,20 @@ def written_lines(source: Opened, reading: Reading) -> Iterator[bytes]:
             yield raw or b""
 
 
-def read_csv(source: Opened, reading: Reading) -> Iterator[Record]:
+def read_csv(source: Opened, reading: Reading) -> Iterator[Piece]:
     """Comma-separated values with a header; a quoted field may hold commas and newlines."""
     return _table(source, reading, ",")
 
 
-def read_tsv(source: Opened, reading: Reading) -> Iterator[Record]:
+def read_tsv(source: Opened, reading: Reading) -> Iterator[Piece]:
     """Tab-separated values with a header, quoted as spreadsheets do, or not at all."""
     return _table(source, reading, "\t")
 
 
-def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
+def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Piece]:
     # The limit is one for the whole process: only ever raised, so that no other reader fails.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
-    feed = _Feed(lines(source, reading.max_doc_bytes + 64 * 1024))
+    feed = _Feed(some for _, some in lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
     delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
     rows = _rows(feed, reading, delimiter)
     header = next(rows, (0, []))[1]
@@ -87,22 +115,76 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Record]:
         step = step_for([str(header)], "check `encoding` and `source_format`")
         raise source.error(f"its header cannot be read: {header}", step)
     asked = columns(source, header, reading)
-    width, where = len(header), f"{source.name}, line "
-    id_at, text_at, several = asked.id, asked.text[0], len(asked.text) > 1
-    for number, row in rows:
-        if not isinstance(row, list):
-            yield unusable(f"{where}{number}", row)
-        elif len(row) != width:
-            count = "1 field" if len(row) == 1 else f"{len(row)} fields"
-            reason = f"{count}, but the header has {width}"
-            yield RecordError(f"{where}{number}", reason, record=_spelled(row, delimiter))
+    where = f"{source.name}, line "
+    while numbered := feed.some():
+        last, _ = numbered[-1]
+        found = None
+        if not asked.keep and len(asked.text) == 1:
+            whole = _in_whole_rows(numbered)
+            found = _run(where, numbered[:whole], asked, reading, delimiter)
+            feed.give_back(numbered[0 if found is None else whole :])
         else:
-            text = tuple(row[at] for at in asked.text) if several else row[text_at]
-            kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
-            made = record(f"{where}{number}", row[id_at], text, reading=reading, kept=kept)
-            if type(made) is RecordError:
-                made.record = as_columns(header, row)
-            yield made
+            feed.give_back(numbered)
+        if found is not None:
+            yield found
+            continue
+        for number, row in rows:
+            yield _of_row(f"{where}{number}", row, asked, reading, delimiter)
+            if feed.number > last:
+                break
+
+
+def _in_whole_rows(numbered: Sequence[Numbered]) -> int:
+    """How many of some lines make up whole rows, as far as their quotes tell."""
+    quotes = accumulate((raw or b"").count(b'"') for _, raw in numbered)
+    return max((lines for lines, count in enumerate(quotes, 1) if count % 2 == 0), default=0)
+
+
+def _run(
+    where: str, numbered: Sequence[Numbered], asked: Columns, reading: Reading, delimiter: str
+) -> Run | None:
+    """The documents of whole rows; None if there is anything more to be said of one of them."""
+    texts = _texts([raw for _, raw in numbered])
+    rows, begins = _split(texts, delimiter)
+    if set(map(len, rows)) != {len(asked.names)}:
+        return None
+    numbers = [numbered[at][0] for at in begins]
+    ids, found = [row[asked.id] for row in rows], [row[asked.text[0]] for row in rows]
+    return run(where, numbers, ids, found, reading=reading)
+
+
+def _split(texts: Sequence[str], delimiter: str) -> tuple[list[list[str]], Sequence[int]]:
+    """The rows in some lines, and the places of the lines where they begin; none if one is odd."""
+    if not any('"' in text for text in texts):
+        return [text.rstrip("\r").split(delimiter) for text in texts], range(len(texts))
+    if delimiter == "\t":  # in which a quote may be one
+        return [], ()
+    rows, ends = [], [0]
+    reader = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter, strict=True)
+    try:
+        for row in reader:
+            rows.append(row)
+            ends.append(reader.line_num)
+    except csv.Error:
+        return [], ()
+    return rows, ends[:-1]
+
+
+def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter: str) -> Record:
+    header = asked.names
+    if not isinstance(row, list):
+        return unusable(position, row)
+    if len(row) != len(header):
+        count = "1 field" if len(row) == 1 else f"{len(row)} fields"
+        reason = f"{count}, but the header has {len(header)}"
+        return RecordError(position, reason, record=_spelled(row, delimiter))
+    several = len(asked.text) > 1
+    text = tuple(row[at] for at in asked.text) if several else row[asked.text[0]]
+    kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
+    made = record(position, row[asked.id], text, reading=reading, kept=kept)
+    if type(made) is RecordError:
+        made.record = as_columns(header, row)
+    return made
 
 
 def _spelled(row: list[str], delimiter: str) -> str | None:
@@ -119,7 +201,8 @@ def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Ite
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
     held: deque[bytes] = deque()
-    feed = _Feed(_remembered(lines(source, reading.max_doc_bytes + 64 * 1024), held))
+    found = _remembered(lines(source, reading.max_doc_bytes + 64 * 1024), held)
+    feed = _Feed([line] for line in found)
     delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
     return delimiter, _as_written(feed, held, reading, delimiter)
 
@@ -127,7 +210,7 @@ def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Ite
 def fields_of(row: bytes, reading: Reading, delimiter: str) -> list[str]:
     """The fields of a row as it is written."""
     first, *others = row.split(b"\n")
-    return _row(first, _Feed(iter(others)), [], delimiter, reading)
+    return _row(first, _Feed([others]), [], delimiter, reading)
 
 
 def _remembered(stream: Iterator[bytes | None], held: deque[bytes]) -> Iterator[bytes | None]:
@@ -261,15 +344,39 @@ def _continued(first: bytes, feed: _Feed, taken: list[Numbered], reading: Readin
 class _Feed:
     """Numbered lines that can be given back, so that what a stray quote swallowed is read again."""
 
-    def __init__(self, lines: Iterator[bytes | None]) -> None:
-        self._lines = enumerate(lines, 1)
-        self._returned: deque[Numbered] = deque()
+    def __init__(self, lists: Iterable[Sequence[bytes | None]]) -> None:
+        self._lists = iter(lists)
+        self._waiting: deque[Numbered] = deque()
+        self._following = 1
 
     def __iter__(self) -> Iterator[Numbered]:
         return self
 
     def __next__(self) -> Numbered:
-        return self._returned.popleft() if self._returned else next(self._lines)
+        self._fill()
+        if not self._waiting:
+            raise StopIteration
+        return self._waiting.popleft()
+
+    @property
+    def number(self) -> int:
+        """The number of the next line."""
+        return self._waiting[0][0] if self._waiting else self._following
+
+    def some(self) -> list[Numbered]:
+        """The next lines, as many as there are at hand; none at the end."""
+        self._fill()
+        taken = list(self._waiting)
+        self._waiting.clear()
+        return taken
+
+    def _fill(self) -> None:
+        if self._waiting:
+            return
+        for raws in self._lists:
+            self._waiting.extend(enumerate(raws, self._following))
+            self._following += len(raws)
+            return
 
     def peek(self) -> bytes | None:
         """The first line that is not blank, without taking it."""
@@ -283,5 +390,5 @@ class _Feed:
         return found
 
     def give_back(self, taken: list[Numbered]) -> None:
-        self._returned.extendleft(reversed(taken))
+        self._waiting.extendleft(reversed(taken))
         taken.clear()

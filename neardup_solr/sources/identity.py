@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.records import Document
 from neardup_solr.sources.memory import is_there, named, origin, read_memory
-from neardup_solr.sources.record import Opened, Reading, Record
+from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
 from neardup_solr.sources.whole_files import is_folder, walk
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _of_memory(given: Any, reading: Reading) -> str | None:
         return None
     name = named(given)
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading)
-    found = (told(record) for part in parts for record in read_memory(part, opened))
+    found = (told(record) for part in parts for record in one_by_one(read_memory(part, opened)))
     return f"{name} of {len(given)} records, {_digest(found)}"
 
 

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import chain
+from itertools import accumulate, chain
 from pathlib import PurePath
 from typing import BinaryIO, Final
 
@@ -65,7 +65,15 @@ def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
     None stands for a line of more than `limit` bytes, which is skipped and not held.
     Raises SourceError as `blocks` does, and if the source is empty.
     """
-    held, size = bytearray(), 0
+    return chain.from_iterable(some for _, some in lists_of_lines(source, limit))
+
+
+def lists_of_lines(source: Opened, limit: int) -> Iterator[tuple[list[int], list[bytes | None]]]:
+    """The same lines, as many at a time as come in one block, and where each begins in UTF-8.
+
+    A long line is alone.
+    """
+    held, size, begin = bytearray(), 0, 0
     for block in _not_empty(source):
         head, newline, rest = block.partition(b"\n")
         size += len(head)
@@ -75,16 +83,37 @@ def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
             held += head
         if newline:
             # Taken in a call, so that this frame does not hold on to a long line.
-            yield _taken(held) if size <= limit else None
-            *whole, last = rest.split(b"\n")
-            if len(rest) <= limit:
-                yield from whole
-            else:
-                yield from (line if len(line) <= limit else None for line in whole)
+            whole = [_taken(held) if size <= limit else None]
+            begins, begin = [begin], begin + size + 1
+            if size > BLOCK:
+                yield begins, whole
+                begins, whole = [], []
+            *others, last = rest.split(b"\n")
+            *following, begin = accumulate((len(line) + 1 for line in others), initial=begin)
+            whole += [line if len(line) <= limit else None for line in others]
+            if whole:
+                yield begins + following, whole
             held += last
             size = len(last)
     if size:
-        yield _taken(held) if size <= limit else None
+        yield [begin], [_taken(held) if size <= limit else None]
+
+
+def start(source: Opened) -> int | None:
+    """The byte of a file at which its lines begin, None if they do not stand there as they are."""
+    path, encoding = source.path, source.reading.encoding
+    if path is None or encoding is not None or path.suffix.lower() in DECOMPRESSORS:
+        return None
+    try:
+        if not path.is_file():
+            return None
+        with path.open("rb") as file:
+            head = file.read(len(codecs.BOM_UTF8))
+    except OSError:
+        return None
+    if head.startswith(UTF16_MARKS):
+        return None
+    return len(codecs.BOM_UTF8) if head == codecs.BOM_UTF8 else 0
 
 
 def _taken(held: bytearray) -> bytes:

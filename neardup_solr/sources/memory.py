@@ -18,6 +18,7 @@ from neardup_solr.sources.arrow import first_line, read_arrow
 from neardup_solr.sources.columns import (
     Columns,
     columns,
+    from_columns,
     from_row,
     kept_value,
     key,
@@ -27,7 +28,7 @@ from neardup_solr.sources.columns import (
 )
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.objects import Found, from_objects
-from neardup_solr.sources.record import Opened, Reading, Record, Unusable, as_columns, record
+from neardup_solr.sources.record import Opened, Piece, Reading, Record, Unusable, as_columns, record
 
 ROWS_AT_ONCE: Final = 1_024
 
@@ -37,7 +38,7 @@ WHAT_MAY_BE: Final = (
 )
 
 
-def read_memory(given: Any, source: Opened) -> Iterator[Record]:
+def read_memory(given: Any, source: Opened) -> Iterator[Piece]:
     """The records of what is in memory.
 
     Raises ArgumentError if it is not a source, SourceError if it lacks the columns.
@@ -65,7 +66,7 @@ def named(given: object) -> str:
     return type(given).__name__
 
 
-def _frame(given: Any, source: Opened) -> Iterator[Record] | None:
+def _frame(given: Any, source: Opened) -> Iterator[Piece] | None:
     """The records of a DataFrame or a table of another library; None if it is neither."""
     library, kind = origin(given)
     if kind == "Series":
@@ -99,7 +100,7 @@ def origin(given: object) -> tuple[str, str]:
     return "", ""
 
 
-def _read_pandas(frame: Any, source: Opened) -> Iterator[Record]:
+def _read_pandas(frame: Any, source: Opened) -> Iterator[Piece]:
     """The rows of a pandas DataFrame; an index with the name of the id is a column too."""
     names: list[Any] = list(frame.columns)
     inner = [name for name in frame.index.names if name is not None]
@@ -124,14 +125,13 @@ def _read_pandas(frame: Any, source: Opened) -> Iterator[Record]:
 
 def _parts(
     source: Opened, rows: int, places: list[int], asked: Columns, part: Any
-) -> Iterator[Record]:
+) -> Iterator[Piece]:
     for first in range(0, rows, ROWS_AT_ONCE):
         parts = [part(place, first, first + ROWS_AT_ONCE) for place in places]
-        for number, row in enumerate(zip(*parts, strict=True), first + 1):
-            yield from_row(f"{source.name}, row {number}", row, asked, source.reading)
+        yield from from_columns(f"{source.name}, row ", first + 1, parts, asked, source.reading)
 
 
-def _read_lazy(frame: Any, source: Opened) -> Iterator[Record]:
+def _read_lazy(frame: Any, source: Opened) -> Iterator[Piece]:
     """The rows of a LazyFrame: only the columns that are needed are computed, in batches."""
     names = frame.collect_schema().names()
     places, _ = columns(source, names, source.reading).packed()
@@ -142,21 +142,21 @@ def _read_lazy(frame: Any, source: Opened) -> Iterator[Record]:
     return _read_polars([chosen.collect()], wanted, source)
 
 
-def _read_polars(frames: Iterable[Any], names: list[str], source: Opened) -> Iterator[Record]:
+def _read_polars(frames: Iterable[Any], names: list[str], source: Opened) -> Iterator[Piece]:
     places, asked = columns(source, names, source.reading).packed()
     return _of_polars(frames, [names[place] for place in places], asked, source)
 
 
 def _of_polars(
     frames: Iterable[Any], wanted: list[str], asked: Columns, source: Opened
-) -> Iterator[Record]:
-    number = 0
+) -> Iterator[Piece]:
+    number, where = 0, f"{source.name}, row "
     for frame in frames:
         for first in range(0, frame.height, ROWS_AT_ONCE):
             few = frame.slice(first, ROWS_AT_ONCE)
-            for row in zip(*(few.get_column(name).to_list() for name in wanted), strict=True):
-                number += 1
-                yield from_row(f"{source.name}, row {number}", row, asked, source.reading)
+            parts = [few.get_column(name).to_list() for name in wanted]
+            yield from from_columns(where, number + 1, parts, asked, source.reading)
+            number += few.height
 
 
 def _batches(given: Any, source: Opened) -> Any:
@@ -213,7 +213,7 @@ def _read_mapping(given: Any, source: Opened) -> Iterator[Record]:
     )
 
 
-def _read_iterable(given: Iterable[Any], source: Opened) -> Iterator[Record]:
+def _read_iterable(given: Iterable[Any], source: Opened) -> Iterator[Piece]:
     """The records of an iterable: Documents, dicts, or pairs of id and text; all of one kind."""
     numbered = enumerate(given, 1)
     for number, found in numbered:

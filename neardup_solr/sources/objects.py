@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from typing import Any, Final, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
+import numpy as np
 import orjson
 
-from neardup_solr.errors import RecordError
-from neardup_solr.records import NOTHING
+from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.records import NOTHING, Document, Run
+from neardup_solr.sources import lines
 from neardup_solr.sources.columns import key
-from neardup_solr.sources.lines import begun, blocks, lines
+from neardup_solr.sources.lines import begun, blocks
 from neardup_solr.sources.record import (
     Opened,
+    Piece,
     Reading,
     Record,
     Unusable,
@@ -23,9 +27,11 @@ from neardup_solr.sources.record import (
     as_text,
     decoded,
     record,
+    run,
     too_large,
     unusable,
 )
+from neardup_solr.spill import read_at
 
 # Its position, the object or what is wrong with it, and how it is written if that is known.
 Found: TypeAlias = tuple[str, object, bytes | str]
@@ -34,11 +40,21 @@ Found: TypeAlias = tuple[str, object, bytes | str]
 _HEAD: Final = 2**16
 
 
-def read_json(source: Opened, reading: Reading) -> Iterator[Record]:
+def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
     """One JSON object a line, or one array of objects; blank lines are passed over."""
     source, is_array = _begun(source)  # not before a record is asked for: a pipe is read once
-    found = _of_array(source, reading) if is_array else _of_lines(source, reading)
-    yield from from_objects(source, found, reading)
+    if is_array:
+        yield from from_objects(source, _of_array(source, reading), reading)
+    elif _is_in_runs(reading):
+        yield from _runs(source, reading)
+    else:
+        numbered = enumerate(lines.lines(source, _room(reading.max_doc_bytes)), 1)
+        yield from from_objects(source, _of_lines(source, numbered, reading), reading)
+
+
+def _is_in_runs(reading: Reading) -> bool:
+    """Whether documents are read in runs: a text of several columns, and kept ones, take more."""
+    return not reading.keep and len(reading.text) == 1
 
 
 def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
@@ -48,7 +64,7 @@ def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
         return (raw or b"" for raw in _elements(source, reading.max_doc_bytes))
     return (
         raw or b""
-        for raw in lines(source, _room(reading.max_doc_bytes))
+        for raw in lines.lines(source, _room(reading.max_doc_bytes))
         if raw is None or raw.strip()
     )
 
@@ -152,11 +168,101 @@ def _room(limit: int) -> int:
     return 2 * limit + 64 * 1024
 
 
-def _of_lines(source: Opened, reading: Reading) -> Iterator[Found]:
-    limit, where = reading.max_doc_bytes, f"{source.name}, line "
-    for number, raw in enumerate(lines(source, _room(limit)), 1):
+def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
+    """The documents of lines, as many at once as are read; line by line if one of them is odd."""
+    number, first, where = 1, lines.start(source), f"{source.name}, line "
+    for begins, raws in lines.lists_of_lines(source, _room(reading.max_doc_bytes)):
+        begins = [] if first is None else [first + begin for begin in begins]
+        numbers = range(number, number + len(raws))
+        number += len(raws)
+        known = _run(where, numbers, begins, raws, reading)
+        if known is not None:
+            yield known
+            continue
+        for at, raw in enumerate(raws):
+            found = _of_lines(source, [(numbers[at], raw)], reading)
+            for made in from_objects(source, found, reading):
+                if begins and raw is not None and isinstance(made, Document):
+                    yield Run(
+                        ids=[made.id], texts=[made.text], where=where, numbers=numbers[at : at + 1],
+                        begins=begins[at : at + 1], sizes=[len(raw)],
+                    )  # fmt: skip
+                else:
+                    yield made
+
+
+def _run(
+    where: str,
+    numbers: Sequence[int],
+    begins: Sequence[int],
+    raws: Sequence[bytes | None],
+    reading: Reading,
+) -> Run | None:
+    """The documents of some lines; None if there is anything more to be said of one of them."""
+    try:
+        found = [orjson.loads(raw) for raw in raws if raw is not None]
+        ids = [each[reading.id] for each in found]
+        texts = [each[reading.text[0]] for each in found]
+    except (ValueError, LookupError, TypeError):
+        return None
+    if len(found) < len(raws) or set(map(type, found)) != {dict} or _any_repeats(found, raws):
+        return None
+    sizes = [len(raw or b"") for raw in raws] if begins else []
+    return run(where, numbers, ids, texts, reading=reading, begins=begins, sizes=sizes)
+
+
+def texts_again(source: Opened, reading: Reading) -> TextsAgain | None:
+    """What reads the texts of a file again; None if `read_json` does not say where they stand."""
+    if lines.start(source) is None or not _is_in_runs(reading) or source.path is None:
+        return None
+    _, is_array = _begun(source)
+    return None if is_array else TextsAgain(source, source.path.open("rb"), reading)
+
+
+class TextsAgain:
+    """The texts of a file of JSON lines, read again where they stand: so they need not be held."""
+
+    def __init__(self, source: Opened, file: IO[bytes], reading: Reading) -> None:
+        self.file = file
+        self._opened, self._reading = source, reading
+        self._state = os.fstat(file.fileno())
+
+    def text(self, id: str, begin: int, size: int) -> str:
+        """The text of a document, which takes so many bytes from one on.
+
+        Raises SourceError if it is no longer there.
+        """
+        raw = read_at(self.file, begin, size)
+        try:
+            found = orjson.loads(raw)
+            text = found[self._reading.text[0]]
+            if type(text) is str and found[self._reading.id] == id:
+                return text
+        except (ValueError, LookupError, TypeError):
+            pass
+        found = _of_lines(self._opened, [(1, raw)], self._reading)
+        for made in from_objects(self._opened, found, self._reading):
+            if isinstance(made, Document) and made.id == id:
+                return made.text
+        raise self._changed()
+
+    def check(self) -> None:
+        """Raise SourceError if the file has been written to since, unless it was only added to."""
+        now, before = os.fstat(self.file.fileno()), self._state
+        if now.st_mtime_ns != before.st_mtime_ns and now.st_size <= before.st_size:
+            raise self._changed()
+
+    def _changed(self) -> SourceError:
+        return self._opened.error("has changed while it was read", "run it again")
+
+
+def _of_lines(
+    source: Opened, numbered: Iterable[tuple[int, bytes | None]], reading: Reading
+) -> Iterator[Found]:
+    where = f"{source.name}, line "
+    for number, raw in numbered:
         if raw is None:
-            yield "", RecordError(f"{where}{number}", too_large(limit)), b""
+            yield "", RecordError(f"{where}{number}", too_large(reading.max_doc_bytes)), b""
             continue
         try:
             found = orjson.loads(raw)
@@ -164,13 +270,7 @@ def _of_lines(source: Opened, reading: Reading) -> Iterator[Found]:
             if raw.strip():
                 yield _second_look(f"{where}{number}", raw, error, reading)
             continue
-        # Most objects have no quotes within their texts and no other objects: that is seen soonest.
-        if type(found) is dict and raw.count(b'"') != 2 * (
-            len(found) + list(map(type, found.values())).count(str)
-        ):
-            yield _checked(f"{where}{number}", found, raw)
-        else:
-            yield f"{where}{number}", found, raw
+        yield _checked(f"{where}{number}", found, raw)
 
 
 def _checked(position: str, found: object, raw: bytes) -> Found:
@@ -181,10 +281,28 @@ def _checked(position: str, found: object, raw: bytes) -> Found:
     return position, found, raw
 
 
+def _any_repeats(objects: Sequence[dict[str, Any]], raws: Sequence[bytes | None]) -> bool:
+    """Whether one of some objects has a key twice: most have none that could be, seen at once."""
+    written = b"".join(raw for raw in raws if raw)
+    quotes = np.count_nonzero(np.frombuffer(written, np.uint8) == _QUOTE)
+    values = chain.from_iterable(map(dict.values, objects))
+    strings = [value for value in values if type(value) is str]
+    known = 2 * (sum(map(len, objects)) + len(strings))
+    if b"\\" in written:  # quotes within strings
+        known += sum(value.count('"') for value in strings)
+    if quotes == known and b"\\u0022" not in written:
+        return False
+    return any(_repeats(found, raw or b"") for found, raw in zip(objects, raws, strict=True))
+
+
 def _repeats(found: dict[str, Any], raw: bytes) -> bool:
     """Whether an object has a key twice: more quotes are written than what was read of it has."""
+    # Most objects have no quotes within their texts and no other objects: that is seen soonest.
+    written = raw.count(b'"')
+    if written == 2 * (len(found) + list(map(type, found.values())).count(str)):
+        return False
     try:
-        return raw.count(b'"') > orjson.dumps(found).count(b'"')
+        return written > orjson.dumps(found).count(b'"')
     except TypeError:  # orjson's own, for more than 254 levels
         return False
 

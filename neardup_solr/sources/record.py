@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import codecs
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, TypeAlias
@@ -14,12 +14,14 @@ from neardup_solr import records
 from neardup_solr.arguments import require_positive
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
-from neardup_solr.records import NOTHING, Document
+from neardup_solr.records import NOTHING, Document, Run
 from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.sources.values import plain
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
+# What a reader gives: a record, or a run of documents.
+Piece: TypeAlias = Record | Run
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,6 +100,8 @@ def _encoding(given: str) -> str | None:
     return None if name in ("utf-8", "utf-8-sig") else name
 
 
+MOST_BYTES: Final = 4  # of a character in UTF-8
+
 # Characters of a record that its error carries along: many errors may be held at once.
 MOST_CARRIED: Final = 2**20
 
@@ -153,6 +157,15 @@ def _as_json(value: Any) -> Any:
     return as_text(value) if type(value) is bytes else plain(value)
 
 
+def one_by_one(found: Iterable[Piece]) -> Iterator[Record]:
+    """The records of runs and records."""
+    for piece in found:
+        if isinstance(piece, Run):
+            yield from piece.documents()
+        else:
+            yield piece
+
+
 def record(
     position: str,
     id: object,
@@ -177,6 +190,34 @@ def record(
         return RecordError(position, str(problem), good_id)
 
 
+def run(
+    where: str,
+    numbers: Sequence[int],
+    ids: Sequence[Any],
+    texts: Sequence[Any],
+    *,
+    reading: Reading,
+    begins: Sequence[int] = (),
+    sizes: Sequence[int] = (),
+) -> Run | None:
+    """Check many ids and texts at once: the documents; None if `record` has to say what is wrong.
+
+    There has to be one at least, and no text may have lone surrogates.
+    """
+    kinds = set(map(type, ids))
+    if kinds == {int}:
+        ids = list(map(str, ids))
+    are_plain = (
+        kinds in ({int}, {str})
+        and set(map(type, texts)) == {str}
+        and max(map(len, texts)) * MOST_BYTES <= reading.max_doc_bytes
+        and not any(map(records.id_problem, ids))
+    )
+    if not are_plain:
+        return None
+    return Run(ids=ids, texts=texts, where=where, numbers=numbers, begins=begins, sizes=sizes)
+
+
 def _as_id(value: object, reading: Reading) -> str:
     if type(value) is int:
         value = str(value)
@@ -198,8 +239,11 @@ def _as_text(value: object, reading: Reading) -> str:
         value = _joined(value, reading)
     elif type(value) is not str:
         value = _one_text(value, reading.text[0])
-    # A character takes at most four bytes: short texts need not be measured, nor copied.
-    if len(value) * 4 > reading.max_doc_bytes and _utf8_bytes(value) > reading.max_doc_bytes:
+    # Short texts need not be measured, nor copied.
+    if (
+        len(value) * MOST_BYTES > reading.max_doc_bytes
+        and _utf8_bytes(value) > reading.max_doc_bytes
+    ):
         raise Unusable(too_large(reading.max_doc_bytes))
     return value
 

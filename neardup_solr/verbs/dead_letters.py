@@ -325,7 +325,8 @@ class Reader:
     def _of_lines(self, position: str, raw: bytes) -> Record:
         assert self._format is not None
         try:
-            found = list(sources.READERS[self._format](self._opened(raw), self._plain()))
+            read = sources.READERS[self._format](self._opened(raw), self._plain())
+            found = list(sources.one_by_one(read))
         except (SourceError, RecordError) as error:
             return RecordError(position, error.reason)
         if len(found) != 1:

@@ -32,14 +32,9 @@ from neardup_solr.verbs.duplicates.compare import (
     candidates,
     comparer_of,
 )
-from neardup_solr.verbs.duplicates.gather import (
-    Compared,
-    Gathered,
-    Intake,
-    Working,
-    gather,
-)
+from neardup_solr.verbs.duplicates.gather import Gathered, gather
 from neardup_solr.verbs.duplicates.group import Grouped, Grouping, grouped
+from neardup_solr.verbs.duplicates.sides import Compared, Intake, Working
 from neardup_solr.verbs.duplicates.unique import (
     TWICE,
     Outputs,

@@ -34,7 +34,8 @@ from neardup_solr.measures.arrays import Compared, Flat, Pairs
 from neardup_solr.minhash import sign
 from neardup_solr.progress import SILENT, Progress
 from neardup_solr.spill import Rows, Spill
-from neardup_solr.verbs.duplicates.gather import Gathered, Working, threads
+from neardup_solr.verbs.duplicates.gather import Gathered
+from neardup_solr.verbs.duplicates.sides import Working, threads
 
 TEXTS, COMPARING = "texts", "comparing"
 WAYS: tuple[Way, ...] = get_args(Way)

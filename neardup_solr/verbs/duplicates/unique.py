@@ -23,7 +23,8 @@ from neardup_solr.reports.copies import Add, check_copy, columns_of, copied, nee
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, Written
 from neardup_solr.sources.whole_files import walk
-from neardup_solr.verbs.duplicates.gather import AT_ONCE, Compared, Side
+from neardup_solr.verbs.duplicates.sides import Compared, Side
+from neardup_solr.verbs.duplicates.signing import AT_ONCE
 
 # What comes to a removed record, beside its own columns.
 DUPLICATE_OF: Final = "neardup_duplicate_of"

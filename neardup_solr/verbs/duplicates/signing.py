@@ -1,0 +1,212 @@
+"""The documents of a source, signed while they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from itertools import compress
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr import sources
+from neardup_solr.ahead import ahead
+from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
+from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.minhash import entries, sign
+from neardup_solr.minhash.sign import Signed
+from neardup_solr.progress import Failures, Progress
+from neardup_solr.records import Document, Run
+from neardup_solr.settings import Settings
+from neardup_solr.spill import Rows, Strings
+from neardup_solr.verbs.duplicates.sides import READING, Intake, Order, Side, threads
+
+AT_ONCE = 20_000  # documents that are signed at once,
+CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
+
+Usable: TypeAlias = Document | Run
+
+
+def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: Intake) -> Side:
+    """The documents of a source that have words; their signatures are added to `rows`."""
+    tell, limit = intake.working.watching.on_progress, intake.working.limit
+    ids, words = intake.spill.strings(), intake.spill.rows(1, np.int64)
+    columns: dict[str, list[Any]] = {name: [] for name in intake.reading.keep}
+    texts = _Texts(source, intake, ids)
+    side = Side(
+        ids=ids,
+        texts=texts.of,
+        values=_values(words, columns),
+        failures=Failures(intake.working.watching.on_error),
+        order=Order() if intake.has_order else None,
+    )
+
+    def signed(batch: _Batch) -> tuple[_Batch, Signed]:
+        return batch, sign.sign(batch.texts, settings, threads=threads())
+
+    hashes: list[NDArray[np.int64]] = []
+    batches = _batches(_limited(_usable(source, intake, side), limit, side))
+    with ThreadPoolExecutor(1) as pool:
+        for batch, made in ahead(pool, signed, batches):
+            is_there = made.words > 0
+            if side.order is not None:
+                side.order.have_words.extend(is_there.tobytes())
+            hashes.append(np.fromiter(map(hash, batch.ids), np.int64, len(batch.ids)))
+            side.documents += len(batch.ids)
+            if not is_there.all():
+                batch = batch.where(is_there)
+            ids.extend(batch.ids)
+            rows.append(made.signatures[is_there])
+            words.append(made.words[is_there][:, None])
+            texts.add(batch)
+            for name, column in columns.items():
+                column.extend(kept.get(name) for kept in batch.kept)
+            tell(Progress(READING, side.documents, limit))
+    side.dead = _repeated(ids)
+    if hashes:  # not by `np.unique`, which imports masked arrays without need
+        distinct = 1 + int(np.count_nonzero(np.diff(np.sort(np.concatenate(hashes)))))
+        side.repeated, side.documents = side.documents - distinct, distinct
+    return side
+
+
+def _usable(source: sources.Source, intake: Intake, side: Side) -> Iterator[Usable]:
+    """The documents that can be used; what cannot is counted in `side`, and the order noted."""
+    order = side.order.are_documents if side.order is not None else bytearray()
+
+    def fail(error: RecordError) -> None:
+        order.append(0)
+        side.failures.add(error)
+
+    for found in sources.pieces(source, reading=intake.reading):
+        if isinstance(found, Run):
+            order.extend(b"\1" * len(found))
+            yield found
+        elif isinstance(found, RecordError):
+            fail(found)
+        elif error := entries.refusal(found):
+            fail(error)
+        else:
+            order.append(1)
+            yield found
+
+
+def _limited(usable: Iterator[Usable], limit: int | None, side: Side) -> Iterator[Usable]:
+    """The first documents; notes in `side` if there are more."""
+    if limit is None:
+        yield from usable
+        return
+    left = limit
+    for found in usable:
+        size = len(found) if isinstance(found, Run) else 1
+        if size > left:
+            side.is_cut = True
+            if left and isinstance(found, Run):
+                yield found.first(left)
+            return
+        yield found
+        left -= size
+
+
+@dataclass(slots=True, kw_only=True)
+class _Batch:
+    """Documents that are signed at once, column by column; `begins` and `sizes` as in a `Run`."""
+
+    ids: list[str] = field(default_factory=list)
+    texts: list[str] = field(default_factory=list)
+    kept: list[Mapping[str, Any]] = field(default_factory=list)
+    begins: list[int] = field(default_factory=list)
+    sizes: list[int] = field(default_factory=list)
+
+    def add(self, found: Usable) -> int:
+        """Add what follows; gives the number of its characters."""
+        if isinstance(found, Document):
+            self.ids.append(found.id)
+            self.texts.append(found.text)
+            self.kept.append(found.kept)
+            return len(found.text)
+        self.ids += found.ids
+        self.texts += found.texts
+        self.begins += found.begins
+        self.sizes += found.sizes
+        return sum(map(len, found.texts))
+
+    def where(self, is_there: NDArray[np.bool_]) -> _Batch:
+        """Those of its documents that are there."""
+        there = is_there.tolist()
+        return _Batch(
+            ids=list(compress(self.ids, there)),
+            texts=list(compress(self.texts, there)),
+            kept=list(compress(self.kept, there)),
+            begins=list(compress(self.begins, there)),
+            sizes=list(compress(self.sizes, there)),
+        )
+
+
+def _batches(usable: Iterator[Usable]) -> Iterator[_Batch]:
+    batch, characters = _Batch(), 0
+    for found in usable:
+        characters += batch.add(found)
+        if len(batch.ids) >= AT_ONCE or characters > CHARACTERS:
+            yield batch
+            batch, characters = _Batch(), 0
+    if batch.ids:
+        yield batch
+
+
+class _Texts:
+    """The texts of a side by row: read again where they stand if that is possible, else held."""
+
+    def __init__(self, source: sources.Source, intake: Intake, ids: Strings) -> None:
+        self._are_wanted, self._ids = intake.has_texts, ids
+        self._held, self._places = intake.spill.strings(), intake.spill.rows(2, np.int64)
+        self._again = sources.again(source, intake.reading) if intake.has_texts else None
+        if self._again is not None:
+            intake.spill.held(self._again.file)
+
+    def add(self, batch: _Batch) -> None:
+        """Add those of further documents."""
+        if self._again is not None:
+            self._places.append(np.array([batch.begins, batch.sizes], np.int64).T)
+        elif self._are_wanted:
+            self._held.extend(batch.texts)
+
+    def of(self, rows: Sequence[int]) -> list[str | None]:
+        """The texts of rows; raises SourceError if a file has changed that is read again."""
+        if self._again is None:
+            return [self._held[row] for row in rows]
+        self._again.check()
+        places = self._places.table()[rows].tolist()
+        read = self._again.text
+        return [read(self._ids[row], *place) for row, place in zip(rows, places, strict=True)]
+
+
+def _values(
+    words: Rows, columns: Mapping[str, list[Any]]
+) -> Callable[[Sequence[int], Sequence[str]], dict[str, list[Any]]]:
+    """What gives the values of fields by row: of kept columns, and what is known of any text."""
+
+    def values(wanted: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
+        lengths = words.table()[:, 0]
+        known: dict[str, Callable[[int], Any]] = {
+            LENGTH: lambda row: int(lengths[row]),
+            ARRIVAL: lambda row: row,
+        }
+        of_column = {name: column.__getitem__ for name, column in columns.items()}
+        missing = [name for name in fields if name not in known and name not in of_column]
+        if missing:
+            reason = f"the source's column {missing[0]!r} is not kept"
+            raise SettingsError(reason, f"add {missing[0]!r} to `keep`")
+        return {name: [(of_column | known)[name](row) for row in wanted] for name in fields}
+
+    return values
+
+
+def _repeated(ids: Strings) -> list[int]:
+    """The rows whose id comes again later; the last record of an id counts."""
+    hashes = np.fromiter((hash(id) for id in ids), np.int64, len(ids))
+    order = np.argsort(hashes, kind="stable")
+    same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+    pairs = ((int(order[at]), int(order[at + 1])) for at in same.tolist())
+    return [row for row, later in pairs if ids[row] == ids[later]]

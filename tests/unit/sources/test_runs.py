@@ -1,0 +1,183 @@
+"""Documents that are read in runs are those that are read one by one, and so are the errors."""
+
+from __future__ import annotations
+
+import codecs
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from neardup_solr import sources
+from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.records import Document, Run
+from neardup_solr.sources import Reading, columns, formats, lines, objects
+
+BLOCKS = st.sampled_from([16, 64, 2**18])
+IDS = st.one_of(
+    st.integers(),
+    st.text(max_size=3),
+    st.sampled_from(["a", "b", "é", "x" * 513, 1.5, True, None, 2**70, -0]),
+)
+VALUES = st.one_of(
+    st.text(max_size=5),
+    st.sampled_from(["plain text", 'a "quoted" word', "back\\slash", "\u2028 \0 \r", "x" * 60]),
+    st.sampled_from([None, 1, ["two", "lines"], {"a": {"id": '"'}}, [1]]),
+)
+OBJECTS = st.builds(
+    lambda id, text, more: json.dumps({"id": id, "text": text} | more).encode(),
+    IDS,
+    VALUES,
+    st.dictionaries(st.sampled_from(["title", 'a"b', "ID", "é"]), VALUES, max_size=2),
+)
+ODD_OBJECTS = st.sampled_from(
+    [
+        b"", b"  ", b"[]", b"1", b'"id"', b"{", b'{"id": 1}', b'{"Id": 1, "TEXT": "case"}',
+        b'{"id": "1", "text": "twice", "text": "twice"}', b'{"id": "1", "text": "\xff"}',
+        b'{"id": "1", "text": "\\ud800"}', b'{"id": "1", "text": "\\u0022", "a": 1, "a": 1}',
+        b'{"id": "1", "text": "a"}{"id": "2", "text": "b"}', b'{"id": "1", "text": "a\0"}',
+        b'{"id": "1", "text": "within", "o": {"a": "1", "a": "2"}}', b'{"id":1,"text":"a"}\r',
+    ]
+)  # fmt: skip
+ROWS = st.one_of(
+    st.builds(lambda id, text: f"{id},{text}".encode(), st.text("ab 1", max_size=2), st.text("xy")),
+    st.sampled_from(
+        [
+            b"1,plain", b"2,plain\r", b'3,"quoted"', b'"4","with ""quotes"""', b'5,"two\nlines"',
+            b"", b"6", b"7,a,b", b'8,"open', b'9,a "stray" one', b'"10"x,bad', b"\xff,bad",
+            b"\0,nul",
+            b'11,"a\n\nb"\r', b",no id", b"12," + b"x" * 60, b"13,a\rb", b"14,a\r\r",
+        ]
+    ),
+)  # fmt: skip
+LINES = st.sampled_from(
+    [b"1 plain", b"2\ttab", b"  3 blanks  ", b"4", b"", b"5 \xff", b"6 a\r", b"7 \0", b"8 x\x85y"]
+)
+
+
+def read(source: Any, reading: Reading) -> list[str] | str:
+    """All that is said of a source: each document or error with its position, or why it fails."""
+    told: list[str] = []
+    try:
+        for found in sources.records(source, reading=reading, on_notice=told.append):
+            if isinstance(found, Document):
+                told.append(repr(found))
+            else:
+                told.append(repr((found.position, found.reason, found.id, found.record)))
+    except SourceError as error:
+        return str(error)
+    return told
+
+
+def no_run(*_: object, **__: object) -> None:
+    """In place of what makes runs."""
+
+
+def check(path: Path, block: int, **asked: Any) -> None:
+    """Compare what is read, in blocks of so many bytes, with what is read without runs."""
+    reading = Reading(max_doc_bytes=50, **asked)
+    with patch.object(lines, "BLOCK", block):
+        found = read(path, reading)
+    with patch.object(objects, "run", no_run), patch.object(formats, "run", no_run):
+        assert read(path, reading) == found
+
+
+@given(found=st.lists(OBJECTS | ODD_OBJECTS, min_size=1), lossy=st.booleans(), block=BLOCKS)
+def test_json_lines(
+    tmp_path_factory: pytest.TempPathFactory, found: list[bytes], lossy: bool, block: int
+) -> None:
+    path = tmp_path_factory.mktemp("runs") / "a.jsonl"
+    path.write_bytes(b'{"id": 0, "text": "good"}\n' * 3 + b"\n".join(found))
+    check(path, block, lossy=lossy)
+
+
+@given(
+    rows=st.lists(ROWS, min_size=1),
+    suffix=st.sampled_from([".csv", ".tsv"]),
+    lossy=st.booleans(),
+    block=BLOCKS,
+)
+def test_tables(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[bytes],
+    suffix: str,
+    lossy: bool,
+    block: int,
+) -> None:
+    path = tmp_path_factory.mktemp("runs") / f"a{suffix}"
+    content = b"id,text\n" + b"0,good\n" * 3 + b"\n".join(rows)
+    path.write_bytes(content.replace(b",", b"\t") if suffix == ".tsv" else content)
+    check(path, block, lossy=lossy)
+
+
+@given(found=st.lists(LINES, min_size=1), block=BLOCKS)
+def test_lines(tmp_path_factory: pytest.TempPathFactory, found: list[bytes], block: int) -> None:
+    path = tmp_path_factory.mktemp("runs") / "a.txt"
+    path.write_bytes(b"0 good\n" * 3 + b"\n".join(found))
+    check(path, block)
+
+
+@given(rows=st.lists(st.tuples(IDS, VALUES | st.just("\ud800")), min_size=1))
+def test_columns(rows: list[tuple[Any, Any]]) -> None:
+    good = [("0", "good")] * len(rows)
+    frame = pd.DataFrame(good + rows, columns=["id", "text"], dtype=object)
+    found = read(frame, Reading())
+    with patch.object(columns, "run", no_run):
+        assert read(frame, Reading()) == found
+
+
+def test_most_documents_come_in_runs(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    good = [f'{{"id": {n}, "text": "{n} \\"quoted\\"", "of": ["{n}"]}}' for n in range(10)]
+    path.write_text("\n".join([*good, "bad", *good]))
+    found = list(sources.pieces(path))
+    assert sum(len(each) for each in found if isinstance(each, Run)) == 20
+
+
+@given(found=st.lists(OBJECTS | ODD_OBJECTS, min_size=1), block=BLOCKS)
+def test_texts_are_read_again_where_they_stand(
+    tmp_path_factory: pytest.TempPathFactory, found: list[bytes], block: int
+) -> None:
+    path = tmp_path_factory.mktemp("runs") / "a.jsonl"
+    path.write_bytes(codecs.BOM_UTF8 + b'{"id": 0, "text": "good"}\n' * 99 + b"\n".join(found))
+    texts = sources.again(path, Reading())
+    assert texts is not None
+    with texts.file, patch.object(lines, "BLOCK", block):
+        for run in sources.pieces(path):
+            assert isinstance(run, Run | RecordError)
+            if isinstance(run, Run):
+                places = zip(run.ids, run.begins, run.sizes, strict=True)
+                assert [texts.text(*place) for place in places] == list(run.texts)
+
+
+def test_a_file_that_changed_is_not_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "1", "text": "one"}\n{"id": "2", "text": "two"}\n')
+    texts = sources.again(path, Reading())
+    assert texts is not None
+    with texts.file:
+        (run,) = sources.pieces(path)
+        assert isinstance(run, Run)
+        with path.open("a") as file:
+            file.write('{"id": "3", "text": "three"}\n')
+        texts.check()
+        assert texts.text("2", run.begins[1], run.sizes[1]) == "two"
+        with pytest.raises(SourceError, match="has changed while it was read"):
+            texts.text("3", run.begins[1], run.sizes[1])
+        path.write_text('{"id": "1", "text": "new"}\n')
+        with pytest.raises(SourceError, match="has changed while it was read"):
+            texts.check()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "array.json"])
+def test_other_files_are_not_read_again(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    content = b'[{"id": "1", "text": "one"}]'
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    assert sources.again(path, Reading()) is None
