@@ -6,9 +6,15 @@ Dicts live only at the file and Solr borders.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Places: TypeAlias = NDArray[np.signedinteger] | tuple[int, ...]  # bytes of a file
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -55,18 +61,18 @@ class Run:
     texts: Sequence[str]
     where: str
     numbers: Sequence[int]
-    begins: Sequence[int] = ()
-    sizes: Sequence[int] = ()
+    begins: Places = ()
+    sizes: Places = ()
 
     def __len__(self) -> int:
         return len(self.ids)
 
     def first(self, count: int) -> Run:
         """The run of its first documents."""
-        return Run(
+        return replace(
+            self,
             ids=self.ids[:count],
             texts=self.texts[:count],
-            where=self.where,
             numbers=self.numbers[:count],
             begins=self.begins[:count],
             sizes=self.sizes[:count],

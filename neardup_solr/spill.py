@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import os
 import tempfile
 from collections.abc import Sequence
@@ -30,6 +31,7 @@ class Spill:
     def __init__(self, *, memory: int | None = None, folder: Path | None = None) -> None:
         self.memory = memory or _machine() // 2
         self._folder, self._files = folder, ExitStack()
+        self._mapped: list[mmap.mmap] = []
 
     def __enter__(self) -> Spill:
         return self
@@ -41,6 +43,16 @@ class Spill:
     def share(self) -> int:
         """Bytes that one column may hold in memory."""
         return self.memory // _SHARE
+
+    def let_go(self) -> None:
+        """Let what was looked at of tables in files leave the memory, if the system can do that."""
+        for mapped in self._mapped if hasattr(mmap, "MADV_DONTNEED") else ():
+            mapped.madvise(mmap.MADV_DONTNEED)
+
+    def mapped(self, file: IO[bytes]) -> mmap.mmap:
+        """The content of a file, of which what is looked at comes into memory."""
+        self._mapped.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+        return self._mapped[-1]
 
     def rows(self, width: int, dtype: type[np.generic]) -> Rows:
         """A table whose rows have `width` values."""
@@ -88,6 +100,7 @@ class Rows:
     def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
         self._spill = spill
         self._held = np.empty((0, width), dtype=dtype)
+        self._mapped: NDArray[Any] | None = None
         self._file: IO[bytes] | None = None
         self._rows = 0
 
@@ -110,8 +123,10 @@ class Rows:
         """All rows, shape (rows, width); of a file those that are looked at come into memory."""
         if self._file is None:
             return self._held[: self._rows]
-        shape = (self._rows, self._held.shape[1])
-        return np.memmap(self._file, dtype=self._held.dtype, mode="r", shape=shape)
+        if self._mapped is None or len(self._mapped) < self._rows:
+            content = self._spill.mapped(self._file)
+            self._mapped = np.frombuffer(content, self._held.dtype).reshape(self._rows, -1)
+        return self._mapped
 
 
 class Strings(Sequence[str]):

@@ -51,7 +51,7 @@ def _candidates(solr: Collection, spill: Spill) -> tuple[Gathered, Candidates]:
         spill=spill, settings=Settings(), reading=Reading(), working=Working(), has_texts=True
     )
     gathered = gather([solr], intake)
-    return gathered, candidates(gathered, "bands", Verifying(), Working(), spill.share)
+    return gathered, candidates(gathered, "bands", Verifying(), Working(), spill)
 
 
 def _plain(solr: Collection) -> dict[str, Any]:

@@ -46,7 +46,8 @@ class Joining:
     A band key of more than `cap` documents is chained instead of paired; keys, orders and marks
     take at most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
     work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
-    different sides are paired.
+    different sides are paired. `let_go` is called when signatures that were looked at are not
+    needed for now: if they lie in a file, they need not stay in memory.
     """
 
     cap: int = CAP
@@ -54,6 +55,7 @@ class Joining:
     most: int = MOST_PAIRS
     threads: int = 1
     sides: Sides = field(default_factory=lambda: ONE_SIDE)
+    let_go: Callable[[], None] = lambda: None
 
 
 DEFAULT = Joining()
@@ -76,11 +78,11 @@ def band_candidates(
     """
     documents = len(signatures)
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
-    alike = _alike(signatures, settings, joining.threads)
+    alike = _alike(signatures, settings, joining)
     found, hot_keys = [], 0
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
-        keys = _keys(signatures, first, last, settings, joining.threads)
+        keys = _keys(signatures, first, last, settings, joining)
         joined = key_candidates(keys, alike, joining=joining, is_first=first == 0)
         found.append(joined.pairs)
         hot_keys += joined.hot_keys
@@ -183,7 +185,7 @@ def _hot_runs(ends: NDArray[np.uint32], cap: int) -> list[tuple[int, int]]:
 
 
 def _keys(
-    signatures: NDArray[np.uint32], first: int, last: int, settings: Settings, threads: int
+    signatures: NDArray[np.uint32], first: int, last: int, settings: Settings, joining: Joining
 ) -> NDArray[np.uint64]:
     """The hashes of bands first..last - 1; as `bands.hash_bands`, but some documents at a time."""
     keys = np.empty((len(signatures), last - first), dtype=np.uint64)
@@ -191,11 +193,13 @@ def _keys(
     def fill(documents: slice) -> None:
         joins.hash_rows(signatures[documents], first, settings.rows, keys[documents])
 
-    _by_parts(fill, len(signatures), threads)
+    _by_parts(fill, len(signatures), joining)
     return keys
 
 
-def _alike(signatures: NDArray[np.uint32], settings: Settings, threads: int) -> NDArray[np.uint64]:
+def _alike(
+    signatures: NDArray[np.uint32], settings: Settings, joining: Joining
+) -> NDArray[np.uint64]:
     """One hash over all bands of each document."""
     used = settings.bands * settings.rows
     hashed = np.empty(len(signatures), dtype=np.uint64)
@@ -203,22 +207,24 @@ def _alike(signatures: NDArray[np.uint32], settings: Settings, threads: int) -> 
     def fill(documents: slice) -> None:
         joins.hash_whole(signatures[documents], used, hashed[documents])
 
-    _by_parts(fill, len(signatures), threads)
+    _by_parts(fill, len(signatures), joining)
     return hashed
 
 
-def _by_parts(fill: Callable[[slice], None], documents: int, threads: int) -> None:
+def _by_parts(fill: Callable[[slice], None], documents: int, joining: Joining) -> None:
     parts = [slice(at, at + _AT_ONCE) for at in range(0, documents, _AT_ONCE)]
-    with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(fill, parts))
+    with ThreadPoolExecutor(joining.threads) as pool:
+        for _ in pool.map(fill, parts):
+            joining.let_go()
 
 
 def _distinct(pairs: Pairs) -> Pairs:
-    joined = pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
-    joined.sort()
-    joined = joined[np.append(True, joined[1:] != joined[:-1])] if len(joined) else joined
-    halves = joined >> np.uint64(32), joined & np.uint64(0xFFFFFFFF)
-    return np.stack(halves, axis=1).astype(np.uint32)
+    """Each pair once; the array itself is sorted for that, each pair as one number."""
+    numbers = pairs.view(np.uint64)[:, 0]
+    numbers.sort()
+    is_new = np.ones(len(numbers), dtype=np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=is_new[1:])
+    return numbers[is_new].view(np.uint32).reshape(-1, 2)
 
 
 def components(documents: int, pairs: Pairs) -> NDArray[np.int64]:

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neardup_solr.kernel.hashes import AFFINE, BLOCK, LANES, XOR, band, minhash
-from neardup_solr.kernel.machine import compiled
-from neardup_solr.kernel.normal import SPARE, characters, normalize_ascii, normalize_wide
+from neardup_solr.kernel.machine import compiled, inner
+from neardup_solr.kernel.normal import characters, normalize
 from neardup_solr.kernel.pieces import spell
+from neardup_solr.text.packed import SPARE
 
 __all__ = [
     "AFFINE",
@@ -24,7 +25,7 @@ __all__ = [
     "XOR",
     "Shape",
     "Tables",
-    "Texts",
+    "forms",
     "sign",
     "spell",
 ]
@@ -62,22 +63,30 @@ class Shape(NamedTuple):
     rows: int
 
 
-class Texts(NamedTuple):
-    """Texts to sign: text d is ascii[begins[d]:ends[d]], or wide[...] if `is_wide`.
+@compiled
+def forms(texts, begins, is_normal, tables, out, bounds, words):
+    """Normal forms of texts; arguments as for `sign`."""
+    starts = _room_for_starts(begins)
+    at = N0
+    bounds[0] = at
+    for document in range(len(words)):
+        first, last = begins[document], begins[document + 1]
+        at, words[document] = normalize(texts, first, last, is_normal, tables, out, at, starts)
+        bounds[document + 1] = at
 
-    `ascii` has bytes (uint8), `wide` UTF-16 code units (uint16), as Python encodes fastest.
-    """
 
-    ascii: Any
-    wide: Any
-    is_wide: Any
-    begins: Any
-    ends: Any
+@inner
+def _room_for_starts(begins):
+    """Room for the places of all words of the longest text."""
+    longest = N0
+    for document in range(len(begins) - 1):
+        longest = max(longest, begins[document + 1] - begins[document])
+    return np.empty(longest + U64(SPARE), dtype=np.uint32)
 
 
 @compiled
-def sign(texts, is_normal, tables, shape, out, bounds, words, signatures, keys):
-    """Normal forms, signatures and band hashes of texts.
+def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures, keys):
+    """Normal forms, signatures and band hashes of texts in UTF-8: texts[begins[d]:begins[d + 1]].
 
     The normal form of text d is out[bounds[d]:bounds[d + 1]]; `words` counts its words, -1 if its
     characters depend on each other (the caller then normalises it and passes it again, with
@@ -85,18 +94,12 @@ def sign(texts, is_normal, tables, shape, out, bounds, words, signatures, keys):
     texts that have words.
     """
     block = np.empty(BLOCK + LANES, dtype=np.uint32)
-    longest = N0
-    for document in range(len(words)):
-        longest = max(longest, texts.ends[document] - texts.begins[document])
-    starts = np.empty(longest + U64(SPARE), dtype=np.uint32)
+    starts = _room_for_starts(begins)
     at = N0
     bounds[0] = at
     for document in range(len(words)):
-        first, last, begin = texts.begins[document], texts.ends[document], at
-        if texts.is_wide[document]:
-            at, count = normalize_wide(texts.wide, first, last, is_normal, tables, out, at, starts)
-        else:
-            at, count = normalize_ascii(texts.ascii, first, last, tables.lower, out, at, starts)
+        first, last, begin = begins[document], begins[document + 1], at
+        at, count = normalize(texts, first, last, is_normal, tables, out, at, starts)
         words[document], bounds[document + 1] = count, at
         if count <= 0:
             continue

@@ -7,7 +7,7 @@ import numpy as np
 from neardup_solr.kernel.machine import compiled, inner
 
 U32, U64 = np.uint32, np.uint64
-N0, N1, N2, N3, N4 = U64(0), U64(1), U64(2), U64(3), U64(4)
+N0, N1, N2, N3, N4, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(8)
 BLOCK = U64(256)  # shingle hashes that are folded into a signature at once
 LANES = U64(16)  # a block is padded to a multiple of it, and so fills vector registers
 AFFINE, XOR = 0, 1
@@ -128,16 +128,30 @@ def band(signature, rows, keys):
 
 
 @inner
-def fnv64(data, first, last):
-    """The 64-bit FNV-1a hash of data[first:last] (Fowler, Noll, Vo 1991), finally mixed.
+def hash64(data, first, last):
+    """A 64-bit hash of data[first:last], eight bytes at a time; reads up to 8 past the end.
 
-    For telling pieces apart: two seeds of murmur3 are no 64 bits, as what collides under one of
-    them is likely to collide under the other.
+    For telling pieces apart within a run; it is not stored. Two seeds of murmur3 are no 64 bits, as
+    what collides under one of them is likely to collide under the other. Each step can be undone,
+    so pieces of up to eight bytes have hashes of their own; the constants are those of the
+    finaliser of murmur3 (Appleby 2011).
     """
-    hashed = U64(0xCBF29CE484222325)
-    at = first
-    while at < last:
-        hashed = (hashed ^ U64(data[at])) * U64(0x100000001B3)
-        at += N1
+    hashed, at = (last - first) * U64(0x9E3779B97F4A7C15), first
+    while at + N8 <= last:
+        hashed = _stirred(hashed ^ _load_eight(data, at))
+        at += N8
+    tail = (last - at) << U64(3)
+    rest = _load_eight(data, at) & ((N1 << tail) - N1)
+    hashed = _stirred(hashed ^ rest) * U64(0xC4CEB9FE1A85EC53)
+    return hashed ^ (hashed >> U64(33))
+
+
+@inner
+def _load_eight(data, at):
+    return U64(_load(data, at)) | U64(_load(data, at + N4)) << U64(32)
+
+
+@inner
+def _stirred(hashed):
     hashed = (hashed ^ (hashed >> U64(33))) * U64(0xFF51AFD7ED558CCD)
     return hashed ^ (hashed >> U64(33))

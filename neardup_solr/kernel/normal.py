@@ -1,4 +1,4 @@
-"""Normal forms in compiled code: characters in, UTF-8 bytes and the starts of words out."""
+"""Normal forms in compiled code: UTF-8 in, UTF-8 and the starts of words out."""
 
 from __future__ import annotations
 
@@ -6,20 +6,57 @@ import numpy as np
 
 from neardup_solr.kernel.machine import inner
 from neardup_solr.text.normalize import CONTEXT, DROPPED, KEPT, MARK, SPACE
+from neardup_solr.text.packed import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N6 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6)
-BLANK = U8(32)
-SPARE = 64  # bytes after a text: murmur3 may read 3 of them, the last character may need some
+BLANK, ASCII, LOW = U8(32), U8(128), U64(0x3F)
 
 
 @inner
-def normalize_ascii(text, start, end, lower, out, at, starts):
-    """The normal form of an ASCII text, and where its words start, without a branch a byte."""
-    begin, words, before = at, N0, BLANK
+def normalize(text, start, end, is_normal, tables, out, at, starts):
+    """The normal form of a text in UTF-8, and where its words start.
+
+    It has -1 words if characters depend on their neighbours, or there is no room.
+    """
+    begin, words, before, last_class = at, N0, BLANK, U8(0)
+    room, lower, short_of = U64(len(out) - SPARE), tables.lower, tables.short
+    if at + (end - start) > room:
+        return begin, np.int64(-1)
     while start < end:
-        at, words, before = _put(lower[text[start]], out, at, before, starts, words, begin)
-        start += N1
+        byte = text[start]
+        if byte < ASCII:
+            at, words, before = _put(lower[byte], out, at, before, starts, words, begin)
+            last_class = U8(0)
+            start += N1
+            continue
+        code, size = _decode(text, start)
+        start += size
+        short = short_of[code] if code < U64(0x10000) else U32(0)
+        if short:  # up to three bytes and their number: written without a further branch
+            byte, last_class = U8(short & U32(255)), U8(0)
+            out[at] = byte
+            out[at + N1] = U8((short >> U32(8)) & U32(255))
+            out[at + N2] = U8((short >> U32(16)) & U32(255))
+            starts[words] = U32(at - begin)
+            blank, was_blank = byte == BLANK, before == BLANK
+            words += U64(was_blank and not blank)
+            at += U64(short >> U32(24)) * U64(not (blank and was_blank))
+            before = byte
+        else:
+            becomes = np.int64(tables.becomes[code])
+            if is_normal and becomes in (CONTEXT, MARK):
+                becomes = np.int64(KEPT)
+            own_class = tables.classes[code] if becomes == MARK else U8(0)
+            if becomes == CONTEXT or (becomes == MARK and own_class < last_class):
+                return begin, np.int64(-1)
+            if becomes != DROPPED:
+                last_class = own_class
+                at, words, before = _put_rare(
+                    code, becomes, tables, out, at, before, starts, words, begin
+                )
+        if at + (end - start) > room:  # a character may become many
+            return begin, np.int64(-1)
     if words and before == BLANK:
         at -= N1
     return at, np.int64(words)
@@ -34,45 +71,6 @@ def _put(byte, out, at, before, starts, words, begin):
     words += U64(was_blank and not blank)
     at += U64(not (blank and was_blank))
     return at, words, byte
-
-
-@inner
-def normalize_wide(text, start, end, is_normal, tables, out, at, starts):
-    """The same for UTF-16; -1 words if characters depend on neighbours, or there is no room."""
-    begin, words, before, last_class = at, N0, BLANK, U8(0)
-    room, short_of = U64(len(out) - SPARE), tables.short
-    while start < end:
-        short = short_of[text[start]]
-        if short:  # up to three bytes and their number: written without a further branch
-            byte, last_class = U8(short & U32(255)), U8(0)
-            out[at] = byte
-            out[at + N1] = U8((short >> U32(8)) & U32(255))
-            out[at + N2] = U8((short >> U32(16)) & U32(255))
-            starts[words] = U32(at - begin)
-            blank, was_blank = byte == BLANK, before == BLANK
-            words += U64(was_blank and not blank)
-            at += U64(short >> U32(24)) * U64(not (blank and was_blank))
-            before = byte
-            start += N1
-        else:
-            code, size = _decode(text, start, end)
-            start += size
-            becomes = np.int64(tables.becomes[code])
-            if is_normal and becomes in (CONTEXT, MARK):
-                becomes = np.int64(KEPT)
-            own_class = tables.classes[code] if becomes == MARK else U8(0)
-            if becomes == CONTEXT or (becomes == MARK and own_class < last_class):
-                return begin, np.int64(-1)
-            if becomes != DROPPED:
-                last_class = own_class
-                at, words, before = _put_rare(
-                    code, becomes, tables, out, at, before, starts, words, begin
-                )
-        if at > room:
-            return begin, np.int64(-1)
-    if words and before == BLANK:
-        at -= N1
-    return at, np.int64(words)
 
 
 @inner
@@ -99,15 +97,16 @@ def _put_rare(code, becomes, tables, out, at, before, starts, words, begin):
 
 
 @inner
-def _decode(text, at, end):
-    """The code point at a UTF-16 code unit, and its size in units; a lone surrogate is itself."""
-    unit = U64(text[at])
-    if (unit >> U64(10)) == U64(0x36) and at + N1 < end:
-        low = U64(text[at + N1])
-        if (low >> U64(10)) == U64(0x37):
-            high = (unit & U64(0x3FF)) << U64(10)
-            return (high | (low & U64(0x3FF))) + U64(0x10000), N2
-    return unit, N1
+def _decode(text, at):
+    """The code point of several bytes of UTF-8, and their number (RFC 3629)."""
+    byte, second = U64(text[at]), U64(text[at + N1]) & LOW
+    if byte < U64(0xE0):
+        return (byte & U64(0x1F)) << N6 | second, N2
+    third = U64(text[at + N2]) & LOW
+    if byte < U64(0xF0):
+        return (byte & U64(0x0F)) << U64(12) | second << N6 | third, N3
+    fourth = U64(text[at + N3]) & LOW
+    return (byte & U64(0x07)) << U64(18) | second << U64(12) | third << N6 | fourth, N4
 
 
 @inner

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.kernel.hashes import fnv64, murmur3
+from neardup_solr.kernel.hashes import hash64, murmur3
 from neardup_solr.kernel.machine import compiled, inner
-from neardup_solr.kernel.normal import BLANK, SPARE, characters
+from neardup_solr.kernel.normal import BLANK, characters
+from neardup_solr.text.packed import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2 = U64(0), U64(1), U64(2)
@@ -147,7 +148,7 @@ def hash_each(forms, bounds, by_characters, size, hashed, ends):
         while pieces and piece + length <= pieces:
             start = begin + U64(starts[piece])
             stop = begin + U64(starts[piece + length]) - gap
-            hashed[filled] = fnv64(forms, start, stop)
+            hashed[filled] = hash64(forms, start, stop)
             filled += 1
             piece += N1
         ends[form] = filled

@@ -291,9 +291,9 @@ class _Forms(Sequence[str]):
 
 def _packed(forms: Sequence[str]) -> Flat:
     """Normal forms as their UTF-8, which takes less memory than strings."""
-    from neardup_solr.minhash.sign import packed_forms
+    from neardup_solr.minhash.sign import in_utf8
 
-    packed, bounds = packed_forms(forms)
+    packed, bounds = in_utf8(forms)
     return Flat(packed[: bounds[-1]], bounds.astype(np.int64))
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from neardup_solr.kernel import edits, pieces
 from neardup_solr.measures import NO_DISTANCE, Comparer
 from neardup_solr.measures.arrays import Distances, Flat, Found, Pairs, in_parts
-from neardup_solr.minhash.sign import packed_forms
+from neardup_solr.minhash.sign import in_utf8
 
 
 def hashed_words(forms: Sequence[str]) -> Flat:
     """The words of each normal form, in their order, as 64-bit hashes."""
-    packed, bounds = packed_forms(forms)
+    packed, bounds = in_utf8(forms)
     # A word and the blank after it take at least two bytes.
     words = np.empty(len(packed) // 2 + len(forms), dtype=np.uint64)
     found = np.zeros(len(forms) + 1, dtype=np.int64)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Found, Pairs, Similarities, in_parts
-from neardup_solr.minhash.sign import IN_PLACE, packed_forms
+from neardup_solr.minhash.sign import IN_PLACE, in_utf8
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
@@ -73,7 +73,7 @@ def hashed_sets(forms: Sequence[str], settings: Settings) -> Flat:
         return Flat(np.fromiter(chain(*sets), np.uint64, bounds[-1]), bounds)
     from neardup_solr.kernel import pieces
 
-    packed, begins = packed_forms(forms)
+    packed, begins = in_utf8(forms)
     by_characters = settings.kind == "chars"
     # A word and the blank after it take at least two bytes.
     room = len(packed) if by_characters else len(packed) // 2 + len(forms)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neardup_solr import kernel
 from neardup_solr.minhash import sign
 from neardup_solr.minhash.entries import profile_hash
-from neardup_solr.minhash.sign import IN_PLACE, Signed, packed_forms
+from neardup_solr.minhash.sign import IN_PLACE, Signed, in_utf8
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
@@ -107,7 +107,7 @@ def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
     """
     if settings.kind not in IN_PLACE or not forms:
         return [_spelled_one(form, settings) for form in forms]
-    text, bounds = packed_forms(forms)
+    text, bounds = in_utf8(forms)
     # Each character begins at most one shingle, of that many words or characters.
     size = settings.shingle_size
     out = np.empty((size + 3) * len(text) + kernel.SPARE, dtype=np.uint8)

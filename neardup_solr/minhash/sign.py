@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
-from itertools import compress
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +19,12 @@ from neardup_solr.minhash.families import minhash
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
+from neardup_solr.text.packed import Packed, joined
 from neardup_solr.text.shingles import shingles, stemmed
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 _SURROGATE = re.compile("[\ud800-\udfff]")
 IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed in place
-_CHEAPEST = Settings(hashes=1, bands=1, rows=1, signatures=0)  # if signatures are not needed
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
 
@@ -62,25 +62,64 @@ def sign(
     result, memory is bounded by a megabyte of text a thread, or the longest text. A lone surrogate
     counts as a space.
     """
-    signed = _empty(len(texts), settings)
-    chunks = list(_chunks(texts))
+    return sign_parts([texts], settings, threads=threads, keep_normal=keep_normal)
+
+
+def sign_parts(
+    parts: Sequence[Sequence[str]],
+    settings: Settings,
+    *,
+    threads: int = 1,
+    keep_normal: bool = False,
+) -> Signed:
+    """As `sign`, for texts that come in parts; packed ones are not cut any further."""
+    chunks = [chunk for part in parts for chunk in _chunks(part)]
+    ends = list(accumulate(map(len, chunks), initial=0))
+    signed = _empty(ends[-1], settings)
     forms: list[list[str]]
 
-    def one(chunk: slice) -> list[str]:
-        return _sign_chunk(texts[chunk], settings, _part(signed, chunk), keep_normal)
+    def one(chunk: Sequence[str], first: int, last: int) -> list[str]:
+        return _sign_chunk(chunk, settings, _part(signed, slice(first, last)), keep_normal)
 
     if threads == 1 or len(chunks) == 1:
-        forms = [one(chunk) for chunk in chunks]
+        forms = list(map(one, chunks, ends, ends[1:]))
     else:
         with ThreadPoolExecutor(threads) as pool:
-            forms = list(pool.map(one, chunks))
+            forms = list(pool.map(one, chunks, ends, ends[1:]))
     signed.normal.extend(form for part in forms for form in part)
     return signed
 
 
-def normal_forms(texts: Sequence[str], *, threads: int = 1) -> list[str]:
-    """The normal forms of texts, as `normalize.normalize` makes each."""
-    return sign(texts, _CHEAPEST, threads=threads, keep_normal=True).normal
+def normal_forms(texts: Sequence[str], *, threads: int = 1) -> Packed:
+    """The normal forms of texts, as `normalize.normalize` makes each; by `threads` threads."""
+    chunks = list(_chunks(texts))
+    if threads == 1 or len(chunks) == 1:
+        return joined(list(map(_forms_of, chunks)))
+    with ThreadPoolExecutor(threads) as pool:
+        return joined(list(pool.map(_forms_of, chunks)))
+
+
+def _forms_of(texts: Sequence[str]) -> Packed:
+    words = np.empty(len(texts), dtype=np.int64)
+    forms = _forms_into(texts, words, is_normal=False)
+    has_neighbours = words == _NEIGHBOURS
+    if has_neighbours.any():
+        pairs = zip(texts, has_neighbours.tolist(), strict=True)
+        ours = [normalize.normalize(text) if has_some else text for text, has_some in pairs]
+        forms = _forms_into(ours, words, is_normal=True)
+    return forms
+
+
+def _forms_into(texts: Sequence[str], words: NDArray[np.int64], *, is_normal: bool) -> Packed:
+    packed, begins = in_utf8(texts)
+    out, bounds = _room(packed), np.empty(len(texts) + 1, dtype=np.uint64)
+    kernel.forms(packed, begins, is_normal, _tables(), out, bounds, words)
+    return Packed(out, bounds)
+
+
+def _room(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """Room for normal forms, which are hardly longer than their texts: the kernel checks it."""
+    return np.empty(len(packed) + len(packed) // 4 + 2 * kernel.SPARE, dtype=np.uint8)
 
 
 def _empty(count: int, settings: Settings) -> Signed:
@@ -102,15 +141,18 @@ def _part(signed: Signed, chunk: slice) -> Signed:
     )
 
 
-def _chunks(texts: Sequence[str]) -> Iterator[slice]:
+def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+    if isinstance(texts, Packed):
+        yield texts
+        return
     first = size = 0
     for at, text in enumerate(texts):
         size += len(text)
         if size >= AT_ONCE:
-            yield slice(first, at + 1)
+            yield texts[first : at + 1]
             first, size = at + 1, 0
     if first < len(texts):
-        yield slice(first, len(texts))
+        yield texts[first:]
 
 
 def _sign_chunk(
@@ -146,12 +188,10 @@ def _sign_pieces(forms: list[str], settings: Settings, into: Signed) -> None:
 def _run(
     texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool, keep_normal: bool
 ) -> list[str]:
-    packed = _packed(texts)
-    # A character of one UTF-16 unit becomes three bytes, rarely more: the kernel checks the room.
-    out = np.empty(len(packed.ascii) + 3 * len(packed.wide) + 2 * kernel.SPARE, dtype=np.uint8)
-    bounds = np.empty(len(texts) + 1, dtype=np.uint64)
+    packed, begins = in_utf8(texts)
+    out, bounds = _room(packed), np.empty(len(texts) + 1, dtype=np.uint64)
     kernel.sign(
-        packed, is_normal, _tables(), _shape(settings), out, bounds,
+        packed, begins, is_normal, _tables(), _shape(settings), out, bounds,
         into.words, into.signatures, into.keys,
     )  # fmt: skip
     if not keep_normal:
@@ -160,41 +200,24 @@ def _run(
     return [forms[ends[at] : ends[at + 1]].decode() for at in range(len(texts))]
 
 
-def packed_forms(forms: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    """Normal forms in UTF-8 as the kernel reads them; form d is packed[bounds[d]:bounds[d + 1]]."""
-    encoded = [form.encode() for form in forms]
-    bounds = np.zeros(len(forms) + 1, dtype=np.uint64)
-    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(forms)), out=bounds[1:])
+def in_utf8(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
+    """Texts as the kernel reads them: text d is the first array's [bounds[d]:bounds[d + 1]].
+
+    A lone surrogate becomes a space.
+    """
+    if isinstance(texts, Packed):
+        return texts.data, texts.bounds
+    encoded = list(map(_encoded, texts))
+    bounds = np.zeros(len(texts) + 1, dtype=np.uint64)
+    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(texts)), out=bounds[1:])
     return np.frombuffer(b"".join((*encoded, bytes(kernel.SPARE))), dtype=np.uint8), bounds
 
 
-def _packed(texts: Sequence[str]) -> kernel.Texts:
-    """Texts as the kernel reads them; Python copies ASCII and UTF-16 out of a string fastest."""
-    narrow = [text.isascii() for text in texts]
-    encoded = [
-        text.encode("ascii") if is_narrow else _utf16(text)
-        for text, is_narrow in zip(texts, narrow, strict=True)
-    ]
-    is_wide = ~np.array(narrow, dtype=np.bool_)
-    sizes = np.fromiter(map(len, encoded), np.uint64, len(encoded)) >> is_wide.astype(np.uint64)
-    ends = np.where(is_wide, np.cumsum(sizes * is_wide), np.cumsum(sizes * ~is_wide))
-    spare = bytes(kernel.SPARE)
-    wide = compress(encoded, is_wide.tolist())
-    return kernel.Texts(
-        ascii=np.frombuffer(b"".join((*compress(encoded, narrow), spare)), dtype=np.uint8),
-        wide=np.frombuffer(b"".join((*wide, spare)), dtype="<u2"),
-        is_wide=is_wide,
-        begins=ends - sizes,
-        ends=ends,
-    )
-
-
-def _utf16(text: str) -> bytes:
+def _encoded(text: str) -> bytes:
     try:
-        return text.encode("utf-16-le")
+        return text.encode()
     except UnicodeEncodeError:
-        # Two separate halves of a surrogate pair would become one character.
-        return _SURROGATE.sub(" ", text).encode("utf-16-le")
+        return _SURROGATE.sub(" ", text).encode()
 
 
 @cache

@@ -48,6 +48,7 @@ from neardup_solr.sources.record import (
 from neardup_solr.sources.sheets import read_xlsx
 from neardup_solr.sources.whole_files import contents, is_folder, read_folder, size, walk
 from neardup_solr.sources.written import WRITTEN, Written
+from neardup_solr.text.packed import size_of
 
 __all__ = [
     "FORMATS",
@@ -406,7 +407,7 @@ def _judged(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece
 def _characters(piece: Piece) -> int:
     if isinstance(piece, RecordError):
         return characters(piece.record)
-    return len(piece.text) if isinstance(piece, Document) else sum(map(len, piece.texts))
+    return len(piece.text) if isinstance(piece, Document) else size_of(piece.texts)
 
 
 def _any(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:

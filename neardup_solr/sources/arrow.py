@@ -6,11 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+import numpy as np
+
 from neardup_solr.errors import RecordError
 from neardup_solr.sources.columns import Columns, columns, from_columns, from_row
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Opened, Piece, Reading, too_large
 from neardup_solr.sources.whole_files import size
+from neardup_solr.text.packed import Packed
 
 TOO_LARGE: Final = object()
 ROWS_AT_ONCE: Final = 256
@@ -139,15 +142,36 @@ def _small(batches: Iterable[Any]) -> Iterator[Any]:
             yield batch.slice(first, ROWS_AT_ONCE)
 
 
-def _values(column: Any, _: int) -> list[Any]:
-    """The values of a column as Python has them."""
+def _values(column: Any, _: int) -> Sequence[Any]:
+    """The values of a column as Python has them; texts are packed if none is missing."""
     try:
+        if texts := _packed(column):
+            return texts
         return list(column.to_pylist())
     except (UnicodeDecodeError, ValueError):  # one by one, so that only bad ones are left as bytes
         return [_value(value) for value in column]
 
 
-def _bounded_values(column: Any, limit: int) -> list[Any]:
+def _packed(column: Any) -> Packed | None:
+    """The texts of a column where they are; None if it has others, or none at all.
+
+    Raises ValueError if they are not UTF-8.
+    """
+    import pyarrow
+
+    is_large = pyarrow.types.is_large_string(column.type)
+    if column.null_count or not (is_large or pyarrow.types.is_string(column.type)):
+        return None
+    column.validate(full=True)
+    _, ends, content = column.buffers()
+    if content is None:
+        return None
+    bounds = np.frombuffer(ends, np.int64 if is_large else np.int32)
+    bounds = bounds[column.offset : column.offset + len(column) + 1]
+    return Packed(np.frombuffer(content, np.uint8), bounds.astype(np.uint64))
+
+
+def _bounded_values(column: Any, limit: int) -> Sequence[Any]:
     """The same, with TOO_LARGE in place of a text over the limit, which is not copied."""
     import pyarrow
     import pyarrow.compute

@@ -24,6 +24,7 @@ from neardup_solr.sources.record import (
     run,
 )
 from neardup_solr.sources.values import plain, unboxed
+from neardup_solr.text.packed import Packed
 
 SHOWN = 10  # names in a message
 # What JSON does not have is refused, rather than written as an object.
@@ -79,11 +80,11 @@ def from_columns(
     where: str, first: int, parts: Sequence[Sequence[Any]], asked: Columns, reading: Reading
 ) -> Iterator[Piece]:
     """The documents in rows, numbered from `first` on; `parts` has their values by column."""
-    ids, texts = parts[asked.id], parts[asked.text[0]]
+    ids, texts = list(parts[asked.id]), parts[asked.text[0]]
     numbers = range(first, first + len(ids))
     is_simple = len(ids) > 0 and len(asked.text) == 1 and not asked.keep
     found = run(where, numbers, ids, texts, reading=reading) if is_simple else None
-    if found is not None and all(map(_is_unicode, texts)):
+    if found is not None and (isinstance(texts, Packed) or all(map(_is_unicode, texts))):
         yield found
         return
     for number, row in zip(numbers, zip(*parts, strict=True), strict=True):

@@ -44,7 +44,7 @@ def read_lines(source: Opened, reading: Reading) -> Iterator[Piece]:
     """Lines `id text`: the id goes up to the first white space; blank lines are passed over."""
     where, first = f"{source.name}, line ", 1
     # Room for the id before a text that is just within the limit.
-    for _, raws in lists_of_lines(source, reading.max_doc_bytes + 1024):
+    for raws in lists_of_lines(source, reading.max_doc_bytes + 1024):
         numbers = range(first, first + len(raws))
         first += len(raws)
         parts = [line.rstrip("\r").split(None, 1) for line in _texts(raws)]
@@ -107,7 +107,7 @@ def read_tsv(source: Opened, reading: Reading) -> Iterator[Piece]:
 def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Piece]:
     # The limit is one for the whole process: only ever raised, so that no other reader fails.
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
-    feed = _Feed(some for _, some in lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
+    feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
     delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
     rows = _rows(feed, reading, delimiter)
     header = next(rows, (0, []))[1]

@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import PurePath
 from typing import BinaryIO, Final
 
@@ -65,13 +65,26 @@ def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
     None stands for a line of more than `limit` bytes, which is skipped and not held.
     Raises SourceError as `blocks` does, and if the source is empty.
     """
-    return chain.from_iterable(some for _, some in lists_of_lines(source, limit))
+    return chain.from_iterable(lists_of_lines(source, limit))
 
 
-def lists_of_lines(source: Opened, limit: int) -> Iterator[tuple[list[int], list[bytes | None]]]:
-    """The same lines, as many at a time as come in one block, and where each begins in UTF-8.
+def lists_of_lines(source: Opened, limit: int) -> Iterator[list[bytes | None]]:
+    """The same lines, as many at a time as come in one block; a long one is alone."""
+    return (split(block, limit) for _, block in blocks_of_lines(source, limit))
 
-    A long line is alone.
+
+def split(block: bytes | None, limit: int) -> list[bytes | None]:
+    """The lines of a block of `blocks_of_lines`."""
+    if block is None:
+        return [None]
+    return [line if len(line) <= limit else None for line in block.removesuffix(b"\n").split(b"\n")]
+
+
+def blocks_of_lines(source: Opened, limit: int) -> Iterator[tuple[int, bytes | None]]:
+    """Whole lines with their newlines, and the byte of the UTF-8 that they begin at.
+
+    A long line is alone, and None stands for one of more than `limit` bytes; the last line of all
+    may lack its newline.
     """
     held, size, begin = bytearray(), 0, 0
     for block in _not_empty(source):
@@ -81,22 +94,25 @@ def lists_of_lines(source: Opened, limit: int) -> Iterator[tuple[list[int], list
             held.clear()
         else:
             held += head
+        if not newline:
+            continue
+        # Taken in a call, so that this frame does not hold on to a long line.
+        if size > limit:
+            yield begin, None
+            begin += size + 1
+        elif size > BLOCK:
+            yield begin, _taken(held)
+            begin += size + 1
+        else:
+            rest = _taken(held) + newline + rest
+        whole, newline, last = rest.rpartition(b"\n")
         if newline:
-            # Taken in a call, so that this frame does not hold on to a long line.
-            whole = [_taken(held) if size <= limit else None]
-            begins, begin = [begin], begin + size + 1
-            if size > BLOCK:
-                yield begins, whole
-                begins, whole = [], []
-            *others, last = rest.split(b"\n")
-            *following, begin = accumulate((len(line) + 1 for line in others), initial=begin)
-            whole += [line if len(line) <= limit else None for line in others]
-            if whole:
-                yield begins + following, whole
-            held += last
-            size = len(last)
+            yield begin, whole + newline
+            begin += len(whole) + 1
+        held += last
+        size = len(last)
     if size:
-        yield [begin], [_taken(held) if size <= limit else None]
+        yield begin, _taken(held) if size <= limit else None
 
 
 def start(source: Opened) -> int | None:

@@ -6,11 +6,13 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
-from typing import IO, Any, Final, TypeAlias
+from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
 import orjson
+from numpy.typing import NDArray
 
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import NOTHING, Document, Run
@@ -32,12 +34,15 @@ from neardup_solr.sources.record import (
     unusable,
 )
 from neardup_solr.spill import read_at
+from neardup_solr.text.packed import SPARE, Packed
 
 # Its position, the object or what is wrong with it, and how it is written if that is known.
 Found: TypeAlias = tuple[str, object, bytes | str]
 
 
 _HEAD: Final = 2**16
+# Bytes that are read before the kernel, which has to be loaded, reads faster.
+SCANNED_FROM: Final = 2**22
 
 
 def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
@@ -168,36 +173,112 @@ def _room(limit: int) -> int:
     return 2 * limit + 64 * 1024
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Whole lines: where they are, the number of the first, and its byte if they have places."""
+
+    where: str
+    number: int
+    place: int | None
+    content: bytes
+
+    def run(self, ids: list[Any], texts: Sequence[Any], reading: Reading) -> Run | None:
+        """The documents of all lines, if nothing is wrong with any."""
+        begins, sizes = self.places()
+        numbers = range(self.number, self.number + len(ids))
+        return run(self.where, numbers, ids, texts, reading=reading, begins=begins, sizes=sizes)
+
+    def places(self) -> tuple[Any, Any]:
+        """The byte where each line begins, and how many it takes without its newline."""
+        if self.place is None:
+            return (), ()
+        ends = np.flatnonzero(np.frombuffer(self.content, np.uint8) == _NEWLINE)
+        if not self.content.endswith(b"\n"):
+            ends = np.append(ends, len(self.content))
+        begins = np.concatenate([[0], ends[:-1] + 1])
+        return begins + self.place, ends - begins
+
+
 def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
     """The documents of lines, as many at once as are read; line by line if one of them is odd."""
-    number, first, where = 1, lines.start(source), f"{source.name}, line "
-    for begins, raws in lines.lists_of_lines(source, _room(reading.max_doc_bytes)):
-        begins = [] if first is None else [first + begin for begin in begins]
-        numbers = range(number, number + len(raws))
-        number += len(raws)
-        known = _run(where, numbers, begins, raws, reading)
-        if known is not None:
-            yield known
-            continue
-        for at, raw in enumerate(raws):
-            found = _of_lines(source, [(numbers[at], raw)], reading)
-            for made in from_objects(source, found, reading):
-                if begins and raw is not None and isinstance(made, Document):
-                    yield Run(
-                        ids=[made.id], texts=[made.text], where=where, numbers=numbers[at : at + 1],
-                        begins=begins[at : at + 1], sizes=[len(raw)],
-                    )  # fmt: skip
-                else:
-                    yield made
+    limit, where = _room(reading.max_doc_bytes), f"{source.name}, line "
+    number, first = 1, lines.start(source)
+    for begin, content in lines.blocks_of_lines(source, limit):
+        block = _Block(where, number, None if first is None else first + begin, content or b"")
+        scanned = _scanned(block, reading) if begin >= SCANNED_FROM else None
+        raws = [] if scanned else lines.split(content, limit)
+        if found := scanned or _loaded(block, raws, reading):
+            number += len(found)
+            yield found
+        else:
+            numbered = enumerate(raws, number)
+            number += len(raws)
+            yield from _one_by_one(source, block, numbered, reading)
 
 
-def _run(
-    where: str,
-    numbers: Sequence[int],
-    begins: Sequence[int],
-    raws: Sequence[bytes | None],
-    reading: Reading,
-) -> Run | None:
+def _one_by_one(
+    source: Opened, block: _Block, numbered: Iterable[tuple[int, bytes | None]], reading: Reading
+) -> Iterator[Piece]:
+    """The records of the lines of a block, each with its place if it has one."""
+    begins, sizes = block.places()
+    for at, line in enumerate(numbered):
+        found = _of_lines(source, [line], reading)
+        for made in from_objects(source, found, reading):
+            if isinstance(made, Document) and len(begins):
+                yield Run(
+                    ids=[made.id],
+                    texts=[made.text],
+                    where=block.where,
+                    numbers=line[:1],
+                    begins=begins[at : at + 1],
+                    sizes=sizes[at : at + 1],
+                )
+            else:
+                yield made
+
+
+class _Scanned(NamedTuple):
+    """What the kernel reads of some lines: ids and texts, and the byte where each line begins."""
+
+    ids: list[str]
+    texts: Packed
+    begins: NDArray[np.int64]
+
+
+def _scan(content: bytes, reading: Reading) -> _Scanned | None:
+    """The documents of whole lines, by the kernel; None if there is something odd about one."""
+    from neardup_solr.kernel.scan import scan
+
+    count = content.count(b"\n")
+    out = np.empty(len(content) + SPARE, dtype=np.uint8)
+    bounds, begins = np.empty((2, count + 1), dtype=np.uint64)
+    spans = np.empty((count, 2), dtype=np.uint64)
+    keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
+    block = np.frombuffer(content, np.uint8)
+    found = scan(block, *keys, reading.max_doc_bytes, out, bounds, spans, begins)
+    if found != count:
+        return None
+    ids = [content[first:last].decode() for first, last in spans.tolist()]
+    return _Scanned(ids, Packed(out, bounds), begins.astype(np.int64))
+
+
+def _scanned(block: _Block, reading: Reading) -> Run | None:
+    """The documents of a block, by the kernel; None if there is something odd about one."""
+    found = _scan(block.content, reading) if block.content.endswith(b"\n") else None
+    if found is None:
+        return None
+    has_place = block.place is not None
+    return Run(
+        ids=found.ids,
+        texts=found.texts,
+        where=block.where,
+        numbers=range(block.number, block.number + len(found.ids)),
+        begins=found.begins[:-1] + (block.place or 0) if has_place else (),
+        sizes=np.diff(found.begins) - 1 if has_place else (),
+    )
+
+
+def _loaded(block: _Block, raws: Sequence[bytes | None], reading: Reading) -> Run | None:
     """The documents of some lines; None if there is anything more to be said of one of them."""
     try:
         found = [orjson.loads(raw) for raw in raws if raw is not None]
@@ -207,8 +288,7 @@ def _run(
         return None
     if len(found) < len(raws) or set(map(type, found)) != {dict} or _any_repeats(found, raws):
         return None
-    sizes = [len(raw or b"") for raw in raws] if begins else []
-    return run(where, numbers, ids, texts, reading=reading, begins=begins, sizes=sizes)
+    return block.run(ids, texts, reading)
 
 
 def texts_again(source: Opened, reading: Reading) -> TextsAgain | None:
@@ -227,30 +307,37 @@ class TextsAgain:
         self._opened, self._reading = source, reading
         self._state = os.fstat(file.fileno())
 
-    def text(self, id: str, begin: int, size: int) -> str:
-        """The text of a document, which takes so many bytes from one on.
+    def texts(self, ids: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
+        """The texts of documents, by the byte where each line begins, and how many it takes.
 
-        Raises SourceError if it is no longer there.
+        Raises SourceError if one is no longer there, or the file has been written to, unless it was
+        only added to.
         """
-        raw = read_at(self.file, begin, size)
-        try:
-            found = orjson.loads(raw)
-            text = found[self._reading.text[0]]
-            if type(text) is str and found[self._reading.id] == id:
-                return text
-        except (ValueError, LookupError, TypeError):
-            pass
+        if not ids:
+            return []
+        now, before = os.fstat(self.file.fileno()), self._state
+        if now.st_mtime_ns != before.st_mtime_ns and now.st_size <= before.st_size:
+            raise self._changed()
+        found = _scan(b"".join(self._lines(places)), self._reading)
+        if found is not None and found.ids == ids:
+            return found.texts
+        raws = (read_at(self.file, *place) for place in places.tolist())
+        return list(map(self._text, ids, raws))
+
+    def _lines(self, places: NDArray[np.int64]) -> Iterator[bytes]:
+        """The lines at some places with their newlines; those that follow each other at once."""
+        begins, ends = places[:, 0], places.sum(axis=1)
+        gaps = 1 + np.flatnonzero(begins[1:] != ends[:-1] + 1)
+        firsts, lasts = np.append(0, gaps), np.append(gaps, len(places)) - 1
+        for begin, end in zip(begins[firsts].tolist(), ends[lasts].tolist(), strict=True):
+            yield read_at(self.file, begin, end - begin) + b"\n"
+
+    def _text(self, id: str, raw: bytes) -> str:
         found = _of_lines(self._opened, [(1, raw)], self._reading)
         for made in from_objects(self._opened, found, self._reading):
             if isinstance(made, Document) and made.id == id:
                 return made.text
         raise self._changed()
-
-    def check(self) -> None:
-        """Raise SourceError if the file has been written to since, unless it was only added to."""
-        now, before = os.fstat(self.file.fileno()), self._state
-        if now.st_mtime_ns != before.st_mtime_ns and now.st_size <= before.st_size:
-            raise self._changed()
 
     def _changed(self) -> SourceError:
         return self._opened.error("has changed while it was read", "run it again")
@@ -397,7 +484,7 @@ def _elements(source: Opened, limit: int) -> Iterator[bytes | None]:
     raise RecordError(f"{source.name}, at its end", reason)
 
 
-_QUOTE: Final = ord('"')
+_NEWLINE, _QUOTE = ord("\n"), ord('"')
 _COMMA: Final = ord(",")
 _MARK: Final = re.compile(rb'["\[\]{},]')
 _IN_STRING: Final = re.compile(rb'["\\]')

@@ -6,7 +6,7 @@ import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import orjson
 
@@ -17,6 +17,10 @@ from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING, Document, Run
 from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.sources.values import plain
+from neardup_solr.text.packed import Packed
+
+if TYPE_CHECKING:
+    from neardup_solr.records import Places
 
 # Readers yield errors as values, so that one bad record does not end the stream.
 Record: TypeAlias = Document | RecordError
@@ -197,8 +201,8 @@ def run(
     texts: Sequence[Any],
     *,
     reading: Reading,
-    begins: Sequence[int] = (),
-    sizes: Sequence[int] = (),
+    begins: Places = (),
+    sizes: Places = (),
 ) -> Run | None:
     """Check many ids and texts at once: the documents; None if `record` has to say what is wrong.
 
@@ -207,13 +211,12 @@ def run(
     kinds = set(map(type, ids))
     if kinds == {int}:
         ids = list(map(str, ids))
-    are_plain = (
-        kinds in ({int}, {str})
-        and set(map(type, texts)) == {str}
-        and max(map(len, texts)) * MOST_BYTES <= reading.max_doc_bytes
-        and not any(map(records.id_problem, ids))
-    )
-    if not are_plain:
+    if isinstance(texts, Packed):
+        are_texts = texts.longest <= reading.max_doc_bytes
+    else:
+        most = reading.max_doc_bytes // MOST_BYTES
+        are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
+    if not are_texts or kinds not in ({int}, {str}) or any(map(records.id_problem, ids)):
         return None
     return Run(ids=ids, texts=texts, where=where, numbers=numbers, begins=begins, sizes=sizes)
 

@@ -324,7 +324,7 @@ def duplicates(
             ),
         )
         way = verifying.way(gathered)
-        found = candidates(gathered, way, verifying, working, spilled.share)
+        found = candidates(gathered, way, verifying, working, spilled)
         comparison = Comparison(
             gathered=gathered,
             comparer=comparer_of(gathered, verifying),

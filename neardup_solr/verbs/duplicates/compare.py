@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import get_args
@@ -18,7 +18,6 @@ from neardup_solr.candidates.by_band import (
     Candidates,
     Joining,
     band_candidates,
-    components,
 )
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
@@ -34,6 +33,7 @@ from neardup_solr.measures.arrays import Compared, Flat, Pairs
 from neardup_solr.minhash import sign
 from neardup_solr.progress import SILENT, Progress
 from neardup_solr.spill import Rows, Spill
+from neardup_solr.text.packed import Packed
 from neardup_solr.verbs.duplicates.gather import Gathered
 from neardup_solr.verbs.duplicates.sides import Working, threads
 
@@ -46,8 +46,10 @@ FEW = 2_000
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
 BLOCK = 1 << 17  # pairs that are compared at a time
-STRETCH = 1 << 19  # documents
-ORDER = 2  # of the pairs in a checkpoint: the version of `_in_order`
+U64 = np.uint64
+PLACE = U64(19)  # bits: a stretch has half a million documents
+LOW = (U64(1) << PLACE) - U64(1)
+ORDER = 3  # of the pairs in a checkpoint: the version of `_in_order`
 AT_ONCE = 10_000  # texts that are read
 
 
@@ -140,10 +142,13 @@ class Comparison:
 
     def _by_texts(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
         found = Verified(pairs[:0], np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
-        pairs = _in_order(len(self.gathered), pairs)
+        pairs = _in_order(pairs)
         parts = list(checkpoint.kept()) if checkpoint else []
         done = len(parts) * BLOCK
-        rows = np.unique(pairs)
+        is_compared = np.zeros(len(self.gathered), dtype=np.bool_)
+        is_compared[pairs] = True
+        rows = np.flatnonzero(is_compared).astype(np.uint32)
+        places = np.cumsum(is_compared, dtype=np.uint32) - np.uint32(1)  # of a row, among those
         # After an interruption, too, all of them: which are gone or have changed is not kept.
         texts = self._prepared(rows, found)
         is_there = np.ones(len(self.gathered), dtype=np.bool_)
@@ -151,10 +156,10 @@ class Comparison:
         for at in range(done, len(pairs), BLOCK):
             block = pairs[at : at + BLOCK]
             block = block[is_there[block].all(axis=1)]
-            numbers = np.searchsorted(rows, block).astype(np.uint32)
-            parts.append(_near(block, self.comparer.compare(texts, numbers)))
+            parts.append(_near(block, self.comparer.compare(texts, places[block])))
             if checkpoint:
                 checkpoint.keep(parts[-1])
+            self.spill.let_go()
             self._tell(COMPARING, min(at + BLOCK, len(pairs)), len(pairs))
         if parts:
             columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -182,11 +187,11 @@ class Comparison:
         flat = np.empty(0, dtype=np.uint64) if values is None else values.table()[:, 0]
         return Flat(np.asarray(flat), np.cumsum(np.concatenate(lengths)))
 
-    def _forms(self, rows: NDArray[np.uint32], found: Verified) -> list[str]:
+    def _forms(self, rows: NDArray[np.uint32], found: Verified) -> Sequence[str]:
         """The normal forms of rows; "" if one is gone."""
         gathered, threads = self.gathered, self.comparer.threads
         read = gathered.texts(rows.tolist())
-        texts = [text or "" for text in read]
+        texts = read if isinstance(read, Packed) else [text or "" for text in read]
         if not gathered.may_change:
             return sign.normal_forms(texts, threads=threads)
         found.vanished.update(
@@ -202,18 +207,26 @@ class Comparison:
         self.working.watching.on_progress(Progress(stage, done, total))
 
 
-def _in_order(documents: int, pairs: Pairs) -> Pairs:
-    """The pairs, sorted so that pairs of the same documents are near each other.
+def _in_order(pairs: Pairs) -> Pairs:
+    """The pairs in the order in which they are compared: the array itself is sorted.
 
-    Of a large collection, those of two stretches of documents are together, as its texts may lie in
-    a file.
+    Those of the same two stretches of documents are together, as texts may lie in a file; within
+    them they go by rows. While it is sorted, a pair is one number: both stretches, 13 bits each,
+    then both places in them.
     """
-    labels = components(documents, pairs)[pairs[:, 0]]
-    keys: list[NDArray[np.uint32]] = [pairs[:, 1], pairs[:, 0], labels.astype(np.uint32)]
-    if documents > STRETCH:
-        keys += [pairs[:, 1] // STRETCH, pairs[:, 0] // STRETCH]
-    ordered: Pairs = pairs[np.lexsort(keys)]
-    return ordered
+    pairs = np.ascontiguousarray(pairs)
+    numbers = pairs.view(np.uint64)[:, 0]
+    parts = [slice(at, at + BLOCK) for at in range(0, len(pairs), BLOCK)]
+    for part in parts:
+        first, second = pairs[part].T.astype(np.uint64)
+        stretches = (first >> PLACE) << U64(13) | second >> PLACE
+        numbers[part] = stretches << U64(38) | (first & LOW) << PLACE | second & LOW
+    numbers.sort()
+    for part in parts:
+        ordered = numbers[part].copy()
+        pairs[part, 0] = (ordered >> U64(51)) << PLACE | ordered >> PLACE & LOW
+        pairs[part, 1] = (ordered >> U64(38) & U64(0x1FFF)) << PLACE | ordered & LOW
+    return pairs
 
 
 def _near(pairs: Pairs, compared: Compared) -> Part:
@@ -235,7 +248,7 @@ def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:
 
 
 JOINING = "joining"
-_PAIR = 16  # bytes, while the pairs are sorted
+_PAIR = 32  # bytes, while the pairs are found and sorted
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -245,12 +258,12 @@ class _Search:
     gathered: Gathered
     verifying: Verifying
     working: Working
-    memory: int
+    spill: Spill
     sides: NDArray[np.uint8]
 
 
 def candidates(
-    gathered: Gathered, way: Way, verifying: Verifying, working: Working, memory: int
+    gathered: Gathered, way: Way, verifying: Verifying, working: Working, spill: Spill
 ) -> Candidates:
     """The pairs that may be near-duplicates, without documents whose id comes again later."""
     is_across = len(gathered.sides) == 2 and not verifying.within
@@ -258,7 +271,7 @@ def candidates(
         gathered=gathered,
         verifying=verifying,
         working=working,
-        memory=memory,
+        spill=spill,
         sides=gathered.side_of() if is_across else ONE_SIDE,
     )
     found = _WAYS[way](search)
@@ -274,8 +287,9 @@ def _by_bands(search: _Search) -> Candidates:
     tell = search.working.watching.on_progress
     joining = Joining(
         cap=search.verifying.cap or CAP,
-        memory=search.memory,
-        most=search.memory // _PAIR,
+        memory=search.spill.share,
+        most=search.spill.memory // _PAIR,
+        let_go=search.spill.let_go,
         threads=threads(),
         sides=search.sides,
     )

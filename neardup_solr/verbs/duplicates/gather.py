@@ -61,8 +61,10 @@ class Gathered:
         own, others = self.sides[0].ids, self.sides[-1].ids
         return [own[row] if row < end else others[row - end] for row in rows]
 
-    def texts(self, rows: Sequence[int]) -> list[str | None]:
+    def texts(self, rows: Sequence[int]) -> Sequence[str | None]:
         """The texts of rows, in ascending order; None if a document is no longer there."""
+        if len(self.sides) == 1:
+            return self.sides[0].texts(rows)
         return [
             text
             for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True)

@@ -67,7 +67,7 @@ class Side:
     """
 
     ids: Strings
-    texts: Callable[[Sequence[int]], list[str | None]]
+    texts: Callable[[Sequence[int]], Sequence[str | None]]
     values: Callable[[Sequence[int], Sequence[str]], Mapping[str, list[Any]]]
     documents: int = 0
     failures: Failures = field(default_factory=lambda: Failures(unheard))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import chain, compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -21,12 +21,14 @@ from neardup_solr.progress import Failures, Progress
 from neardup_solr.records import Document, Run
 from neardup_solr.settings import Settings
 from neardup_solr.spill import Rows, Strings
+from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.verbs.duplicates.sides import READING, Intake, Order, Side, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
 
 Usable: TypeAlias = Document | Run
+Places: TypeAlias = NDArray[np.int64]  # the byte where each line begins, and its size
 
 
 def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: Intake) -> Side:
@@ -44,25 +46,24 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
     )
 
     def signed(batch: _Batch) -> tuple[_Batch, Signed]:
-        return batch, sign.sign(batch.texts, settings, threads=threads())
+        return batch, sign.sign_parts(batch.texts, settings, threads=threads())
 
     hashes: list[NDArray[np.int64]] = []
     batches = _batches(_limited(_usable(source, intake, side), limit, side))
     with ThreadPoolExecutor(1) as pool:
         for batch, made in ahead(pool, signed, batches):
             is_there = made.words > 0
+            there = is_there.tolist()
             if side.order is not None:
                 side.order.have_words.extend(is_there.tobytes())
             hashes.append(np.fromiter(map(hash, batch.ids), np.int64, len(batch.ids)))
             side.documents += len(batch.ids)
-            if not is_there.all():
-                batch = batch.where(is_there)
-            ids.extend(batch.ids)
+            ids.extend(list(compress(batch.ids, there)))
             rows.append(made.signatures[is_there])
             words.append(made.words[is_there][:, None])
-            texts.add(batch)
+            texts.add(batch, is_there)
             for name, column in columns.items():
-                column.extend(kept.get(name) for kept in batch.kept)
+                column.extend(kept.get(name) for kept in compress(batch.kept, there))
             tell(Progress(READING, side.documents, limit))
     side.dead = _repeated(ids)
     if hashes:  # not by `np.unique`, which imports masked arrays without need
@@ -111,37 +112,35 @@ def _limited(usable: Iterator[Usable], limit: int | None, side: Side) -> Iterato
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
-    """Documents that are signed at once, column by column; `begins` and `sizes` as in a `Run`."""
+    """Documents that are signed at once, column by column; texts and their places in parts."""
 
     ids: list[str] = field(default_factory=list)
-    texts: list[str] = field(default_factory=list)
+    texts: list[list[str] | Packed] = field(default_factory=lambda: [[]])
     kept: list[Mapping[str, Any]] = field(default_factory=list)
-    begins: list[int] = field(default_factory=list)
-    sizes: list[int] = field(default_factory=list)
+    places: list[Places] = field(default_factory=list)
 
     def add(self, found: Usable) -> int:
         """Add what follows; gives the number of its characters."""
         if isinstance(found, Document):
             self.ids.append(found.id)
-            self.texts.append(found.text)
             self.kept.append(found.kept)
+            self._add_texts([found.text])
             return len(found.text)
         self.ids += found.ids
-        self.texts += found.texts
-        self.begins += found.begins
-        self.sizes += found.sizes
-        return sum(map(len, found.texts))
+        if isinstance(found.texts, Packed):
+            self.texts.append(found.texts)
+        else:
+            self._add_texts(found.texts)
+        if len(found.begins):
+            self.places.append(np.stack([found.begins, found.sizes], axis=1))
+        return size_of(found.texts)
 
-    def where(self, is_there: NDArray[np.bool_]) -> _Batch:
-        """Those of its documents that are there."""
-        there = is_there.tolist()
-        return _Batch(
-            ids=list(compress(self.ids, there)),
-            texts=list(compress(self.texts, there)),
-            kept=list(compress(self.kept, there)),
-            begins=list(compress(self.begins, there)),
-            sizes=list(compress(self.sizes, there)),
-        )
+    def _add_texts(self, texts: Sequence[str]) -> None:
+        last = self.texts[-1]
+        if isinstance(last, Packed):
+            self.texts.append(list(texts))
+        else:
+            last.extend(texts)
 
 
 def _batches(usable: Iterator[Usable]) -> Iterator[_Batch]:
@@ -165,21 +164,19 @@ class _Texts:
         if self._again is not None:
             intake.spill.held(self._again.file)
 
-    def add(self, batch: _Batch) -> None:
-        """Add those of further documents."""
+    def add(self, batch: _Batch, is_there: NDArray[np.bool_]) -> None:
+        """Add those of further documents that are there."""
         if self._again is not None:
-            self._places.append(np.array([batch.begins, batch.sizes], np.int64).T)
+            self._places.append(np.concatenate(batch.places)[is_there])
         elif self._are_wanted:
-            self._held.extend(batch.texts)
+            self._held.extend(list(compress(chain(*batch.texts), is_there.tolist())))
 
-    def of(self, rows: Sequence[int]) -> list[str | None]:
+    def of(self, rows: Sequence[int]) -> Sequence[str]:
         """The texts of rows; raises SourceError if a file has changed that is read again."""
         if self._again is None:
             return [self._held[row] for row in rows]
-        self._again.check()
-        places = self._places.table()[rows].tolist()
-        read = self._again.text
-        return [read(self._ids[row], *place) for row, place in zip(rows, places, strict=True)]
+        places = self._places.table()[rows]
+        return self._again.texts([self._ids[row] for row in rows], places)
 
 
 def _values(

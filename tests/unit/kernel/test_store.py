@@ -128,11 +128,11 @@ def test_versions_share_a_cache(tmp_path: Path) -> None:
     init = after / "neardup_solr" / "kernel" / "__init__.py"
     moved = "from typing import Any, NamedTuple\n"
     text = init.read_text()
-    assert "class Texts(NamedTuple)" in text
-    start = text.index("class Texts(NamedTuple)")
+    assert "class Shape(NamedTuple)" in text
+    start = text.index("class Shape(NamedTuple)")
     stop = text.index("@compiled", start)
-    init.with_name("texts.py").write_text(f"{moved}\n\n{text[start:stop]}")
-    imported = "from neardup_solr.kernel.texts import Texts\n\n\n"
+    init.with_name("shape.py").write_text(f"{moved}\n\n{text[start:stop]}")
+    imported = "from neardup_solr.kernel.shape import Shape\n\n\n"
     init.write_text(text[:start] + imported + text[stop:])
 
     first = [signed(before), signed(after)]

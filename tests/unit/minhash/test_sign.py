@@ -145,4 +145,4 @@ def test_normal_forms_are_those_of_one_text() -> None:
     """Many at once are made as one is."""
     texts = ["", "A-b  c!", "ＦＵＬＬ width", "e\u0301", "ﬁ \u00ad x", "\U0001f600 ẞ"]
     expected = [normalize.normalize(text) for text in texts]
-    assert sign.normal_forms(texts) == expected
+    assert list(sign.normal_forms(texts)) == expected

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
 from neardup_solr.sources import Reading, columns, formats, lines, objects
+from neardup_solr.text.packed import Packed
 
 BLOCKS = st.sampled_from([16, 64, 2**18])
 IDS = st.one_of(
@@ -31,20 +33,44 @@ VALUES = st.one_of(
     st.sampled_from([None, 1, ["two", "lines"], {"a": {"id": '"'}}, [1]]),
 )
 OBJECTS = st.builds(
-    lambda id, text, more: json.dumps({"id": id, "text": text} | more).encode(),
+    lambda id, text, more, is_ascii: json.dumps(
+        {"id": id, "text": text} | more, ensure_ascii=is_ascii
+    ).encode("utf-8", "surrogatepass"),
     IDS,
     VALUES,
     st.dictionaries(st.sampled_from(["title", 'a"b', "ID", "é"]), VALUES, max_size=2),
+    st.booleans(),
 )
-ODD_OBJECTS = st.sampled_from(
-    [
-        b"", b"  ", b"[]", b"1", b'"id"', b"{", b'{"id": 1}', b'{"Id": 1, "TEXT": "case"}',
-        b'{"id": "1", "text": "twice", "text": "twice"}', b'{"id": "1", "text": "\xff"}',
-        b'{"id": "1", "text": "\\ud800"}', b'{"id": "1", "text": "\\u0022", "a": 1, "a": 1}',
-        b'{"id": "1", "text": "a"}{"id": "2", "text": "b"}', b'{"id": "1", "text": "a\0"}',
-        b'{"id": "1", "text": "within", "o": {"a": "1", "a": "2"}}', b'{"id":1,"text":"a"}\r',
-    ]
-)  # fmt: skip
+ODD_OBJECTS = [
+    b"", b"  ", b"[]", b"1", b'"id"', b"{", b'{"id": 1}', b'{"Id": 1, "TEXT": "case"}',
+    b'{"id": "1", "text": "twice", "text": "twice"}', b'{"id": "1", "text": "\xff"}',
+    b'{"id": "1", "text": "\\ud800"}', b'{"id": "1", "text": "\\u0022", "a": 1, "a": 1}',
+    b'{"id": "1", "text": "a"}{"id": "2", "text": "b"}', b'{"id": "1", "text": "a\0"}',
+    b'{"id": -7, "text": "", "a": -0.5, "b": [], "c": null, "d": true, "e": false}',
+    b'{"id": "1", "text": "a", "n": 1e400}', b'{"id": "1", "text": "a", "n": 01}',
+    b'{"id": "1", "text": "a", "n": -}', b'{"id": "1", "text": "a", "n": nul}',
+    b'{"id": "1", "text": "a", "n": 1.}', b'{"id": "1", "text": "a", "n": truely}',
+    b'{"id": "1", "text": "\\ud83d\\ude00 \\u00e9\\b\\f\\n\\/"}', b'{"id": "1", "text": "\\x"}',
+    b'{"id": "1", "text": "\\ud83d\\u0041"}', b'{"id": "1", "text": "\\u12g4"}',
+    b'{"id": "1", "text": "\xed\xa0\x80"}', b'{"id": "1", "text": "\xf0\x9f\x98\x80\xc3\xa9"}',
+    b' { "text" :\t"blanks" , "id" : "1" } ', b'{"id": "1", "text": "a",}', b'{"id": "1", "text',
+    b'{"\\u0069d": "1", "text": "a"}', b'{"id": "1", "text": "\xe2\x82"}',
+    b'{"id": 123456789012345678, "text": "a"}', b'{"id": 1234567890123456789, "text": "a"}',
+    b'{"id": "1" "text": "a"}', b'{"id": "1", "text": "\xc0\x80"}', b'{"id":1,"text":"a"}\r',
+    b'{"id": "1", "text": "within", "o": {"a": "1", "a": "2"}}', b'{"id": -0, "text": "a"}',
+    b'{"id": "\xc3\xa9", "text": "\xf4\x90\x80\x80"}', b'{"id": "1", "text": "\xe0\x80\x80"}',
+    b'{"id": 1, "text": "' + b"x" * 51 + b'"}', b'{"id": 1, "text": "a"}x{"id": 2, "text": "b"}',
+    b'{"id": "1", "text": "a"} x', b'{"id": "", "text": "a"}', b'{"text": "a", "a": "b", "id": 1}',
+    b'{"id": "1", "text": "a", "' + b'": 1, "'.join(b"%d" % n for n in range(40)) + b'": 1}',
+]  # fmt: skip
+# One byte is another one, or missing.
+SPOILT = st.builds(
+    lambda line, at, byte: line[: at % len(line)] + byte + line[at % len(line) + 1 :],
+    OBJECTS | st.sampled_from(ODD_OBJECTS[6:]),
+    st.integers(0, 200),
+    st.binary(max_size=1)
+    | st.sampled_from([b'"', b"\\", b",", b"}", b"0", b"e", b"\x80", b"\xe2"]),
+)
 ROWS = st.one_of(
     st.builds(lambda id, text: f"{id},{text}".encode(), st.text("ab 1", max_size=2), st.text("xy")),
     st.sampled_from(
@@ -82,19 +108,32 @@ def no_run(*_: object, **__: object) -> None:
 def check(path: Path, block: int, **asked: Any) -> None:
     """Compare what is read, in blocks of so many bytes, with what is read without runs."""
     reading = Reading(max_doc_bytes=50, **asked)
-    with patch.object(lines, "BLOCK", block):
-        found = read(path, reading)
     with patch.object(objects, "run", no_run), patch.object(formats, "run", no_run):
-        assert read(path, reading) == found
+        told = read(path, reading)
+    with patch.object(lines, "BLOCK", block):
+        assert read(path, reading) == told
+        with patch.object(objects, "SCANNED_FROM", 0):  # by the kernel
+            assert read(path, reading) == told
 
 
-@given(found=st.lists(OBJECTS | ODD_OBJECTS, min_size=1), lossy=st.booleans(), block=BLOCKS)
+@settings(max_examples=400)
+@given(found=st.lists(OBJECTS | SPOILT, min_size=1), lossy=st.booleans(), block=BLOCKS)
 def test_json_lines(
     tmp_path_factory: pytest.TempPathFactory, found: list[bytes], lossy: bool, block: int
 ) -> None:
     path = tmp_path_factory.mktemp("runs") / "a.jsonl"
     path.write_bytes(b'{"id": 0, "text": "good"}\n' * 3 + b"\n".join(found))
     check(path, block, lossy=lossy)
+
+
+@pytest.mark.parametrize("line", ODD_OBJECTS)
+def test_odd_objects(tmp_path: Path, line: bytes) -> None:
+    good = b'{"id": 0, "text": "good"}\n'
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(good + line + b"\n" + good * 2)
+    check(path, 2**18)
+    path.write_bytes(good * 3 + line)
+    check(path, 16)
 
 
 @given(
@@ -140,7 +179,17 @@ def test_most_documents_come_in_runs(tmp_path: Path) -> None:
     assert sum(len(each) for each in found if isinstance(each, Run)) == 20
 
 
-@given(found=st.lists(OBJECTS | ODD_OBJECTS, min_size=1), block=BLOCKS)
+def test_the_kernel_reads_what_is_plain(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": 1, "text": "plain", "of": null}\n{"text": "\\u00e9\\n", "id": "é"}\n')
+    with patch.object(objects, "SCANNED_FROM", 0):
+        (run,) = sources.pieces(path)
+    assert isinstance(run, Run)
+    assert isinstance(run.texts, Packed)
+    assert (run.ids, list(run.texts)) == (["1", "é"], ["plain", "é\n"])
+
+
+@given(found=st.lists(OBJECTS | SPOILT, min_size=1), block=BLOCKS)
 def test_texts_are_read_again_where_they_stand(
     tmp_path_factory: pytest.TempPathFactory, found: list[bytes], block: int
 ) -> None:
@@ -148,12 +197,13 @@ def test_texts_are_read_again_where_they_stand(
     path.write_bytes(codecs.BOM_UTF8 + b'{"id": 0, "text": "good"}\n' * 99 + b"\n".join(found))
     texts = sources.again(path, Reading())
     assert texts is not None
-    with texts.file, patch.object(lines, "BLOCK", block):
+    with texts.file, patch.object(lines, "BLOCK", block), patch.object(objects, "SCANNED_FROM", 99):
         for run in sources.pieces(path):
             assert isinstance(run, Run | RecordError)
             if isinstance(run, Run):
-                places = zip(run.ids, run.begins, run.sizes, strict=True)
-                assert [texts.text(*place) for place in places] == list(run.texts)
+                places = np.stack([run.begins, run.sizes], axis=1)
+                assert list(texts.texts(run.ids, places)) == list(run.texts)
+                assert list(texts.texts(run.ids[::2], places[::2])) == list(run.texts)[::2]
 
 
 def test_a_file_that_changed_is_not_read_again(tmp_path: Path) -> None:
@@ -166,13 +216,13 @@ def test_a_file_that_changed_is_not_read_again(tmp_path: Path) -> None:
         assert isinstance(run, Run)
         with path.open("a") as file:
             file.write('{"id": "3", "text": "three"}\n')
-        texts.check()
-        assert texts.text("2", run.begins[1], run.sizes[1]) == "two"
+        places = np.stack([run.begins, run.sizes], axis=1)
+        assert list(texts.texts(["1", "2"], places)) == ["one", "two"]
         with pytest.raises(SourceError, match="has changed while it was read"):
-            texts.text("3", run.begins[1], run.sizes[1])
+            texts.texts(["1", "3"], places)
         path.write_text('{"id": "1", "text": "new"}\n')
         with pytest.raises(SourceError, match="has changed while it was read"):
-            texts.check()
+            texts.texts(["1"], places[:1])
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "array.json"])

@@ -1,0 +1,68 @@
+"""Texts in one piece of UTF-8, as the kernel reads and writes them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+# Bytes that are free behind texts: hashes read up to 8 of them, a last character may need some.
+SPARE = 64
+
+
+class Packed(Sequence[str]):
+    """Texts that are decoded when they are asked for: t is data[bounds[t]:bounds[t + 1]].
+
+    `data` (uint8) is valid UTF-8, `bounds` (uint64) has one more than there are texts.
+    """
+
+    __slots__ = ("bounds", "data")
+
+    def __init__(self, data: NDArray[np.uint8], bounds: NDArray[np.uint64]) -> None:
+        self.data, self.bounds = data, bounds
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def __getitem__(self, at: Any) -> Any:
+        if isinstance(at, slice):
+            first, last, _ = at.indices(len(self))
+            return Packed(self.data, self.bounds[first : max(first, last) + 1])
+        if not -len(self) <= at < len(self):
+            raise IndexError(at)
+        first, last = self.bounds[at % len(self)], self.bounds[at % len(self) + 1]
+        return self.data[first:last].tobytes().decode()
+
+    def __iter__(self) -> Iterator[str]:
+        ends = (self.bounds - self.bounds[0]).tolist()
+        whole = self.data[self.bounds[0] : self.bounds[-1]].tobytes()
+        return (whole[first:last].decode() for first, last in pairwise(ends))
+
+    @property
+    def longest(self) -> int:
+        """The bytes of the longest text."""
+        return int(np.diff(self.bounds).max(initial=0))
+
+    @property
+    def size(self) -> int:
+        """The bytes of all texts."""
+        return int(self.bounds[-1] - self.bounds[0])
+
+
+def joined(parts: Sequence[Packed]) -> Packed:
+    """The texts of all parts."""
+    if len(parts) == 1:
+        return parts[0]
+    pieces = [part.data[part.bounds[0] : part.bounds[-1]] for part in parts]
+    sizes = [np.diff(part.bounds) for part in parts]
+    bounds = np.zeros(1 + sum(map(len, sizes)), dtype=np.uint64)
+    np.cumsum(np.concatenate([bounds[:0], *sizes]), out=bounds[1:])
+    return Packed(np.concatenate([*pieces, np.zeros(SPARE, np.uint8)]), bounds)
+
+
+def size_of(texts: Sequence[str]) -> int:
+    """How much texts take: their bytes if they are packed, else their characters."""
+    return texts.size if isinstance(texts, Packed) else sum(map(len, texts))
