@@ -8,6 +8,7 @@ from neardup_solr.kernel.machine import compiled, inner
 
 U32, U64 = np.uint32, np.uint64
 N0, N1, N2, N3, N4, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(8)
+EACH, HIGHEST = U64(0x0101010101010101), U64(0x8080808080808080)  # bits of eight bytes
 BLOCK = U64(256)  # shingle hashes that are folded into a signature at once
 LANES = U64(16)  # a block is padded to a multiple of it, and so fills vector registers
 AFFINE, XOR = 0, 1
@@ -138,16 +139,17 @@ def hash64(data, first, last):
     """
     hashed, at = (last - first) * U64(0x9E3779B97F4A7C15), first
     while at + N8 <= last:
-        hashed = _stirred(hashed ^ _load_eight(data, at))
+        hashed = _stirred(hashed ^ load_eight(data, at))
         at += N8
     tail = (last - at) << U64(3)
-    rest = _load_eight(data, at) & ((N1 << tail) - N1)
+    rest = load_eight(data, at) & ((N1 << tail) - N1)
     hashed = _stirred(hashed ^ rest) * U64(0xC4CEB9FE1A85EC53)
     return hashed ^ (hashed >> U64(33))
 
 
 @inner
-def _load_eight(data, at):
+def load_eight(data, at):
+    """Eight bytes as one number, the first one lowest."""
     return U64(_load(data, at)) | U64(_load(data, at + N4)) << U64(32)
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 
+from neardup_solr.kernel.hashes import EACH, HIGHEST, load_eight
 from neardup_solr.kernel.machine import inner
 from neardup_solr.text.normalize import CONTEXT, DROPPED, KEPT, MARK, SPACE
 from neardup_solr.text.packed import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
-N0, N1, N2, N3, N4, N6 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6)
+N0, N1, N2, N3, N4, N6, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6), U64(8)
 BLANK, ASCII, LOW = U8(32), U8(128), U64(0x3F)
+# The places of the bits in a byte, up to four, and how many there are.
+_BITS = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
+PLACES = np.array([sum(at << 8 * n for n, at in enumerate(bits[:4])) for bits in _BITS], U32)
+COUNTS = np.array(list(map(len, _BITS)), U32)
 
 
 @inner
@@ -26,9 +31,10 @@ def normalize(text, start, end, is_normal, tables, out, at, starts):
     while start < end:
         byte = text[start]
         if byte < ASCII:
-            at, words, before = _put(lower[byte], out, at, before, starts, words, begin)
+            start, at, words, before = _put_ascii(
+                text, start, end, lower, out, at, before, starts, words, begin
+            )
             last_class = U8(0)
-            start += N1
             continue
         code, size = _decode(text, start)
         start += size
@@ -60,6 +66,75 @@ def normalize(text, start, end, is_normal, tables, out, at, starts):
     if words and before == BLANK:
         at -= N1
     return at, np.int64(words)
+
+
+@inner
+def _put_ascii(text, start, end, lower, out, at, before, starts, words, begin):
+    """Write ASCII, eight bytes at a time; as far as there is some."""
+    while start + N8 <= end:
+        eight = load_eight(text, start)
+        if eight & HIGHEST:
+            break
+        kept = _kept(eight)
+        eight = _lower_or_blank(eight, kept)
+        for offset in range(8):
+            out[at + U64(offset)] = U8(eight >> U64(8 * offset))
+        after_blank = (kept ^ HIGHEST) << N8 | U64(before == BLANK) << U64(7)
+        begun = _bits(kept & after_blank)  # each byte that begins a word
+        dropped = _bits(~kept & after_blank & HIGHEST)  # each blank after a blank
+        if dropped == N0:
+            words = _begin_words(begun, U32(at - begin), starts, words)
+            before = U8(eight >> U64(56))
+            start += N8
+            at += N8
+            continue
+        # What follows the first of them is written anew, over it.
+        begun &= (dropped & (~dropped + N1)) - N1
+        words = _begin_words(begun, U32(at - begin), starts, words)
+        size, before = U64(PLACES[dropped] & U32(0xFF)), BLANK
+        start += size + N1
+        at += size
+    stop = min(end, start + N8)
+    while start < stop and text[start] < ASCII:
+        at, words, before = _put(lower[text[start]], out, at, before, starts, words, begin)
+        start += N1
+    return start, at, words, before
+
+
+@inner
+def _begin_words(begun, at, starts, words):
+    """Note where words begin, at most four of them; their number then."""
+    places = PLACES[begun]
+    for number in range(4):
+        starts[words + U64(number)] = at + ((places >> U32(8 * number)) & U32(0xFF))
+    return words + U64(COUNTS[begun])
+
+
+@inner
+def _bits(highest):
+    """The highest bits of eight bytes as one byte, that of the first byte lowest."""
+    return (highest >> U64(7)) * U64(0x0102040810204080) >> U64(56)
+
+
+@inner
+def _kept(eight):
+    """The highest bit of each of eight bytes of ASCII that is a letter, a digit or "-".
+
+    Added to a byte, 128 - n sets its highest bit from n on.
+    """
+    letters = eight | EACH * U64(0x20)
+    are_letters = (letters + EACH * U64(128 - 97)) & ~(letters + EACH * U64(128 - 123))
+    are_digits = (eight + EACH * U64(128 - 48)) & ~(eight + EACH * U64(128 - 58))
+    are_hyphens = (eight + EACH * U64(128 - 45)) & ~(eight + EACH * U64(128 - 46))
+    return (are_letters | are_digits | are_hyphens) & HIGHEST
+
+
+@inner
+def _lower_or_blank(eight, kept):
+    """Eight bytes of ASCII in lower case, with a blank in place of each that is not kept."""
+    are_upper = (eight + EACH * U64(128 - 65)) & ~(eight + EACH * U64(128 - 91)) & HIGHEST
+    mask = (kept >> U64(7)) * U64(0xFF)
+    return ((eight | are_upper >> N2) & mask) | (EACH * U64(BLANK) & ~mask)
 
 
 @inner

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from neardup_solr.kernel.hashes import EACH, HIGHEST, load_eight
 from neardup_solr.kernel.machine import compiled, inner
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
-N0, N1, N2, N3, N4, N6 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6)
+N0, N1, N2, N3, N4, N6, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6), U64(8)
 ODD = U64(2**64 - 1)
 QUOTE, BACKSLASH, COMMA, COLON = U8(ord('"')), U8(ord("\\")), U8(ord(",")), U8(ord(":"))
 OPEN, CLOSED, NEWLINE, SPACE = U8(ord("{")), U8(ord("}")), U8(10), U8(32)
@@ -190,7 +191,16 @@ def _plain_string(block, at):
 @inner
 def _string(block, at, out, to):
     """Write a string without its escapes; what follows it, and where it ends in `out`."""
+    end = U64(len(block))
     while True:
+        while at + N8 <= end:
+            eight = load_eight(block, at)
+            if _has_special(eight):
+                break
+            for offset in range(8):
+                out[to + U64(offset)] = U8(eight >> U64(8 * offset))
+            at += N8
+            to += N8
         byte = block[at]
         while byte >= SPACE and byte < U8(128) and byte != QUOTE and byte != BACKSLASH:
             out[to] = byte
@@ -211,6 +221,18 @@ def _string(block, at, out, to):
                 out[to + U64(offset)] = block[at + U64(offset)]
             at += size
             to += size
+
+
+@inner
+def _has_special(eight):
+    """Whether one of eight bytes is a control character, a quote, a backslash or no ASCII.
+
+    Where a byte is smaller than another, or none, subtracting sets its highest bit; see "Bit
+    Twiddling Hacks" (Anderson), "Determine if a word has a byte less than n".
+    """
+    quote, backslash = eight ^ EACH * U64(QUOTE), eight ^ EACH * U64(BACKSLASH)
+    low = eight - EACH * U64(SPACE) | quote - EACH | backslash - EACH
+    return ((low & ~eight) | eight) & HIGHEST != N0
 
 
 @inner
