@@ -96,9 +96,12 @@ def _nearest(given: str, known: Iterable[str]) -> str | None:
 
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
     signature, hints = _known(verb)
-    called, about = f"nd.{verb.__name__}()", f"see help(nd.{verb.__name__})"
+    place = "spark" if verb.__module__.startswith("neardup_solr.spark.") else "nd"
+    called, about = f"{place}.{verb.__name__}()", f"see help({place}.{verb.__name__})"
+    parameters = signature.parameters.values()
+    further = next((one.name for one in parameters if one.kind is one.VAR_KEYWORD), None)
     for name in kwargs:
-        if name not in signature.parameters:
+        if name not in signature.parameters and further is None:
             near = _nearest(name, signature.parameters)
             step = f"did you mean `{near}`?" if near else about
             raise ArgumentError(f"{called} has no argument `{name}`", step)
@@ -107,10 +110,13 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     except TypeError as error:
         reason = re.sub(r"'(\w+)'", r"`\1`", str(error))
         raise ArgumentError(f"{called}: {reason}", _by_name(signature) or about) from None
+    others = bound.arguments.pop(further, {}) if further else {}
     kinds = {name: _kinds(hints.get(name, Any)) for name in bound.arguments}
-    for name, value in bound.arguments.items():
+    kinds |= {name: _kinds(hints.get(further or "", Any)) for name in others}
+    given = bound.arguments | others
+    for name, value in given.items():
         if not _fits(value, kinds[name]):
-            raise _refusal(name, value, kinds[name], _swapped(name, bound.arguments, kinds))
+            raise _refusal(name, value, kinds[name], _swapped(name, given, kinds))
 
 
 @cache
@@ -271,6 +277,8 @@ def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
         return "take the NUL character out"
     if isinstance(value, str) and not _is_text(value):
         return "take the surrogates out"
+    if type(value).__name__ == "Column":
+        return "give the name of the column"
     if int in kinds or float in kinds:
         return _number(name, value, int if int in kinds else float)
     several = [kind for kind in kinds if get_origin(kind) is Sequence]

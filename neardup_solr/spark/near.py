@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from neardup_solr.arguments import OneOrMore, listed, require
+from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.candidates import CAP
 from neardup_solr.choices import MeasureName
-from neardup_solr.errors import ArgumentError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import Settings, settings_of
+from neardup_solr.spark.frames import DataFrame, chosen, require_columns, require_frame
 from neardup_solr.spark.local import cogrouped, grouped, mapped
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
 
 ALIGNED = "aligned"
 _PAIRS = "id string, other_id string, similarity double, distance int, shared int"
@@ -29,6 +26,7 @@ NO_ID = "a document has no id; name the right column with id=..., or leave such 
 ROUNDS = 100  # of linking; a chain of 2**n documents takes about n
 
 
+@checked
 def fields(
     frame: DataFrame,
     *,
@@ -46,10 +44,11 @@ def fields(
     """
     from neardup_solr.spark.work import Fields
 
-    made = Fields(settings=settings_of(settings) or Settings(), columns=listed(keep))
+    made = Fields(settings=settings_of(settings), columns=listed(keep))
     return mapped(chosen(frame, id, text, keep), made.documents, "id string, document string")
 
 
+@checked
 def candidates(
     frame: DataFrame,
     *,
@@ -69,12 +68,14 @@ def candidates(
     Raises ArgumentError if a column is missing or an argument is impossible. A document without an
     id ends the job; Spark raises what is wrong as an error of its own.
     """
+    _require_possible(cap, documents)
+    hashed = _hashed(frame, id, text)
+
     from pyspark.sql import functions as f
 
     from neardup_solr.spark.work import unpacked
 
-    hashed = _hashed(frame, id, text)
-    found = _band_pairs(hashed, settings_of(settings) or Settings(), cap, documents)
+    found = _band_pairs(hashed, settings_of(settings), cap, documents)
     pairs = mapped(found, unpacked, "a long, b long, shared int")
     named = hashed.select("h", "id")
     found = pairs.join(_side(named, "a"), "a").join(_side(named, "b"), "b")
@@ -83,6 +84,7 @@ def candidates(
     return found.where(f.col("a_id") != f.col("b_id")).select(*sides, "shared").distinct()
 
 
+@checked
 def pairs(
     frame: DataFrame,
     *,
@@ -112,7 +114,8 @@ def pairs(
     require(measure != ALIGNED, "the measure aligned is not one for Spark", 'take "words"')
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measure_of(measure, limits)
-    made = settings_of(settings) or Settings()
+    _require_possible(cap, documents)
+    made = settings_of(settings)
     verification = Verification(measure=measure, limits=limits, settings=made)
     hashed = _hashed(frame, id, text)
     blocks, wanted = _blocks(_band_pairs(hashed, made, cap, documents), _block(hashed))
@@ -127,6 +130,7 @@ def pairs(
     )
 
 
+@checked
 def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
     """The documents that pairs connect: `id`, and `cluster`, its first id in natural order.
 
@@ -137,11 +141,14 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
 
     Raises ArgumentError if a column is missing.
     """
+    require(on_driver >= 0, f"`on_driver` cannot be {on_driver}", "give 0 or more")
+    require_frame("near", near)
+    require_columns(near, near=["id", "other_id"])
+
     from pyspark.sql import functions as f
 
     from neardup_solr.spark.work import labelled
 
-    _require(near, ("id", "other_id"))
     hashed = near.select(f.xxhash64("id").alias("u"), f.xxhash64("other_id").alias("v"))
     edges = hashed.distinct().cache()
     linked = (_linked_at_once if edges.count() <= on_driver else _linked)(edges)
@@ -151,6 +158,12 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
     members = keyed.join(linked, "node")
     first = members.groupBy("root").agg(f.min_by("id", "key").alias("cluster"))
     return members.join(first, "root").select("id", "cluster")
+
+
+def _require_possible(cap: int, documents: int | None) -> None:
+    require(cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
+    reason = f"`documents` cannot be {documents}"
+    require(documents is None or documents >= 0, reason, "give 0 or more, or leave it out")
 
 
 def _linked_at_once(edges: DataFrame) -> DataFrame:
@@ -242,7 +255,6 @@ def _band_pairs(
     """The pairs of hashes that share a band: how many `pairs` a `blob` has; see `unpacked`."""
     from neardup_solr.spark.work import Banding
 
-    require(cap > 1, f"`cap` cannot be {cap}", "give 2 or more")
     count = hashed.count() if documents is None else documents
     parts = max(PARTS, count // PART)
     banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=parts, cap=cap)
@@ -255,10 +267,12 @@ def _band_pairs(
 
 def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
     """The columns `h`, a hash of the id, `id` and `text`."""
+    found = chosen(frame, id, text)
+
     from pyspark.sql import functions as f
 
     named = f.coalesce(f.col("id"), f.raise_error(f.lit(NO_ID)).cast("string")).alias("id")
-    with_ids = chosen(frame, id, text, ()).select(named, "text")
+    with_ids = found.select(named, "text")
     return with_ids.select(f.xxhash64("id").alias("h"), "id", "text")
 
 
@@ -266,31 +280,3 @@ def _side(frame: DataFrame, name: str) -> DataFrame:
     """The columns of one side of pairs, whose names begin with it; `h` becomes that name."""
     renamed = {column: f"{name}_{column}" for column in frame.columns if column != "h"}
     return frame.withColumnsRenamed({"h": name, **renamed})
-
-
-def chosen(frame: DataFrame, id: str, text: OneOrMore, keep: OneOrMore) -> DataFrame:
-    """The columns `id` and `text`, both as strings, and those to keep as `k0`, `k1`, ..."""
-    from pyspark.sql import functions as f
-
-    texts, kept = listed(text), listed(keep)
-    _require(frame, (id, *texts, *kept))
-    joined: Column = f.concat_ws("\n", *(_column(name).cast("string") for name in texts))
-    if len(texts) == 1:
-        joined = _column(texts[0]).cast("string")  # which leaves a text that is missing so
-    # Their own names may have dots, or be the ones of id and text.
-    others = [_column(name).alias(f"k{number}") for number, name in enumerate(kept)]
-    return frame.select(_column(id).cast("string").alias("id"), joined.alias("text"), *others)
-
-
-def _column(name: str) -> Column:
-    """A column by its whole name, which may have dots."""
-    from pyspark.sql import functions as f
-
-    return f.col(f"`{name.replace('`', '``')}`")
-
-
-def _require(frame: DataFrame, names: tuple[str, ...]) -> None:
-    if missing := [name for name in names if name not in frame.columns]:
-        there = ", ".join(frame.columns)
-        reason = f"the DataFrame has no column {missing[0]!r}; those there are: {there}"
-        raise ArgumentError(reason, "name the right one with `id` or `text`")

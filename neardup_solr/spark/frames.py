@@ -1,0 +1,112 @@
+"""What is taken from a DataFrame of Spark; what cannot be used is refused on the driver."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any
+
+from neardup_solr.arguments import OneOrMore, listed, require, shown
+from neardup_solr.errors import ArgumentError, SettingsError
+from neardup_solr.sources import Reading
+from neardup_solr.sources.columns import check_keep
+from neardup_solr.sources.record import Opened
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+    from pyspark.sql import DataFrame as DataFrame
+    from pyspark.sql import SparkSession as SparkSession
+else:  # what is checked below; the types of pyspark are only known if it is installed
+    DataFrame = SparkSession = Any
+
+INSTALL = 'pip install "neardup-solr[spark]"'
+READERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".txt": "text"}
+
+
+def require_frame(name: str, given: object) -> None:
+    """Refuse what is no DataFrame of Spark, or one whose session has ended, by ArgumentError."""
+    kind = installed().DataFrame
+    reason = f"`{name}` has to be a DataFrame of Spark, not {shown(given)}"
+    require(isinstance(given, kind), reason, _made_of(given))
+    _require_alive(given.sparkSession, f"the session of `{name}`")  # type: ignore[attr-defined]
+
+
+def require_session(given: object) -> None:
+    """Refuse what is no session of Spark, or one that has ended, by ArgumentError."""
+    kind = installed().SparkSession
+    reason = f"`session` has to be a SparkSession, not {shown(given)}"
+    require(isinstance(given, kind), reason, "give one, such as spark.local()")
+    _require_alive(given, "`session`")
+
+
+def installed() -> Any:
+    """The module pyspark.sql; raises SettingsError if it is not installed."""
+    try:
+        from pyspark import sql
+    except ModuleNotFoundError:
+        raise SettingsError("the package pyspark is not installed", INSTALL) from None
+    return sql
+
+
+def _require_alive(session: Any, name: str) -> None:
+    # Spark Connect tells it; else the context has no Java any more.
+    has_ended = getattr(session, "is_stopped", None)
+    if has_ended is None:
+        has_ended = session.sparkContext._jsc is None
+    require(not has_ended, f"{name} was stopped", "begin a new one, and read the data again by it")
+
+
+def _made_of(given: object) -> str:
+    """How a DataFrame of Spark is made of something else."""
+    library = type(given).__module__.partition(".")[0]
+    if isinstance(given, str | os.PathLike):
+        reader = READERS.get(PurePath(given).suffix.lower(), "csv")
+        header = ", header=True" if reader == "csv" else ""
+        return f"read the file first: session.read.{reader}({os.fspath(given)[:40]!r}{header})"
+    if library == "pyspark" and hasattr(given, "to_spark"):
+        return "give what its to_spark() gives"
+    if library == "polars":
+        return "make one of it: session.createDataFrame(df.to_arrow())"
+    if library in ("pandas", "pyarrow"):
+        return "make one of it: session.createDataFrame(df)"
+    if isinstance(given, list | tuple):
+        return 'make one of it: session.createDataFrame(rows, "id string, text string")'
+    return 'give one such as session.read.parquet("ads.parquet")'
+
+
+def chosen(frame: DataFrame, id: str, text: OneOrMore, keep: OneOrMore = ()) -> DataFrame:
+    """The columns `id` and `text`, both as strings, and those to keep as `k0`, `k1`, ...
+
+    Raises ArgumentError if it is no DataFrame, or a column is missing.
+    """
+    texts, kept = listed(text), listed(keep)
+    reading = Reading(id=id, text=texts, keep=kept)
+    check_keep(Opened(given="`frame`", name="DataFrame", path=None, reading=reading), reading)
+    require_frame("frame", frame)
+    require_columns(frame, id=[id], text=texts, keep=kept)
+
+    from pyspark.sql import functions as f
+
+    joined: Column = f.concat_ws("\n", *(column(name).cast("string") for name in texts))
+    if len(texts) == 1:
+        joined = column(texts[0]).cast("string")  # which leaves a text that is missing so
+    # Their own names may have dots, or be the ones of id and text.
+    others = [column(name).alias(f"k{number}") for number, name in enumerate(kept)]
+    return frame.select(column(id).cast("string").alias("id"), joined.alias("text"), *others)
+
+
+def column(name: str) -> Column:
+    """A column by its whole name, which may have dots."""
+    from pyspark.sql import functions as f
+
+    return f.col(f"`{name.replace('`', '``')}`")
+
+
+def require_columns(frame: DataFrame, **named: Sequence[str]) -> None:
+    """Refuse a DataFrame that lacks columns, by an ArgumentError about the argument of each."""
+    there = ", ".join(frame.columns)
+    for argument, names in named.items():
+        if missing := [name for name in names if name not in frame.columns]:
+            reason = f"the DataFrame has no column {missing[0]!r}; those there are: {there}"
+            raise ArgumentError(reason, f"name the right one with `{argument}`")

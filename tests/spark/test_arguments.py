@@ -1,0 +1,218 @@
+"""What the functions for Spark are called with: each wrong argument is one error on the driver."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+import neardup_solr as nd
+from neardup_solr import spark
+from tests.unit.test_arguments import ADDRESS, VALUES, arguments
+
+OF_FRAMES: dict[str, Callable[..., DataFrame]] = {
+    "pairs": spark.pairs,
+    "candidates": spark.candidates,
+    "fields": spark.fields,
+}
+OF_BOTH = {"cap", "documents"}  # pairs and candidates
+
+
+@pytest.fixture(scope="module")
+def frame(session: SparkSession) -> DataFrame:
+    """Two documents."""
+    rows = [("1", "a b c", "x"), ("2", "a b c", "y")]
+    return session.createDataFrame(rows, "id string, text string, city string")
+
+
+@pytest.fixture(scope="module")
+def right(session: SparkSession, frame: DataFrame) -> dict[str, dict[str, Any]]:
+    """What each function can be called with."""
+    at = {"address": ADDRESS, "collection": "x"}
+    near = session.createDataFrame([("1", "2")], "id string, other_id string")
+    return {
+        "pairs": {"frame": frame},
+        "candidates": {"frame": frame},
+        "fields": {"frame": frame},
+        "clusters": {"near": near},
+        "read": {"session": session, **at},
+        "write": {"frame": frame, **at},
+        "local": {},
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in spark.__all__ if name != "Written"])
+def test_a_value_of_a_wrong_kind(name: str, right: dict[str, dict[str, Any]]) -> None:
+    """It is named with what it has to be and what to do, in a line, before any work."""
+    function, tried = getattr(spark, name), 0
+    for argument, allowed in arguments(function):
+        is_of_spark = argument in ("frame", "near", "session")
+        for value, of in VALUES:
+            if of & allowed or (argument == "settings" and name == "local"):
+                continue
+            with pytest.raises(nd.ArgumentError) as refused:
+                function(**right[name] | {argument: value})
+            line = str(refused.value)
+            about = f"^`{argument}` (has to be .+, not .+|cannot be '.*'); [^;]+$"
+            assert re.search(about, line), (argument, value, line)
+            assert len(line) < 250, line
+            tried += 1
+        assert not is_of_spark or tried >= len(VALUES)
+    assert tried > 25
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"text": ()}, '`text` has to name columns, each once; give text="title"'),
+        ({"text": ["text", "text"]}, '`text` has to name columns, each once; give text="title"'),
+        ({"text": "body"}, "the DataFrame has no column 'body'; those there are: id, text, city;"
+         " name the right one with `text`"),
+        ({"settings": "bands=3"}, "`settings` has to be nd.Settings or a mapping, not the text"
+         " 'bands=3'; give names and values, such as settings={\"hashes\": 256}"),
+        ({"settings": {"band": 3}}, "`settings` cannot be 'band'; did you mean 'bands'? Choose"),
+        ({"texts": "text"}, "() has no argument `texts`; did you mean `text`?"),
+    ],
+)  # fmt: skip
+def test_what_all_of_them_say(frame: DataFrame, arguments: dict[str, Any], said: str) -> None:
+    """Before Spark does anything."""
+    for function in OF_FRAMES.values():
+        with pytest.raises(nd.ArgumentError) as refused:
+            function(frame, **arguments)
+        assert said in str(refused.value)
+    with pytest.raises(nd.ArgumentError) as refused:
+        spark.write(frame, ADDRESS, "x", **arguments)
+    assert said in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"min_similarity": "0.8"}, "`min_similarity` has to be a number, not the text '0.8'; give"
+         " the number, min_similarity=0.8"),
+        ({"min_similarity": 80}, "`min_similarity` cannot be 80; for 80 % give 0.8"),
+        ({"max_distance": 1.5}, "`max_distance` has to be a whole number, not 1.5; give a whole"
+         " number, such as max_distance=2"),
+        ({"measure": "aligned"}, 'the measure aligned is not one for Spark; take "words"'),
+        ({"cap": "5"}, "`cap` has to be a whole number, not the text '5'; give the number, cap=5"),
+        ({"cap": 1}, "`cap` cannot be 1; give 2 or more"),
+        ({"documents": "6"}, "`documents` has to be a whole number, not the text '6'; give the"
+         " number, documents=6"),
+        ({"documents": -1}, "`documents` cannot be -1; give 0 or more, or leave it out"),
+    ],
+)  # fmt: skip
+def test_what_pairs_say(frame: DataFrame, arguments: dict[str, Any], said: str) -> None:
+    """Limits and numbers, also of candidates."""
+    for name in ("pairs", "candidates") if arguments.keys() <= OF_BOTH else ("pairs",):
+        with pytest.raises(nd.ArgumentError) as refused:
+            OF_FRAMES[name](frame, **arguments)
+        assert str(refused.value) == said
+
+
+def test_a_column_is_named_by_its_name(frame: DataFrame) -> None:
+    """Not by what Spark has for it."""
+    with pytest.raises(
+        nd.ArgumentError, match=r"not a pyspark.Column; give the name of the column"
+    ):
+        spark.pairs(frame, id=frame.id)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("given", "step"),
+    [
+        (pd.DataFrame({"id": ["1"]}), "make one of it: session.createDataFrame(df)"),
+        (pl.DataFrame({"id": ["1"]}), "make one of it: session.createDataFrame(df.to_arrow())"),
+        ([("1", "a")], 'make one of it: session.createDataFrame(rows, "id string, text string")'),
+        ("ads.csv", "read the file first: session.read.csv('ads.csv', header=True)"),
+        (Path("ads.parquet"), "read the file first: session.read.parquet('ads.parquet')"),
+        (None, 'give one such as session.read.parquet("ads.parquet")'),
+    ],
+)
+def test_what_is_no_dataframe_of_spark(given: Any, step: str) -> None:
+    """The error says how one is made of it."""
+    for function in (*OF_FRAMES.values(), spark.clusters):
+        with pytest.raises(nd.ArgumentError) as refused:
+            function(given)
+        assert re.match(r"`(frame|near)` has to be a DataFrame of Spark, not ", str(refused.value))
+        assert refused.value.next_step == step
+    with pytest.raises(nd.ArgumentError, match="`frame` has to be a DataFrame of Spark"):
+        spark.write(given, ADDRESS, "x")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"batch": 0}, "`batch` cannot be 0; give 1 or more"),
+        ({"batch": "5"}, "`batch` has to be a whole number, not the text '5'; give the number,"
+         " batch=5"),
+        ({"patience": -1}, "`patience` cannot be -1; give 0 or more"),
+        ({"max_doc_bytes": "much"}, "`max_doc_bytes` much is not a size; give one such as 512M or"
+         " 4G"),
+        ({"max_doc_bytes": 0}, "`max_doc_bytes` cannot be 0; give 1 or more"),
+        ({"address": ""}, "`address` cannot be empty; give one such as http://host:8983/solr"),
+        ({"keep": "content"}, "`frame`: the column 'content' cannot be kept: the collection has a"
+         " field of that name; rename the column in the source, or leave it out of `keep`"),
+    ],
+)  # fmt: skip
+def test_what_write_says(frame: DataFrame, arguments: dict[str, Any], said: str) -> None:
+    """No Solr is asked yet."""
+    with pytest.raises(nd.ArgumentError) as refused:
+        spark.write(frame, **{"address": ADDRESS, "collection": "x", **arguments})
+    assert str(refused.value) == said
+
+
+def test_what_the_others_say(session: SparkSession, right: dict[str, dict[str, Any]]) -> None:
+    """Numbers below 0, no fields, and what is no setting of Spark."""
+    with pytest.raises(nd.ArgumentError, match=r"^`on_driver` cannot be -1; give 0 or more$"):
+        spark.clusters(**right["clusters"], on_driver=-1)
+    for fields in ((), ("id", "id")):
+        with pytest.raises(nd.ArgumentError, match="`fields` has to name fields, each once"):
+            spark.read(session, ADDRESS, "x", fields=fields)
+    with pytest.raises(nd.ArgumentError, match=r"`session` .* give one, such as spark\.local\(\)"):
+        spark.read(ADDRESS, ADDRESS, "x")  # type: ignore[arg-type]
+    with pytest.raises(nd.ArgumentError, match=r"^`cores` cannot be 0; give 1 or more$"):
+        spark.local(0)
+    with pytest.raises(nd.ArgumentError, match="`cores` has to be a whole number, not the text"):
+        spark.local("2")  # type: ignore[arg-type]
+    with pytest.raises(nd.ArgumentError, match="has no argument `core`; settings of Spark begin"):
+        spark.local(core=2)
+    with pytest.raises(nd.ArgumentError, match="`spark_ui_enabled` has to be a text or a whole"):
+        spark.local(spark_ui_enabled=None)  # type: ignore[arg-type]
+
+
+STOPPED = """
+from neardup_solr import spark
+session = spark.local(1, memory="512m")
+frame = session.createDataFrame([("1", "a b c")], "id string, text string")
+session.stop()
+for call in (lambda: spark.pairs(frame), lambda: spark.read(session, "http://a:1/solr", "x")):
+    try:
+        call()
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_a_session_that_was_stopped(tmp_path: Path) -> None:
+    """It is told, in place of an assertion of Spark's."""
+    ran = subprocess.run(
+        [sys.executable, "-c", STOPPED],
+        env={**os.environ, "NEARDUP_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    step = "begin a new one, and read the data again by it"
+    assert ran.stdout.splitlines() == [
+        f"the session of `frame` was stopped; {step}",
+        f"`session` was stopped; {step}",
+    ]
