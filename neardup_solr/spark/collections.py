@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
+from neardup_solr.progress import Failures
+from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
+from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import DataFrame, SparkSession, chosen, require_session
 from neardup_solr.spark.local import mapped
 
@@ -92,20 +95,20 @@ def write(
 
     require_possible(settings)
     _require_address(address)
-    most = as_bytes(max_doc_bytes, "max_doc_bytes")
-    require_positive(max_doc_bytes=most, batch=batch)
+    require_positive(batch=batch)
     require(patience >= 0, f"`patience` cannot be {patience:g}", "give 0 or more")
-    documents = chosen(frame, id, text, keep)
+    most = as_bytes(max_doc_bytes, "max_doc_bytes")
+    reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
+    documents = chosen(frame, reading)
     target = connect(address, collection)
     target.settled(settings)  # refuses other settings before the executors begin
     writing = _Writing(
         address=address,
         collection=collection,
         settings=settings,
-        max_doc_bytes=most,
+        reading=reading,
         batch=batch,
         patience=patience,
-        columns=listed(keep),
     )
     schema = "read long, indexed long, failed long, ids array<string>, reasons array<string>"
     told = mapped(documents, writing.indexed, schema).collect()
@@ -159,50 +162,47 @@ class _Writing:
     address: str
     collection: str
     settings: Settings | Mapping[str, Any] | None
-    max_doc_bytes: int
+    reading: Reading
     batch: int
     patience: float
-    columns: tuple[str, ...]
 
     def indexed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Index all batches of a partition; one row says what became of them."""
         import pyarrow as pa
 
-        from neardup_solr.spark.work import ID, TEXT, records
+        from neardup_solr.spark.work import records
         from neardup_solr.verbs.connect import connect
         from neardup_solr.verbs.index import index
 
         target = connect(self.address, self.collection)
-        lacking: list[tuple[str, str]] = []
+        unusable = Failures(_untold)
 
-        def whole() -> Iterator[dict[str, Any]]:
-            """The records with id and text: a partition may have no other, and is no mistake."""
-            for record in (one for batch in batches for one in records(batch, self.columns)):
-                if record[ID] is None:
-                    lacking.append(("", "no id"))
-                elif record[TEXT] is None:
-                    lacking.append((record[ID], "no text"))
+        def usable() -> Iterator[Document]:
+            """The documents that can be used: a partition may have no other, and is no mistake."""
+            for found in (one for batch in batches for one in records(batch, self.reading)):
+                if isinstance(found, Document):
+                    yield found
                 else:
-                    yield record
+                    unusable.add(found)
 
         done = index(
-            whole(),
+            usable(),
             target,
-            id=ID,
-            text=TEXT,
-            keep=self.columns or None,
+            id=self.reading.id,
+            text=self.reading.text,
+            keep=self.reading.keep or None,
             settings=self.settings,
-            max_doc_bytes=self.max_doc_bytes,
+            max_doc_bytes=self.reading.max_doc_bytes,
             batch=self.batch,
             patience=self.patience,
             on_error=_untold,
         )
-        errors = [*lacking, *((error.id or "", error.reason) for error in done.errors)]
+        errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]
         told = errors[:MOST_ERRORS]
         row = {
-            "read": [done.read + len(lacking)],
+            "read": [done.read + unusable.count],
             "indexed": [done.indexed + done.repeated],
-            "failed": [done.failed + len(lacking)],
+            "failed": [done.failed + unusable.count],
             "ids": [[id for id, _ in told]],
             "reasons": [[reason for _, reason in told]],
         }

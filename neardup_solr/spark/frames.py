@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import OneOrMore, listed, require, shown
+from neardup_solr.arguments import require, shown
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.sources import Reading
 from neardup_solr.sources.columns import check_keep
@@ -75,25 +75,51 @@ def _made_of(given: object) -> str:
     return 'give one such as session.read.parquet("ads.parquet")'
 
 
-def chosen(frame: DataFrame, id: str, text: OneOrMore, keep: OneOrMore = ()) -> DataFrame:
+def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
     """The columns `id` and `text`, both as strings, and those to keep as `k0`, `k1`, ...
 
-    Raises ArgumentError if it is no DataFrame, or a column is missing.
+    Texts of several columns are joined by line breaks, without those that are null. Raises
+    ArgumentError if it is no DataFrame, or a column is missing or of the wrong type.
     """
-    texts, kept = listed(text), listed(keep)
-    reading = Reading(id=id, text=texts, keep=kept)
     check_keep(Opened(given="`frame`", name="DataFrame", path=None, reading=reading), reading)
     require_frame("frame", frame)
-    require_columns(frame, id=[id], text=texts, keep=kept)
+    require_columns(frame, id=[reading.id], text=reading.text, keep=reading.keep)
+    _require_types(frame, reading)
 
     from pyspark.sql import functions as f
 
-    joined: Column = f.concat_ws("\n", *(column(name).cast("string") for name in texts))
-    if len(texts) == 1:
-        joined = column(texts[0]).cast("string")  # which leaves a text that is missing so
+    texts = [column(name) for name in reading.text]
+    joined: Column = texts[0]  # which leaves a text that is missing so
+    if len(texts) > 1:
+        joined = f.when(f.coalesce(*texts).isNotNull(), f.concat_ws("\n", *texts))
     # Their own names may have dots, or be the ones of id and text.
-    others = [column(name).alias(f"k{number}") for number, name in enumerate(kept)]
-    return frame.select(column(id).cast("string").alias("id"), joined.alias("text"), *others)
+    others = [column(name).alias(f"k{number}") for number, name in enumerate(reading.keep)]
+    ids = column(reading.id).cast("string")
+    return frame.select(ids.alias("id"), joined.cast("string").alias("text"), *others)
+
+
+def _require_types(frame: DataFrame, reading: Reading) -> None:
+    """Refuse ids that are neither texts nor whole numbers, and texts that are none."""
+    from pyspark.sql.types import CharType, IntegralType, NumericType, StringType, VarcharType
+
+    texts = StringType | CharType | VarcharType
+    kinds = {field.name: field.dataType for field in frame.schema.fields}
+    own = kinds[reading.id]
+    if not isinstance(own, texts | IntegralType):
+        to = "long" if isinstance(own, NumericType) else "string"
+        reason = f"the id in {reading.id!r} is of the type {own.typeName()}, not text or a whole"
+        raise ArgumentError(f"{reason} number", _cast("id", reading.id, f'.cast("{to}")'))
+    for name in reading.text:
+        if not isinstance(kinds[name], texts):
+            kind = kinds[name].typeName()
+            reason = f"the text in {name!r} is of the type {kind}, not text"
+            raise ArgumentError(reason, _cast("text", name, '.cast("string")'))
+
+
+def _cast(argument: str, name: str, cast: str) -> str:
+    own = f'"`{name}`"' if "." in name else f'"{name}"'
+    made = f'df.withColumn("{name}", df[{own}]{cast})'
+    return f"name the right column with `{argument}`, or make one of it: {made}"
 
 
 def column(name: str) -> Column:

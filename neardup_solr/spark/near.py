@@ -10,6 +10,7 @@ from neardup_solr.candidates import CAP
 from neardup_solr.choices import MeasureName
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import Settings, settings_of
+from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import DataFrame, chosen, require_columns, require_frame
 from neardup_solr.spark.local import cogrouped, grouped, mapped
 
@@ -22,7 +23,10 @@ ON_DRIVER = 20_000_000  # pairs
 # Pairs whose texts one task holds: at most so many, and so many bytes of texts.
 BLOCK, BLOCK_BYTES = 1 << 15, 1 << 28
 SAMPLE = 1_000  # documents by which their length is known
-NO_ID = "a document has no id; name the right column with id=..., or leave such documents out"
+NO_ID = (
+    "a document has no id: {!r} is null or empty; name the right column with `id`, or leave such"
+    " documents out"
+)
 ROUNDS = 100  # of linking; a chain of 2**n documents takes about n
 
 
@@ -44,8 +48,9 @@ def fields(
     """
     from neardup_solr.spark.work import Fields
 
-    made = Fields(settings=settings_of(settings), columns=listed(keep))
-    return mapped(chosen(frame, id, text, keep), made.documents, "id string, document string")
+    reading = Reading(id=id, text=listed(text), keep=listed(keep))
+    made = Fields(settings=settings_of(settings), reading=reading)
+    return mapped(chosen(frame, reading), made.documents, "id string, document string")
 
 
 @checked
@@ -267,11 +272,12 @@ def _band_pairs(
 
 def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
     """The columns `h`, a hash of the id, `id` and `text`."""
-    found = chosen(frame, id, text)
+    found = chosen(frame, Reading(id=id, text=listed(text)))
 
     from pyspark.sql import functions as f
 
-    named = f.coalesce(f.col("id"), f.raise_error(f.lit(NO_ID)).cast("string")).alias("id")
+    none = f.raise_error(f.lit(NO_ID.format(id))).cast("string")
+    named = f.when(f.col("id") != "", f.col("id")).otherwise(none).alias("id")
     with_ids = found.select(named, "text")
     return with_ids.select(f.xxhash64("id").alias("h"), "id", "text")
 

@@ -6,7 +6,7 @@ documents are compared once more than needed, and told apart by their ids in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from neardup_solr import sources
 from neardup_solr.candidates.by_band import Joining, components, key_candidates
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
@@ -24,6 +23,8 @@ from neardup_solr.minhash import encode, entries, sign
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading
+from neardup_solr.sources.columns import Columns, from_row
+from neardup_solr.sources.record import Record
 
 IN_BLOB = 1 << 20  # pairs, 24 MB
 
@@ -178,40 +179,43 @@ class Fields:
     """Makes the documents that are indexed into Solr, as their JSON."""
 
     settings: Settings
-    columns: tuple[str, ...] = ()
+    reading: Reading
 
     def documents(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The JSON of documents (id, text, the columns), by id.
+        """The JSON of documents (id, text, the columns to keep), by id.
 
-        Raises RecordError if one of them cannot be indexed.
+        Raises SourceError if one of them cannot be indexed.
         """
         for batch in batches:
             made = []
-            for found in sources.records(
-                records(batch, self.columns), reading=reading(self.columns)
-            ):
+            for found in entries.checked(records(batch, self.reading)):
                 if isinstance(found, RecordError):
-                    raise found
-                entries.require_usable(found)
+                    raise self._refused(found)
                 made.append(found)
             jsons = [json.decode() for json, _ in encode.encoded(made, self.settings)]
             arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
             yield pa.RecordBatch.from_arrays(arrays, ["id", "document"])
 
+    def _refused(self, error: RecordError) -> SourceError:
+        """The error that ends the job, with what to do about documents of that kind."""
+        about = "a document" if error.id is None else f"the document {error.id!r}"
+        step = "mend such documents, or leave them out"
+        for lacking, names in (("no id", [self.reading.id]), ("no text", self.reading.text)):
+            if error.reason.startswith(lacking):
+                how = 'how="all", ' if len(names) > 1 else ""
+                columns = ", ".join(f'"{name}"' for name in names)
+                step = f"leave such documents out: df.dropna({how}subset=[{columns}])"
+        reason = f"{about} cannot be indexed: {error.reason}"
+        return SourceError("the DataFrame", reason, step)
 
-ID, TEXT = "neardup.id", "neardup.text"  # which no column to keep is called
 
-
-def reading(columns: Sequence[str]) -> Reading:
-    """How the records of batches are read."""
-    return Reading(id=ID, text=(TEXT,), keep=tuple(columns))
-
-
-def records(batch: pa.RecordBatch, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The records of a batch: id, text, and columns to keep, by their names."""
-    names = (ID, TEXT, *columns)
+def records(batch: pa.RecordBatch, reading: Reading) -> Iterator[Record]:
+    """The documents of a batch (id, text, the columns to keep); errors tell them by their names."""
+    keep = tuple((name, place) for place, name in enumerate(reading.keep, 2))
+    names = (reading.id, reading.text[0], *reading.keep)
+    asked = Columns(names=names, id=0, text=(1,), keep=keep)
     for row in zip(*(column.to_pylist() for column in batch), strict=True):
-        yield dict(zip(names, row, strict=True))
+        yield from_row("the DataFrame", row, asked, reading)
 
 
 def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:

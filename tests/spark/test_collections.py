@@ -50,13 +50,27 @@ def test_what_cannot_be_indexed_is_told(session: SparkSession, cloud: str) -> No
     solr = nd.connect(cloud, "refusing")
     nd.init(solr)
     rows = [("1", "a b c", "5"), ("2", "d e f", "five"), (None, "g h i", "7"), ("4", None, "8")]
-    frame = session.createDataFrame(rows, "id string, text string, price_i string")
-    written = spark.write(frame, cloud, "refusing", keep="price_i")
+    frame = session.createDataFrame(rows, "ad string, body string, price_i string")
+    written = spark.write(frame, cloud, "refusing", id="ad", text="body", keep="price_i")
     assert (written.read, written.indexed, written.failed) == (4, 1, 3)
-    assert sorted(id for id, _ in written.errors) == ["", "2", "4"]
-    assert "price_i" in dict(written.errors)["2"]
+    told = dict(written.errors)
+    assert told.keys() == {"", "2", "4"}
+    assert "price_i" in told["2"]
+    assert told[""] == "no id: 'ad' is missing or null"
+    assert told["4"] == "no text: 'body' is missing or null"
     assert list(solr.ids()) == ["1"]
     assert solr.count(["price_i:5"]) == 1
+
+
+def test_a_partition_may_have_nothing_to_index(session: SparkSession, cloud: str) -> None:
+    """The job goes on: a task whose records all fail is no wrong source."""
+    solr = nd.connect(cloud, "parted")
+    nd.init(solr)
+    rows = [("1", "a b c"), ("", "d e f"), ("3", "g h i" * 100)]
+    frame = session.createDataFrame(rows, "id string, text string").repartitionByRange(3, "text")
+    written = spark.write(frame, cloud, "parted", max_doc_bytes=100)
+    assert (written.read, written.indexed, written.failed) == (3, 1, 2)
+    assert dict(written.errors) == {"": "the id is empty", "3": "too_large: more than 100 bytes"}
 
 
 def test_a_wrong_place_is_told_before_the_executors_begin(

@@ -209,11 +209,75 @@ def test_an_id_that_comes_again_is_told(session: SparkSession) -> None:
         spark.pairs(twice).collect()
 
 
-def test_a_document_without_an_id_is_told(session: SparkSession) -> None:
+@pytest.mark.parametrize("none", [None, ""])
+def test_a_document_without_an_id_is_told(session: SparkSession, none: str | None) -> None:
     """It is in no file of pairs, so it is not left out in silence."""
-    lacking = session.createDataFrame([(None, "a b c"), ("1", "a b c")], "id string, text string")
-    with pytest.raises(SparkRuntimeException, match="a document has no id"):
-        spark.pairs(lacking, documents=2)
+    lacking = session.createDataFrame([(none, "a b c"), ("1", "a b c")], "ad string, text string")
+    with pytest.raises(SparkRuntimeException, match="a document has no id: 'ad' is null or empty"):
+        spark.pairs(lacking, id="ad", documents=2)
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ((None, "a b", "c"), 'a document cannot be indexed: no id: \'ad\' is missing or null; leave'
+         ' such documents out: df.dropna(subset=["ad"])'),
+        (("", "a b", "c"), "a document cannot be indexed: the id is empty; mend such documents, or"
+         " leave them out"),
+        (("7", None, None), "the document '7' cannot be indexed: no text: 'title' is missing or"
+         ' null; leave such documents out: df.dropna(how="all", subset=["title", "body"])'),
+    ],
+)  # fmt: skip
+def test_a_document_that_cannot_be_indexed_is_told(
+    session: SparkSession, row: tuple[Any, ...], said: str
+) -> None:
+    """By the names of its columns, with what to do."""
+    rows = [("1", "a", None), row]
+    frame = session.createDataFrame(rows, "ad string, title string, body string")
+    with pytest.raises(PythonException) as ended:
+        spark.fields(frame, id="ad", text=("title", "body")).collect()
+    assert said in str(ended.value)
+    assert "neardup.text" not in str(ended.value)
+
+
+def test_a_document_without_a_text_is_in_no_pair(session: SparkSession) -> None:
+    """As one without words."""
+    rows = [("1", None), ("2", None), ("3", "a b c d"), ("4", "a b c d")]
+    frame = session.createDataFrame(rows, "id string, text string")
+    assert [(row.id, row.other_id) for row in spark.pairs(frame).collect()] == [("3", "4")]
+
+
+ROWS = [(0.5, True, {"a": "b"}, 7, Decimal(7), ["a", "b"], "x")]
+KINDS = (
+    "double double, boolean boolean, struct struct<a: string>, long long, decimal decimal(9,0),"
+    " array array<string>, text string"
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"id": "double"}, "the id in 'double' is of the type double, not text or a whole number;"
+         ' name the right column with `id`, or make one of it: df.withColumn("double",'
+         ' df["double"].cast("long"))'),
+        ({"id": "decimal"}, "the id in 'decimal' is of the type decimal, not text or a whole"),
+        ({"id": "boolean"}, "the id in 'boolean' is of the type boolean, not text or a whole"),
+        ({"id": "struct"}, "the id in 'struct' is of the type struct, not text or a whole number"),
+        ({"id": "long", "text": "long"}, "the text in 'long' is of the type long, not text; name"
+         ' the right column with `text`, or make one of it: df.withColumn("long",'
+         ' df["long"].cast("string"))'),
+        ({"id": "long", "text": ("text", "array")}, "the text in 'array' is of the type array,"),
+    ],
+)  # fmt: skip
+def test_ids_are_texts_or_whole_numbers(
+    session: SparkSession, arguments: dict[str, Any], said: str
+) -> None:
+    """And texts are texts: the type of the column is refused on the driver."""
+    frame = session.createDataFrame(ROWS, KINDS)
+    for function in (spark.pairs, spark.candidates, spark.fields):
+        with pytest.raises(nd.ArgumentError) as refused:
+            function(frame, **arguments)
+        assert said in str(refused.value)
 
 
 def test_ids_that_differ_at_each_reading_are_told() -> None:
