@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
+from neardup_solr.errors import RecordError
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import DataFrame, SparkSession, chosen, require_session
-from neardup_solr.spark.local import mapped
+from neardup_solr.spark.local import grouped, mapped
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -23,13 +25,16 @@ MOST_ERRORS = 100  # of a task, that are told
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What was written to a collection: `read` = `indexed` + `failed`.
+    """What was written to a collection: `read` = `indexed` + `repeated` + `failed`.
 
-    `errors` says why the first records of each task failed: its id, and the reason.
+    `indexed` counts documents, `repeated` further records of their ids, in any task: of each id
+    any record may be the one that is there now. `errors` says why the first records of each task
+    failed: its id, and the reason.
     """
 
     read: int
     indexed: int
+    repeated: int
     failed: int
     errors: tuple[tuple[str, str], ...]
 
@@ -87,10 +92,14 @@ def write(
     It keeps what `index` promises: a task ends when a search finds each of its documents, or they
     have failed; a Solr that is away is waited for, at most `patience` seconds each time. A task
     that Spark repeats sends its documents again, which replace themselves. If an id comes again,
-    any of its records may be the one that stays. A longer text than `max_doc_bytes` fails.
+    any of its records may be the one that stays, and the others are counted as `repeated`; the
+    ids' hashes (8 bytes each) are shuffled to count them. A longer text than `max_doc_bytes` fails.
 
     Raises ArgumentError if a column is missing; whatever `index` raises ends the job.
     """
+    import orjson
+
+    from neardup_solr.spark.work import counts
     from neardup_solr.verbs.connect import connect
 
     require_possible(settings)
@@ -110,13 +119,19 @@ def write(
         batch=batch,
         patience=patience,
     )
-    schema = "read long, indexed long, failed long, ids array<string>, reasons array<string>"
-    told = mapped(documents, writing.indexed, schema).collect()
+    done = mapped(documents, writing.indexed, "bucket int, blob binary")
+    # Spark counts the arguments of a function.
+    counted = grouped(done, "bucket", lambda table: counts(table), "indexed long, told binary")
+    rows = counted.collect()
+    told = [orjson.loads(row.told) for row in rows if row.told is not None]
+    read, failed = (sum(one[name] for one in told) for name in ("read", "failed"))
+    indexed = sum(row.indexed for row in rows)
     return Written(
-        read=sum(row.read for row in told),
-        indexed=sum(row.indexed for row in told),
-        failed=sum(row.failed for row in told),
-        errors=tuple(pair for row in told for pair in zip(row.ids, row.reasons, strict=True)),
+        read=read,
+        indexed=indexed,
+        repeated=read - indexed - failed,
+        failed=failed,
+        errors=tuple((id, reason) for one in told for id, reason in one["errors"]),
     )
 
 
@@ -167,23 +182,28 @@ class _Writing:
     patience: float
 
     def indexed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Index all batches of a partition; one row says what became of them."""
-        import pyarrow as pa
-
-        from neardup_solr.spark.work import records
+        """Index all batches of a partition; the first row says what became of them."""
+        from neardup_solr.spark.work import records, told
         from neardup_solr.verbs.connect import connect
         from neardup_solr.verbs.index import index
 
         target = connect(self.address, self.collection)
         unusable = Failures(_untold)
+        sent: Counter[str] = Counter()
 
         def usable() -> Iterator[Document]:
             """The documents that can be used: a partition may have no other, and is no mistake."""
             for found in (one for batch in batches for one in records(batch, self.reading)):
                 if isinstance(found, Document):
+                    sent[found.id] += 1
                     yield found
                 else:
                     unusable.add(found)
+
+        def refuse(error: RecordError) -> None:
+            """What Solr has refused may not be there, whatever it has of that id."""
+            if error.id is not None:
+                sent[error.id] = 0
 
         done = index(
             usable(),
@@ -195,22 +215,17 @@ class _Writing:
             max_doc_bytes=self.reading.max_doc_bytes,
             batch=self.batch,
             patience=self.patience,
-            on_error=_untold,
+            on_error=refuse,
         )
         errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]
-        told = errors[:MOST_ERRORS]
-        row = {
-            "read": [done.read + unusable.count],
-            "indexed": [done.indexed + done.repeated],
-            "failed": [done.failed + unusable.count],
-            "ids": [[id for id, _ in told]],
-            "reasons": [[reason for _, reason in told]],
-        }
-        kinds = pa.schema([
-            ("read", pa.int64()), ("indexed", pa.int64()), ("failed", pa.int64()),
-            ("ids", pa.list_(pa.string())), ("reasons", pa.list_(pa.string())),
-        ])  # fmt: skip
-        yield pa.RecordBatch.from_pydict(row, schema=kinds)
+        yield told(
+            {
+                "read": done.read + unusable.count,
+                "failed": done.failed + unusable.count,
+                "errors": errors[:MOST_ERRORS],
+            },
+            (id for id, count in sent.items() if count),
+        )
 
 
 def _untold(_: object) -> None:

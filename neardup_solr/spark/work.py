@@ -6,11 +6,13 @@ documents are compared once more than needed, and told apart by their ids in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import mmh3
 import numpy as np
+import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -27,6 +29,7 @@ from neardup_solr.sources.columns import Columns, from_row
 from neardup_solr.sources.record import Record
 
 IN_BLOB = 1 << 20  # pairs, 24 MB
+TOLD = -1  # the bucket of what tasks tell
 
 Hashes = NDArray[np.uint64]
 Places = NDArray[np.int64]
@@ -218,6 +221,22 @@ def records(batch: pa.RecordBatch, reading: Reading) -> Iterator[Record]:
         yield from_row("the DataFrame", row, asked, reading)
 
 
+def told(summary: Mapping[str, Any], ids: Iterable[str]) -> pa.RecordBatch:
+    """What a task tells, as JSON, and in buckets the hashes of the ids that it has indexed."""
+    hashes = np.fromiter((mmh3.hash64(id, signed=False)[0] for id in ids), dtype=np.uint64)
+    summed = np.frombuffer(orjson.dumps(summary), dtype=np.uint8)
+    return _blobs("bucket", [(TOLD, summed), *_by(hashes >> np.uint64(58), hashes)])
+
+
+def counts(table: pa.Table) -> pa.Table:
+    """The number of distinct hashes in a bucket; what tasks tell stays as it is."""
+    if table.column("bucket")[0].as_py() == TOLD:
+        none = pa.array([0] * len(table), pa.int64())
+        return pa.table({"indexed": none, "told": table.column("blob")})
+    count = len(np.unique(_matrix(table, 1)))
+    return pa.table({"indexed": [count], "told": pa.array([None], pa.binary())})
+
+
 def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
     """The pairs in blobs as blocks of a `size`, and the documents (block, h) that each needs.
 
@@ -341,7 +360,7 @@ def _one_by_one(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     return (batch.slice(at, 1) for batch in batches for at in range(len(batch)))
 
 
-def _blobs(name: str, rows: list[tuple[int, Hashes]]) -> pa.RecordBatch:
+def _blobs(name: str, rows: list[tuple[int, NDArray[Any]]]) -> pa.RecordBatch:
     numbers = pa.array([number for number, _ in rows], pa.int32())
     blobs = pa.array([np.ascontiguousarray(part).tobytes() for _, part in rows], pa.binary())
     return pa.RecordBatch.from_arrays([numbers, blobs], [name, "blob"])

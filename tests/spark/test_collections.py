@@ -62,6 +62,26 @@ def test_what_cannot_be_indexed_is_told(session: SparkSession, cloud: str) -> No
     assert solr.count(["price_i:5"]) == 1
 
 
+@pytest.mark.parametrize("parts", [1, 3])
+def test_records_of_one_id_are_counted(session: SparkSession, cloud: str, parts: int) -> None:
+    """As one document and its repetitions, whether they are in one task or in several."""
+    name = f"repeating{parts}"
+    solr = nd.connect(cloud, name)
+    nd.init(solr)
+    rows = [(str(n % 70), f"a b c {n}", "5") for n in range(100)]
+    frame = session.createDataFrame(rows, "id string, text string, price_i string")
+    written = spark.write(frame.repartition(parts), cloud, name)
+    assert (written.read, written.indexed, written.repeated, written.failed) == (100, 70, 30, 0)
+    assert solr.count() == 70
+    nd.delete(solr, query="*:*")
+    more: list[tuple[str, str | None, str]] = [("1", "x", "none"), ("2", None, "5")]
+    refused = session.createDataFrame([*rows, *more], frame.schema).coalesce(parts)
+    written = spark.write(refused, cloud, name, keep="price_i")
+    assert (written.read, written.failed) == (102, 2)
+    assert written.indexed == solr.count()  # in one batch the record that Solr refuses is the last
+    assert written.repeated == 100 - written.indexed
+
+
 def test_a_partition_may_have_nothing_to_index(session: SparkSession, cloud: str) -> None:
     """The job goes on: a task whose records all fail is no wrong source."""
     solr = nd.connect(cloud, "parted")
