@@ -134,6 +134,10 @@ class CheckedSession(requests.Session):
 
         return self._lasting(send)
 
+    def rely(self) -> None:
+        """Take it that the collection is there, as somebody else has reached it: it may be away."""
+        self.reached = self.outages.has_served = True
+
     def once(
         self, method: str, url: str, *, as_is: bool = False, **kwargs: Any
     ) -> requests.Response:

@@ -90,7 +90,8 @@ def write(
     """Index a DataFrame into a collection, each partition by the task that has it.
 
     It keeps what `index` promises: a task ends when a search finds each of its documents, or they
-    have failed; a Solr that is away is waited for, at most `patience` seconds each time. A task
+    have failed; a Solr that is away is waited for, at most `patience` seconds each time, also if a
+    task begins then; only this call itself needs one that is there. A task
     that Spark repeats sends its documents again, which replace themselves. If an id comes again,
     any of its records may be the one that stays, and the others are counted as `repeated`; the
     ids' hashes (8 bytes each) are shuffled to count them. A longer text than `max_doc_bytes` fails.
@@ -184,10 +185,10 @@ class _Writing:
     def indexed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Index all batches of a partition; the first row says what became of them."""
         from neardup_solr.spark.work import records, told
-        from neardup_solr.verbs.connect import connect
+        from neardup_solr.verbs.connect import connect_again
         from neardup_solr.verbs.index import index
 
-        target = connect(self.address, self.collection)
+        target = connect_again(self.address, self.collection, patience=self.patience)
         unusable = Failures(_untold)
         sent: Counter[str] = Counter()
 

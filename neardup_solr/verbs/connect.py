@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
 from neardup_solr.arguments import checked
-from neardup_solr.errors import ArgumentError, ServerError
+from neardup_solr.errors import ArgumentError, ServerError, SolrUnreachable
 from neardup_solr.solr.access import Access, Connection, from_environment
 from neardup_solr.solr.collection import Collection, open_collection, require_name
+from neardup_solr.solr.outage import PROBE_PAUSE
 from neardup_solr.solr.zookeeper import is_zookeeper, nodes_at
 
 ADDRESS = "NEARDUP_SOLR_URL"
@@ -68,12 +70,7 @@ def connect(
         access = Access(ca=ca, headers=usual.headers if headers is None else headers, proxy=proxy,
                         plain_http=plain_http)  # fmt: skip
         nodes = nodes_at(str(address)) if is_zookeeper(address) else []
-        found = open_collection(nodes[0] if nodes else address, collection or NAME, access=access)
-        found.session.nodes.learn(nodes)
-        if nodes:
-            found.session.nodes.known_as = str(address).rstrip("/")
-        if collection is not None:
-            require_named(found, collection)
+        found = _opened(address, collection, access, nodes)
         return _named(found)
     name = NAME if collection is None else collection
     from neardup_solr import embedded
@@ -92,6 +89,44 @@ def connect(
         if not admin.exists(target):
             admin.create(target, configset=solr_config() / "conf")
     return _named(target)
+
+
+def connect_again(address: str, collection: str, *, patience: float) -> Collection:
+    """A collection that another process has just reached: what is away now will come back.
+
+    It is waited for, at most `patience` seconds, and by ZooKeeper as long again.
+
+    Raises SolrUnreachable, or another SolrError, if it does not come back.
+    """
+    nodes = _in_time(lambda: nodes_at(address), patience) if is_zookeeper(address) else []
+    found = _opened(address, collection, from_environment(), nodes)
+    found.session.rely()
+    with found.session.outages.waited_for(patience):
+        return _named(found)
+
+
+def _in_time(asked: Callable[[], list[str]], patience: float) -> list[str]:
+    began = time.monotonic()
+    while True:
+        try:
+            return asked()
+        except SolrUnreachable:
+            if time.monotonic() - began >= patience:
+                raise
+        time.sleep(PROBE_PAUSE)
+
+
+def _opened(
+    address: str | Connection, collection: str | None, access: Access, nodes: list[str]
+) -> Collection:
+    """A collection at an address, or at the nodes that its ZooKeeper has told; nothing is asked."""
+    found = open_collection(nodes[0] if nodes else address, collection or NAME, access=access)
+    found.session.nodes.learn(nodes)
+    if nodes:
+        found.session.nodes.known_as = str(address).rstrip("/")
+    if collection is not None:
+        require_named(found, collection)
+    return found
 
 
 def _revive(url: str, heap: str | None, *, is_cloud: bool) -> None:

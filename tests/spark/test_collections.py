@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,11 @@ from pyspark.sql import SparkSession
 
 import neardup_solr as nd
 from neardup_solr import spark
+from neardup_solr.embedded import cloud as embedded_cloud
+from neardup_solr.embedded.layout import Layout
 from neardup_solr.spark.local import mapped
+from tests.solr.cloud import nodes, with_jars
+from tests.solr.test_zookeeper import zookeeper
 from tests.spark.test_near import drawn
 
 SHARDS = (1, 2, 4)
@@ -80,6 +86,44 @@ def test_records_of_one_id_are_counted(session: SparkSession, cloud: str, parts:
     assert (written.read, written.failed) == (102, 2)
     assert written.indexed == solr.count()  # in one batch the record that Solr refuses is the last
     assert written.repeated == 100 - written.indexed
+
+
+@pytest.mark.parametrize("by_zookeeper", [False, True])
+def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
+    session: SparkSession, home: Path, tmp_path: Path, by_zookeeper: bool
+) -> None:
+    """It is killed after the driver has asked it, and comes back while the tasks wait."""
+    place = Layout(home=with_jars(home, tmp_path))
+    begun, away = tmp_path / "begun", tmp_path / "away"
+    paths = str(begun), str(away)
+
+    def late(batches: Any) -> Any:
+        """The same rows, once Solr is away."""
+        open(paths[0], "w").close()
+        while not os.path.exists(paths[1]):
+            time.sleep(0.05)
+        yield from batches
+
+    def restart() -> None:
+        while not begun.exists():
+            time.sleep(0.05)
+        embedded_cloud.stopped(place, 1, timeout=0)
+        away.touch()
+        time.sleep(10)
+        embedded_cloud.started(place, 1, "512m", None, print)
+
+    rows = [(str(n), f"number {n} of the lamps") for n in range(20)]
+    frame = session.createDataFrame(rows, "id string, text string").coalesce(1)
+    with nodes(place.home) as server, ThreadPoolExecutor(1) as pool:
+        solr = nd.connect(server.url, "back")
+        nd.init(solr)
+        address = zookeeper(server) if by_zookeeper else server.url
+        slow = mapped(frame, late, "id string, text string").repartition(2)
+        restarted = pool.submit(restart)
+        written = spark.write(slow, address, "back", patience=120)
+        restarted.result()
+        assert (written.read, written.indexed) == (20, 20)
+        assert solr.count() == 20
 
 
 def test_a_partition_may_have_nothing_to_index(session: SparkSession, cloud: str) -> None:
