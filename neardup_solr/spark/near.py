@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.candidates import CAP
@@ -13,6 +13,9 @@ from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import DataFrame, chosen, require_columns, require_frame
 from neardup_solr.spark.local import cogrouped, grouped, mapped
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 ALIGNED = "aligned"
 _PAIRS = "id string, other_id string, similarity double, distance int, shared int"
@@ -71,22 +74,32 @@ def candidates(
     it is counted).
 
     Raises ArgumentError if a column is missing or an argument is impossible. A document without an
-    id ends the job; Spark raises what is wrong as an error of its own.
+    id, and one in a pair whose id comes more than once or differs at each reading, ends the job;
+    Spark raises what is wrong as an error of its own.
     """
     _require_possible(cap, documents)
     hashed = _hashed(frame, id, text)
 
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.work import unpacked
+    from neardup_solr.spark.work import gone, repeated, unpacked
 
     found = _band_pairs(hashed, settings_of(settings), cap, documents)
     pairs = mapped(found, unpacked, "a long, b long, shared int")
-    named = hashed.select("h", "id")
-    found = pairs.join(_side(named, "a"), "a").join(_side(named, "b"), "b")
-    sides = f.least("a_id", "b_id").alias("id"), f.greatest("a_id", "b_id").alias("other_id")
-    # Two ids may have one hash, and then meet twice.
-    return found.where(f.col("a_id") != f.col("b_id")).select(*sides, "shared").distinct()
+    for side in ("a", "b"):
+        named = hashed.select(f.col("h").alias(side), f.col("id").alias(f"{side}_id"))
+        there = f.coalesce(f"{side}_id", _raised(f.lit(str(gone()))))
+        pairs = pairs.join(named, side, "left").withColumn(f"{side}_id", there)
+    # A pair of hashes meets two ids once, unless one of them is there several times.
+    met = pairs.groupBy("a", "b", "a_id", "b_id", "shared").count()
+    before, _, after = str(repeated(id, "{}")).partition("{}")
+    ids = f.least("a_id", "b_id"), f.greatest("a_id", "b_id")
+    either = f.concat_ws("' or '", f.array_distinct(f.array(*ids)))
+    told = _raised(f.concat(f.lit(before), either, f.lit(after)))
+    is_new = (f.col("a") != f.col("b")) | (f.col("a_id") < f.col("b_id"))
+    # In the filter, which is asked whatever columns are wanted.
+    met = met.where(f.when(f.col("count") > 1, told.cast("boolean")).otherwise(is_new))
+    return met.select(ids[0].alias("id"), ids[1].alias("other_id"), "shared")
 
 
 @checked
@@ -111,8 +124,8 @@ def pairs(
 
     Raises ArgumentError if a column is missing, or an argument is impossible: the measure "aligned"
     needs words counted over all documents, which this does not do. A document without an id, and
-    one with a pair whose id comes more than once, ends the job; Spark raises what is wrong as an
-    error of its own.
+    one in a pair whose id comes more than once or differs at each reading, ends the job; Spark
+    raises what is wrong as an error of its own.
     """
     from neardup_solr.spark.work import Verification
 
@@ -121,7 +134,7 @@ def pairs(
     measure_of(measure, limits)
     _require_possible(cap, documents)
     made = settings_of(settings)
-    verification = Verification(measure=measure, limits=limits, settings=made)
+    verification = Verification(id=id, measure=measure, limits=limits, settings=made)
     hashed = _hashed(frame, id, text)
     blocks, wanted = _blocks(_band_pairs(hashed, made, cap, documents), _block(hashed))
     involved = hashed.join(wanted.select("h").distinct(), "h", "left_semi")
@@ -276,13 +289,14 @@ def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
 
     from pyspark.sql import functions as f
 
-    none = f.raise_error(f.lit(NO_ID.format(id))).cast("string")
+    none = _raised(f.lit(NO_ID.format(id)))
     named = f.when(f.col("id") != "", f.col("id")).otherwise(none).alias("id")
     with_ids = found.select(named, "text")
     return with_ids.select(f.xxhash64("id").alias("h"), "id", "text")
 
 
-def _side(frame: DataFrame, name: str) -> DataFrame:
-    """The columns of one side of pairs, whose names begin with it; `h` becomes that name."""
-    renamed = {column: f"{name}_{column}" for column in frame.columns if column != "h"}
-    return frame.withColumnsRenamed({"h": name, **renamed})
+def _raised(reason: Column) -> Column:
+    """An id that ends the job, for a reason."""
+    from pyspark.sql import functions as f
+
+    return f.raise_error(reason).cast("string")

@@ -6,6 +6,7 @@ documents are compared once more than needed, and told apart by their ids in the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -37,6 +38,18 @@ _NEAR = pa.schema([
     ("id", pa.string()), ("other_id", pa.string()), ("similarity", pa.float64()),
     ("distance", pa.int32()), ("shared", pa.int32()),
 ])  # fmt: skip
+
+
+def gone() -> SourceError:
+    """The error for documents that are not found again."""
+    reason = "a document is no longer there, or its id differs at each reading"
+    return SourceError("the DataFrame", reason, "df.cache() keeps what is made anew each time")
+
+
+def repeated(column: str, id: str) -> SourceError:
+    """The error for an id that comes more than once."""
+    step = f'df.dropDuplicates(["{column}"]).cache() keeps one record each'
+    return SourceError("the DataFrame", f"some ids come more than once, among them '{id}'", step)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,8 +142,9 @@ class Blocking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """Compares pairs by a measure, within limits."""
+    """Compares pairs by a measure, within limits; `id` is the column with the ids."""
 
+    id: str
     measure: str
     limits: Limits
     settings: Settings
@@ -159,8 +173,7 @@ class Verification:
         hashes = texts.column("h").to_numpy()
         ids, forms = texts.column("id").to_pylist(), texts.column("form").to_pylist()
         if len(set(ids)) < len(ids):
-            reason = "some ids come more than once"
-            raise SourceError("the DataFrame", reason, 'df.dropDuplicates(["id"]) keeps one each')
+            raise repeated(self.id, Counter(ids).most_common(1)[0][0])
         ends, bands = _pairs(pairs)
         numbers, places = _found(hashes, ends[:, 0], ends[:, 1])
         shared = bands[places].tolist()
@@ -267,8 +280,7 @@ def _found(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places
         for one, begin in zip((first, second), begins, strict=True)
     ]
     if not all(one.all() for one in counts):
-        reason = "a document is no longer there, or its id differs at each reading"
-        raise SourceError("the DataFrame", reason, "df.cache() keeps what is made anew each time")
+        raise gone()
     numbers = np.stack(begins, axis=1).astype(np.uint32)
     if (counts[0] == 1).all() and (counts[1] == 1).all():
         return numbers, np.arange(len(first))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+import uuid
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from neardup_solr.measures import Limits
 from neardup_solr.minhash import encode
 from neardup_solr.records import natural
 from neardup_solr.spark import near, work
+from neardup_solr.spark.local import mapped
 from tests.copies import edited_copies
 
 PAIRS = ("id", "other_id", "similarity", "distance", "shared")
@@ -112,7 +115,9 @@ def test_two_ids_of_one_hash_are_told_apart() -> None:
         "form": ["a b c d e f", "q r s t u v", "a b c d e f"],
     })  # fmt: skip
     pairs = blob([(5, 9, 42)])
-    verification = work.Verification(measure="words", limits=Limits(), settings=nd.Settings())
+    verification = work.Verification(
+        id="id", measure="words", limits=Limits(), settings=nd.Settings()
+    )
     found = verification.near(texts, pairs).to_pylist()
     assert [(one["id"], one["other_id"], one["shared"]) for one in found] == [("1", "3", 42)]
 
@@ -204,9 +209,42 @@ def test_fields_are_what_index_sends(
 def test_an_id_that_comes_again_is_told(session: SparkSession) -> None:
     """Which of its texts would count depends on the partitions, so none does."""
     texts = [("1", "a b c d"), ("1", "e f g h"), ("2", "a b c d")]
+    twice = session.createDataFrame(texts, "ad string, text string")
+    step = r'df.dropDuplicates\(\["ad"\]\).cache\(\) keeps one record each'
+    with pytest.raises(PythonException, match=f"more than once, among them '1'; {step}"):
+        spark.pairs(twice, id="ad").collect()
+    with pytest.raises(
+        SparkRuntimeException, match=f"more than once, among them '1' or '2'; {step}"
+    ):
+        spark.candidates(twice, id="ad").collect()
+
+
+def test_two_equal_records_of_one_id_are_told(session: SparkSession) -> None:
+    """Although they are in no pair but that of each other."""
+    texts = [("1", "a b c d"), ("1", "a b c d"), ("2", "e f g h")]
     twice = session.createDataFrame(texts, "id string, text string")
     with pytest.raises(PythonException, match="some ids come more than once"):
         spark.pairs(twice).collect()
+    with pytest.raises(SparkRuntimeException, match="some ids come more than once"):
+        spark.candidates(twice).count()
+
+
+def test_ids_made_anew_at_each_reading_are_told(session: SparkSession) -> None:
+    """No pair of them could be found again; a cache keeps them."""
+
+    def named(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            ids = [uuid.uuid4().hex for _ in range(len(batch))]
+            yield pa.RecordBatch.from_pydict({"id": ids, "text": ["a b c d"] * len(ids)})
+
+    made = mapped(session.range(20), named, "id string, text string")
+    said = r"its id differs at each reading; df\.cache\(\) keeps"
+    with pytest.raises(PythonException, match=said):
+        spark.pairs(made).collect()
+    with pytest.raises(SparkRuntimeException, match=said):
+        spark.candidates(made).collect()
+    kept = made.cache()
+    assert spark.candidates(kept).count() == spark.pairs(kept).count() == 190
 
 
 @pytest.mark.parametrize("none", [None, ""])
@@ -284,7 +322,9 @@ def test_ids_that_differ_at_each_reading_are_told() -> None:
     """A pair whose documents cannot be found is no pair that is not there."""
     texts = pa.table({"h": [5], "id": ["1"], "form": ["a b c"]})
     pairs = blob([(5, 9, 42)])
-    verification = work.Verification(measure="words", limits=Limits(), settings=nd.Settings())
+    verification = work.Verification(
+        id="id", measure="words", limits=Limits(), settings=nd.Settings()
+    )
     with pytest.raises(nd.SourceError, match="its id differs at each reading"):
         verification.near(texts, pairs)
 
