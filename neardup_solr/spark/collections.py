@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
-from neardup_solr.errors import RecordError
+from neardup_solr.errors import RecordError, SolrUnreachable
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
@@ -19,6 +19,8 @@ from neardup_solr.spark.local import grouped, mapped
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+    from neardup_solr.solr.collection import Collection
 
 MOST_ERRORS = 100  # of a task, that are told
 
@@ -55,16 +57,13 @@ def read(
 
     Raises SolrError if Solr does not answer, SchemaError if a field is missing.
     """
-    from neardup_solr.verbs.connect import connect
-
     names = listed(fields)
     is_possible = bool(names) and len(set(names)) == len(names)
     require(
         is_possible, "`fields` has to name fields, each once", 'give fields=("id", "signature")'
     )
-    _require_address(address)
     require_session(session)
-    target = connect(address, collection)
+    target = _connected(address, collection)
     target.require_fields(names)
     shards = target.shard_names()
     schema = ", ".join(f"`{name}` string" for name in names)
@@ -101,16 +100,14 @@ def write(
     import orjson
 
     from neardup_solr.spark.work import counts
-    from neardup_solr.verbs.connect import connect
 
     require_possible(settings)
-    _require_address(address)
     require_positive(batch=batch)
     require(patience >= 0, f"`patience` cannot be {patience:g}", "give 0 or more")
     most = as_bytes(max_doc_bytes, "max_doc_bytes")
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)
-    target = connect(address, collection)
+    target = _connected(address, collection)
     target.settled(settings)  # refuses other settings before the executors begin
     writing = _Writing(
         address=address,
@@ -136,9 +133,17 @@ def write(
     )
 
 
-def _require_address(address: str) -> None:
-    example = "give one such as http://host:8983/solr"  # no executor has an embedded Solr
+def _connected(address: str, collection: str) -> Collection:
+    """The collection, which the driver can reach; no executor has an embedded Solr."""
+    from neardup_solr.verbs.connect import connect
+
+    example = "give one such as http://host:8983/solr"
     require(bool(address.strip()), "`address` cannot be empty", example)
+    try:
+        return connect(address, collection)
+    except SolrUnreachable as error:
+        step = "check the address, and that this machine and the executors reach Solr there"
+        raise SolrUnreachable(error.url, error.reason, step) from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

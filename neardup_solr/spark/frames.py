@@ -21,6 +21,7 @@ else:  # what is checked below; the types of pyspark are only known if it is ins
     DataFrame = SparkSession = Any
 
 INSTALL = 'pip install "neardup-solr[spark]"'
+ENDS = ("id", "other_id")  # the columns of pairs
 READERS = {".parquet": "parquet", ".json": "json", ".jsonl": "json", ".txt": "text"}
 
 
@@ -98,28 +99,47 @@ def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
     return frame.select(ids.alias("id"), joined.cast("string").alias("text"), *others)
 
 
+def require_ends(near: DataFrame) -> None:
+    """Refuse pairs that lack a column with ids, or have something else in it."""
+    for name in ENDS:
+        there = ", ".join(near.columns)
+        reason = f"`near` has no column {name!r}; those there are: {there}"
+        require(
+            name in near.columns, reason, "give what spark.pairs gives, or columns of its names"
+        )
+        _require_ids(near, name, "give what spark.pairs gives")
+
+
 def _require_types(frame: DataFrame, reading: Reading) -> None:
     """Refuse ids that are neither texts nor whole numbers, and texts that are none."""
+    from pyspark.sql.types import CharType, StringType, VarcharType
+
+    _require_ids(frame, reading.id, "name the right column with `id`")
+    for name in reading.text:
+        kind = _kind(frame, name)
+        reason = f"the text in {name!r} is of the type {kind.typeName()}, not text"
+        step = f"name the right column with `text`, or {_cast(name, 'string')}"
+        require(isinstance(kind, StringType | CharType | VarcharType), reason, step)
+
+
+def _require_ids(frame: DataFrame, name: str, step: str) -> None:
     from pyspark.sql.types import CharType, IntegralType, NumericType, StringType, VarcharType
 
-    texts = StringType | CharType | VarcharType
-    kinds = {field.name: field.dataType for field in frame.schema.fields}
-    own = kinds[reading.id]
-    if not isinstance(own, texts | IntegralType):
-        to = "long" if isinstance(own, NumericType) else "string"
-        reason = f"the id in {reading.id!r} is of the type {own.typeName()}, not text or a whole"
-        raise ArgumentError(f"{reason} number", _cast("id", reading.id, f'.cast("{to}")'))
-    for name in reading.text:
-        if not isinstance(kinds[name], texts):
-            kind = kinds[name].typeName()
-            reason = f"the text in {name!r} is of the type {kind}, not text"
-            raise ArgumentError(reason, _cast("text", name, '.cast("string")'))
+    kind = _kind(frame, name)
+    reason = f"the id in {name!r} is of the type {kind.typeName()}, not text or a whole number"
+    cast = _cast(name, "long" if isinstance(kind, NumericType) else "string")
+    is_id = isinstance(kind, StringType | CharType | VarcharType | IntegralType)
+    require(is_id, reason, f"{step}, or {cast}")
 
 
-def _cast(argument: str, name: str, cast: str) -> str:
-    own = f'"`{name}`"' if "." in name else f'"{name}"'
-    made = f'df.withColumn("{name}", df[{own}]{cast})'
-    return f"name the right column with `{argument}`, or make one of it: {made}"
+def _kind(frame: DataFrame, name: str) -> Any:
+    """The type of a column, whose name may have dots."""
+    return next(field.dataType for field in frame.schema.fields if field.name == name)
+
+
+def _cast(name: str, kind: str) -> str:
+    own = f"`{name}`" if "." in name else name
+    return f'make one of it: df.withColumn("{name}", df["{own}"].cast("{kind}"))'
 
 
 def column(name: str) -> Column:

@@ -11,7 +11,7 @@ from neardup_solr.choices import MeasureName
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading
-from neardup_solr.spark.frames import DataFrame, chosen, require_columns, require_frame
+from neardup_solr.spark.frames import ENDS, DataFrame, chosen, require_ends, require_frame
 from neardup_solr.spark.local import cogrouped, grouped, mapped
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ NO_ID = (
     "a document has no id: {!r} is null or empty; name the right column with `id`, or leave such"
     " documents out"
 )
+NO_END = "a pair has no id: {!r} is null or empty; leave such pairs out"
 ROUNDS = 100  # of linking; a chain of 2**n documents takes about n
 
 
@@ -152,21 +153,23 @@ def pairs(
 def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
     """The documents that pairs connect: `id`, and `cluster`, its first id in natural order.
 
-    `near` has the columns `id` and `other_id`. Pairs are linked by "single" linkage: at most
-    `on_driver` of them by the driver, at 16 bytes a pair, and more by the executors, in rounds in
-    which every document learns the smallest one that it is connected with (alternating stars:
-    Kiveris et al., "Connected Components in MapReduce and Beyond", 2014).
+    `near` has the columns `id` and `other_id`, texts or whole numbers. Pairs are linked by "single"
+    linkage: at most `on_driver` of them by the driver, at 16 bytes a pair, and more by the
+    executors, in rounds in which every document learns the smallest one that it is connected with
+    (alternating stars: Kiveris et al., "Connected Components in MapReduce and Beyond", 2014).
 
-    Raises ArgumentError if a column is missing.
+    Raises ArgumentError if a column is missing, or is of another type; an id that is missing ends
+    the job.
     """
     require(on_driver >= 0, f"`on_driver` cannot be {on_driver}", "give 0 or more")
     require_frame("near", near)
-    require_columns(near, near=["id", "other_id"])
+    require_ends(near)
 
     from pyspark.sql import functions as f
 
     from neardup_solr.spark.work import labelled
 
+    near = near.select(*(_required(name, NO_END.format(name)) for name in ENDS))
     hashed = near.select(f.xxhash64("id").alias("u"), f.xxhash64("other_id").alias("v"))
     edges = hashed.distinct().cache()
     linked = (_linked_at_once if edges.count() <= on_driver else _linked)(edges)
@@ -289,10 +292,16 @@ def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
 
     from pyspark.sql import functions as f
 
-    none = _raised(f.lit(NO_ID.format(id)))
-    named = f.when(f.col("id") != "", f.col("id")).otherwise(none).alias("id")
-    with_ids = found.select(named, "text")
+    with_ids = found.select(_required("id", NO_ID.format(id)), "text")
     return with_ids.select(f.xxhash64("id").alias("h"), "id", "text")
+
+
+def _required(name: str, reason: str) -> Column:
+    """A column of ids, as texts; one that is null or empty ends the job, for a reason."""
+    from pyspark.sql import functions as f
+
+    id = f.col(name).cast("string")
+    return f.when(id != "", id).otherwise(_raised(f.lit(reason))).alias(name)
 
 
 def _raised(reason: Column) -> Column:

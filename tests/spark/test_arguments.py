@@ -159,6 +159,8 @@ def test_what_is_no_dataframe_of_spark(given: Any, step: str) -> None:
          " 4G"),
         ({"max_doc_bytes": 0}, "`max_doc_bytes` cannot be 0; give 1 or more"),
         ({"address": ""}, "`address` cannot be empty; give one such as http://host:8983/solr"),
+        ({"keep": "town"}, "the DataFrame has no column 'town'; those there are: id, text, city;"
+         " name the right one with `keep`"),
         ({"keep": "content"}, "`frame`: the column 'content' cannot be kept: the collection has a"
          " field of that name; rename the column in the source, or leave it out of `keep`"),
     ],

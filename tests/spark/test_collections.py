@@ -153,8 +153,15 @@ def test_a_wrong_place_is_told_before_the_executors_begin(
         spark.write(frame, cloud, "settled", settings={"shingle_size": 7})
     with pytest.raises(nd.SchemaError):
         spark.read(session, cloud, "settled", fields="colour")
-    with pytest.raises(nd.SolrUnreachable):
-        spark.read(session, "http://127.0.0.1:9/solr", "x")
+    nowhere = "http://127.0.0.1:9/solr"
+    for call in (
+        lambda: spark.read(session, nowhere, "x"),
+        lambda: spark.write(frame, nowhere, "x"),
+    ):
+        with pytest.raises(
+            nd.SolrUnreachable, match=r"connection refused.*; check the address, and"
+        ):
+            call()
 
 
 def test_an_executor_that_dies_costs_nothing(session: SparkSession, tmp_path: Path) -> None:

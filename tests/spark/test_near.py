@@ -160,6 +160,30 @@ def test_rounds_may_be_kept_in_a_folder(session: SparkSession, tmp_path: Path) -
     assert any(path.is_file() for path in tmp_path.rglob("rdd-*/*"))
 
 
+def test_whole_numbers_are_ids_of_clusters(session: SparkSession) -> None:
+    """As texts, in natural order."""
+    near_ones = session.createDataFrame([(10, 9), (9, 100)], "id long, other_id int")
+    for on_driver in (near.ON_DRIVER, 0):
+        found = spark.clusters(near_ones, on_driver=on_driver)
+        assert {row.id: row.cluster for row in found.collect()} == {"9": "9", "10": "9", "100": "9"}
+
+
+def test_what_is_no_pair_is_told(session: SparkSession) -> None:
+    """Another DataFrame, other types, and a pair without an id."""
+    frame = session.createDataFrame([("1", 0.5)], "id string, other_id double")
+    with pytest.raises(nd.ArgumentError, match=r"the id in 'other_id' is of the type double, not"):
+        spark.clusters(frame)
+    with pytest.raises(
+        nd.ArgumentError, match=r"`near` has no column 'other_id'.*; give what spark"
+    ):
+        spark.clusters(frame.select("id"))
+    lacking = session.createDataFrame([("1", "2"), ("3", None)], "id string, other_id string")
+    with pytest.raises(
+        SparkRuntimeException, match="a pair has no id: 'other_id' is null or empty"
+    ):
+        spark.clusters(lacking)
+
+
 def test_no_pair_makes_no_cluster(session: SparkSession) -> None:
     """An empty DataFrame gives an empty one, and so do documents that are alone."""
     nothing = session.createDataFrame([], "id string, text string")
