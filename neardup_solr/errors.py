@@ -186,15 +186,19 @@ class CoreMissing(SolrError):
 
 
 class SchemaError(SolrError):
-    """The schema of the collection lacks fields that are needed."""
+    """The schema of the collection lacks fields that are needed, or has them of another kind."""
 
-    def __init__(self, url: str, missing: Sequence[str]) -> None:
-        super().__init__(
-            url,
-            f"the schema lacks the fields {', '.join(missing)}",
-            f"add them with: neardup init -c {url.rpartition('/')[2] or 'NAME'}",
-        )
-        self.args = (url, tuple(missing))
+    def __init__(
+        self,
+        url: str,
+        missing: Sequence[str],
+        reason: str | None = None,
+        next_step: str | None = None,
+    ) -> None:
+        add = f"add them with: neardup init -c {url.rpartition('/')[2] or 'NAME'}"
+        lacks = f"the schema lacks the fields {', '.join(missing)}"
+        super().__init__(url, reason or lacks, next_step or add)
+        self.args = (url, tuple(missing), self.reason, self.next_step)
         self.missing = tuple(missing)
 
 

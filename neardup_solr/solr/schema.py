@@ -6,6 +6,7 @@ filled again from their sources, which have to be rebuilt themselves.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -14,12 +15,14 @@ from xml.etree import ElementTree
 
 import orjson
 
-from neardup_solr.errors import SolrAnswerError
+from neardup_solr.errors import SchemaError, SolrAnswerError
 from neardup_solr.files import solr_config
 from neardup_solr.solr.answers import answer, require_rows
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import NOTE, OWN, Names
+from neardup_solr.solr.names import ID, NOTE, OWN, Names
 
+# What /export can read, if it has docValues.
+EXPORTED = re.compile(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field")
 # Solr keeps these by itself.
 INTERNAL = frozenset({"_version_", "_root_", "_nest_path_", "_nest_parent_"})
 NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLongField"})
@@ -46,6 +49,11 @@ class Field:
         DocValues alone are enough only if they count as stored (useDocValuesAsStored).
         """
         return self.stored or (self.doc_values and self.as_stored)
+
+    @property
+    def is_exported(self) -> bool:
+        """Whether /export can read the field."""
+        return self.doc_values and EXPORTED.fullmatch(self.kind) is not None
 
     def problem(self, wanted: Field) -> str:
         """Why this field cannot be used in place of `wanted`; "" if it can."""
@@ -146,6 +154,26 @@ def described(collection: Collection) -> Schema:
         dynamic=[_field(one, types) for one in dynamic],
         copies=[(one["source"], one["dest"]) for one in copied],
     )
+
+
+def require_exported(collection: Collection, names: Iterable[str]) -> None:
+    """Refuse fields that /export cannot read, or that are not there, by SchemaError."""
+    found, own = described(collection), collection.names
+    places = {name: [found.field(place) for place in own.fields([name])] for name in names}
+    lost = [
+        name
+        for name, fields in places.items()
+        if not all(field is not None and field.is_exported for field in fields)
+    ]
+    if any(name in OWN and None in places[name] for name in lost):
+        raise SchemaError(collection.url, own.fields(lost))  # which init adds
+    if lost:
+        logical = {own.of(name): name for name in (ID, *OWN)}
+        every = [one for one in (*found.fields.values(), *found.dynamic) if one.is_exported]
+        read = [logical.get(one.name, one.name) for one in every if one.name not in INTERNAL]
+        reason = f"the export of Solr cannot read {', '.join(lost)}, without docValues"
+        step = f"leave it out, or name some that it can read: {', '.join(read)}"
+        raise SchemaError(collection.url, lost, reason, step)
 
 
 def is_mutable(collection: Collection) -> bool:

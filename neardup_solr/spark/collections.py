@@ -51,12 +51,16 @@ def read(
 ) -> DataFrame:
     """Fields of all documents of a collection, each shard read by a task of its own.
 
-    They are fields with docValues, such as `id` and `signature`, as texts; lists are JSON. The
-    executors reach the Solr at `address`, with user and password from their environment as
-    `connect` finds them. A shard that breaks off fails its task, which Spark repeats.
+    They are fields with docValues, such as `id` and `signature`, and of the columns that are kept
+    in a collection of `init` those whose names end in _i, _l, _f, _d, _b or _dt. They come as
+    texts; lists are JSON. The executors reach the Solr at `address`, with user and password from
+    their environment as `connect` finds them. A shard that breaks off fails its task, which Spark
+    repeats.
 
-    Raises SolrError if Solr does not answer, SchemaError if a field is missing.
+    Raises SolrError if Solr does not answer, SchemaError if a field is missing or has no docValues.
     """
+    from neardup_solr.solr.schema import require_exported
+
     names = listed(fields)
     is_possible = bool(names) and len(set(names)) == len(names)
     require(
@@ -64,7 +68,7 @@ def read(
     )
     require_session(session)
     target = _connected(address, collection)
-    target.require_fields(names)
+    require_exported(target, names)
     shards = target.shard_names()
     schema = ", ".join(f"`{name}` string" for name in names)
     reading = _Reading(address=address, collection=collection, names=names, shards=shards)

@@ -88,6 +88,20 @@ def test_records_of_one_id_are_counted(session: SparkSession, cloud: str, parts:
     assert written.repeated == 100 - written.indexed
 
 
+def test_kept_columns_are_read_if_they_have_doc_values(session: SparkSession, cloud: str) -> None:
+    """Those that dynamic fields of the schema take, by their suffixes; values are texts."""
+    solr = nd.connect(cloud, "dynamic")
+    nd.init(solr)
+    kinds = "id string, text string, price_i int, area_d double, new_b boolean, city string"
+    frame = session.createDataFrame([("1", "a b c", 5, 1.5, True, "Bonn")], kinds)
+    keep = ("price_i", "area_d", "new_b", "city")
+    assert spark.write(frame, cloud, "dynamic", keep=keep).indexed == 1
+    [row] = spark.read(session, cloud, "dynamic", fields=("id", *keep[:3])).collect()
+    assert row.asDict() == {"id": "1", "price_i": "5", "area_d": "1.5", "new_b": "true"}
+    with pytest.raises(nd.SchemaError, match=r"cannot read city, without docValues; leave it out,"):
+        spark.read(session, cloud, "dynamic", fields=("id", *keep))
+
+
 @pytest.mark.parametrize("by_zookeeper", [False, True])
 def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
     session: SparkSession, home: Path, tmp_path: Path, by_zookeeper: bool
@@ -151,8 +165,11 @@ def test_a_wrong_place_is_told_before_the_executors_begin(
     nd.index([("1", "a b c")], solr)
     with pytest.raises(nd.SettingsError):
         spark.write(frame, cloud, "settled", settings={"shingle_size": 7})
-    with pytest.raises(nd.SchemaError):
-        spark.read(session, cloud, "settled", fields="colour")
+    for field in ("colour", "content"):
+        with pytest.raises(
+            nd.SchemaError, match=rf"export of Solr cannot read {field}, .* id, .*_i"
+        ):
+            spark.read(session, cloud, "settled", fields=("id", field))
     nowhere = "http://127.0.0.1:9/solr"
     for call in (
         lambda: spark.read(session, nowhere, "x"),
