@@ -70,8 +70,8 @@ def candidates(
     """The pairs of documents that share an LSH band: `id`, `other_id`, and `shared` bands.
 
     Documents without a text, or without words in it, are in no pair; ids come out as texts. If more
-    than `cap` documents have a band key, they are chained, each with the next by the hash of its id,
-    and not all of their pairs are there.
+    than `cap` documents have a band key, they are chained, each with the next by the hash of its
+    id, and not all of their pairs are there.
     `documents`, about how many there are, decides into how many tasks a band is parted (default:
     it is counted).
 
