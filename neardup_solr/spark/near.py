@@ -71,9 +71,8 @@ def candidates(
 
     Documents without a text, or without words in it, are in no pair; ids come out as texts. If more
     than `cap` documents have a band key, they are chained, each with the next by the hash of its
-    id, and not all of their pairs are there.
-    `documents`, about how many there are, decides into how many tasks a band is parted (default:
-    it is counted).
+    id, and not all of their pairs are there. `documents`, about how many there are, decides into
+    how many tasks a band is parted (default: it is counted).
 
     Raises ArgumentError if a column is missing or an argument is impossible. A document without an
     id, and one in a pair whose id comes more than once or differs at each reading, ends the job;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import get_args
@@ -33,7 +33,7 @@ from neardup_solr.measures.arrays import Compared, Flat, Pairs
 from neardup_solr.minhash import sign
 from neardup_solr.progress import SILENT, Progress
 from neardup_solr.spill import Rows, Spill
-from neardup_solr.text.packed import Packed
+from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.verbs.duplicates.gather import Gathered
 from neardup_solr.verbs.duplicates.sides import Working, threads
 
@@ -50,7 +50,8 @@ U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
 ORDER = 3  # of the pairs in a checkpoint: the version of `_in_order`
-AT_ONCE = 10_000  # texts that are read
+FIRST, AT_ONCE = 100, 10_000  # texts that are read at once: the first ones, and at most
+CHARACTERS = 1 << 24  # that they have, about
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,15 +175,25 @@ class Comparison:
         prepare = self.comparer.prepare()
         lengths = [np.zeros(1, dtype=np.int64)]
         values: Rows | None = None
-        done = 0
-        parts = [rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE)]
+        done = characters = 0
+
+        def parts() -> Iterator[NDArray[np.uint32]]:
+            """Rows that are read at once: as many as fit, by the length of those before."""
+            at = 0
+            while at < len(rows):
+                fitting = CHARACTERS * done // max(characters, 1) if done else FIRST
+                last = at + max(1, min(AT_ONCE, fitting))
+                yield rows[at:last]
+                at = last
+
         with ThreadPoolExecutor(1) as pool:
-            for forms in ahead(pool, lambda part: self._forms(part, found), parts):
+            for forms in ahead(pool, lambda part: self._forms(part, found), parts()):
                 some = prepare(forms)
                 values = values or self.spill.rows(1, some.values.dtype.type)
                 values.append(some.values[:, None])
                 lengths.append(some.lengths)
                 done += len(forms)
+                characters += size_of(forms)
                 self._tell(TEXTS, done, len(rows))
         flat = np.empty(0, dtype=np.uint64) if values is None else values.table()[:, 0]
         return Flat(np.asarray(flat), np.cumsum(np.concatenate(lengths)))

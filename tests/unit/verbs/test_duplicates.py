@@ -4,7 +4,7 @@ import copy
 import json
 import pickle
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import entries
 from neardup_solr.records import natural
 from neardup_solr.text import normalize
+from neardup_solr.verbs.duplicates import compare
+from neardup_solr.verbs.duplicates.gather import Gathered
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}
 CHAIN = {
@@ -45,6 +47,23 @@ def test_little_memory_changes_nothing(measure: str, tmp_path: Path) -> None:
     assert nd.duplicates(demo.listings(), **verifying, **little) == held
     assert len(held.pairs) > 20
     assert list(tmp_path.iterdir()) == []
+
+
+def test_long_texts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    """How many at once is known by the length of those before."""
+    texts = {str(at): " ".join([f"w{word} x" for word in range(at % 7, 60)]) for at in range(400)}
+    monkeypatch.setattr(compare, "CHARACTERS", 3_000)
+    sizes: list[int] = []
+    read = Gathered.texts
+
+    def counted(self: Gathered, rows: Sequence[int]) -> Sequence[str | None]:
+        sizes.append(len(rows))
+        return read(self, rows)
+
+    monkeypatch.setattr(Gathered, "texts", counted)
+    nd.duplicates(documents(texts), by="bands")
+    assert sizes[:2] == [compare.FIRST, compare.FIRST]  # one is read while one is compared
+    assert max(sizes[2:20]) < 20
 
 
 def unread() -> Iterator[nd.Document]:
