@@ -168,7 +168,7 @@ def duplicates(
     from neardup_solr.verbs.duplicates.compare import Verifying
     from neardup_solr.verbs.duplicates.group import Grouping
     from neardup_solr.verbs.duplicates.sides import Working
-    from neardup_solr.verbs.mark import require_fields
+    from neardup_solr.verbs.mark import require_markable
 
     _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
     if undo:
@@ -198,7 +198,7 @@ def duplicates(
     with _kept(unfinished), progress.watching(comparing="pairs") as watching:
         place = source or options.connect(solr, collection)
         if mark and not isinstance(place, str):
-            require_fields(place)
+            require_markable(place)
         show.compile_kernel()
         found = nd.duplicates(
             place,

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 IMPLICIT = "implicit"
 COMPOSITE = "compositeId"  # the router that all collections have unless they ask for another
 ACTIVE = "active"
+SEVERAL = "the name is an alias of several collections, and all updates would go to the first"
+NAME_ONE = "name one of the collections"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,14 +40,16 @@ class Shard:
 class Cluster:
     """The addresses of the live nodes of a SolrCloud, and the active shards of a collection.
 
-    `by_id` tells whether the id of a document decides about its shard, by its hash; `by_hand`
-    whether nothing in a document does, so that who sends it has to know.
+    `by_id` tells whether the id of a document decides about its shard, by its hash; `misplacing` is
+    what lets one id get into several, if anything does. `several` are the collections of an alias
+    that stands for more than one.
     """
 
     nodes: tuple[str, ...]
     shards: tuple[Shard, ...] = ()
     by_id: bool = False
-    by_hand: bool = False
+    misplacing: str = ""
+    several: tuple[str, ...] = ()
 
     def leaders(self, ids: Sequence[str]) -> dict[str, list[int]] | None:
         """The places of ids by the address of the leader of their shard; None if one is unknown."""
@@ -82,21 +86,47 @@ def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
     collections = told.get("collections")
     listed = collections if isinstance(collections, Mapping) else {}
     is_alias = collection not in listed
-    # Of an alias for several, Solr knows where each document belongs.
+    meant = alias_of(told.get("aliases"), collection)
+    several = meant if len(meant) > 1 else ()
     one = next(iter(listed.values()), None) if len(listed) == 1 else listed.get(collection)
-    if not isinstance(one, Mapping):
-        return Cluster(nodes=nodes)
+    if several or not isinstance(one, Mapping):
+        return Cluster(nodes=nodes, several=several)
     shards = tuple(_shards(one, frozenset(live)))
     router = one.get("router")
     router = router if isinstance(router, Mapping) else {}
-    has_field = bool(router.get("field"))
     return Cluster(
         nodes=nodes,
         shards=shards,
         # An alias may be a routed one, which looks at the documents itself.
-        by_id=router.get("name") == COMPOSITE and not has_field and not is_alias,
-        by_hand=router.get("name") == IMPLICIT and not has_field,
+        by_id=router.get("name") == COMPOSITE and not router.get("field") and not is_alias,
+        misplacing=misplacing(router),
     )
+
+
+def alias_of(aliases: Any, name: str) -> tuple[str, ...]:
+    """The collections that an alias, or an alias of aliases, stands for; none if it is no alias."""
+    rest = dict(aliases) if isinstance(aliases, Mapping) else {}
+    named = str(rest.pop(name, ""))
+    return tuple(
+        meant
+        for each in filter(None, (part.strip() for part in named.split(",")))
+        for meant in alias_of(rest, each) or (each,)
+    )
+
+
+def misplacing(router: Mapping[str, Any]) -> str:
+    """What of a router lets documents of one id get into several shards; "" if nothing does."""
+    if field := router.get("field"):
+        return (
+            f"the router.field {field!r}: once its value changes, a document gets into another"
+            " shard, and the old one stays"
+        )
+    if router.get("name") == IMPLICIT:
+        return (
+            f"the router {IMPLICIT!r}: the sender of a document has to choose its shard, and the"
+            " same id could get into several"
+        )
+    return ""
 
 
 def _shards(collection: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:

@@ -321,6 +321,13 @@ class Collection:
         """
         self._leaders.require(min_replicas)
 
+    def require_one(self) -> None:
+        """Refuse an alias of several collections, of which updates reach the first alone.
+
+        Raises SettingsError; `require_placed` refuses it, too.
+        """
+        self._leaders.require_one()
+
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """The versions of documents as a search finds them; those not there are left out."""
         return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), _DOCS))

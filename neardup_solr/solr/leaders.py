@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import SettingsError, SolrUnreachable
-from neardup_solr.solr.cluster import Cluster, cluster_of
+from neardup_solr.solr.cluster import NAME_ONE, SEVERAL, Cluster, cluster_of
 
 if TYPE_CHECKING:
     from neardup_solr.solr.session import CheckedSession
@@ -59,16 +59,15 @@ class Leaders:
 
         Raises SettingsError, and ArgumentError if the shards do not have so many replicas.
         """
-        is_cloud = self.session.nodes.is_cloud is not False  # or nobody has asked yet
-        cluster = self._ask() if is_cloud else None
-        if is_cloud and cluster is None and replicas > 1:
+        cluster = self.require_one()
+        if cluster is None and replicas > 1 and self.session.nodes.is_cloud is not False:
             reason = f"the cluster does not tell of the replicas of {self.name!r}"
             raise SettingsError(reason, "let this user read the cluster status, or leave"
                                 " `min_replicas` out")  # fmt: skip
-        if cluster is not None and cluster.by_hand:
-            reason = f"the collection {self.name!r} has the router 'implicit', by which the sender"
-            step = "take one with the usual router, as neardup init creates"
-            raise SettingsError(f"{reason} of a document has to choose its shard", step)
+        if cluster is not None and cluster.misplacing:
+            reason = f"the collection {self.name!r} has {cluster.misplacing}"
+            step = "take one with the usual router, as neardup init creates (or annotate --into)"
+            raise SettingsError(reason, step)
         least = min((shard.size for shard in cluster.shards), default=1) if cluster else 1
         there = "1 replica" if least == 1 else f"{least} replicas"
         require(
@@ -76,6 +75,15 @@ class Leaders:
             f"`min_replicas` cannot be {replicas}: a shard of {self.name!r} has {there}",
             "give fewer, or add replicas",
         )
+
+    def require_one(self) -> Cluster | None:
+        """Refuse an alias of several collections, by SettingsError; what the cluster tells."""
+        if self.session.nodes.is_cloud is False:
+            return None
+        cluster = self._ask()  # also if nobody has asked yet whether it is one
+        if cluster is not None and cluster.several:
+            raise SettingsError(f"{', '.join(cluster.several)}: {SEVERAL}", NAME_ONE)
+        return cluster
 
     def shards(self) -> list[str]:
         """The names of the shards; none if the server is no cloud, or does not tell."""

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
+from neardup_solr.solr import cluster as clusters
 from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
@@ -168,15 +169,13 @@ def beside(cluster: Told, name: str) -> tuple[str, ...]:
 
 
 def alias_of(cluster: Told, name: str) -> tuple[str, ...]:
-    """The collections that an alias, or an alias of aliases, stands for; none if it is no alias."""
-    known = _part(cluster, "aliases")
-    named = str(known.pop(name, ""))
-    rest = {"aliases": known}
-    return tuple(
-        meant
-        for each in filter(None, (part.strip() for part in named.split(",")))
-        for meant in alias_of(rest, each) or (each,)
-    )
+    """The collections that an alias stands for; none if it is no alias."""
+    return clusters.alias_of(cluster.get("aliases"), name)
+
+
+def misplacing(cluster: Told, name: str) -> str:
+    """What lets documents of one id get into several shards of a collection, if anything does."""
+    return clusters.misplacing(_part(described(cluster, name), "router"))
 
 
 def described(cluster: Told, name: str) -> Told:

@@ -25,12 +25,14 @@ def delete(
     not an error. A dry run only counts.
 
     Raises SolrAnswerError if Solr does not understand the query (then nothing is deleted) or
-    ids are still there afterwards, and ArgumentError if `ids` is a text instead of a list.
+    ids are still there afterwards, SettingsError if the name is an alias of several collections,
+    and ArgumentError if `ids` is a text instead of a list.
     """
     named = [str(id) for id in ids]
     require(
         bool(named) or query is not None, "nothing says what to delete", "give `ids` or `query`"
     )
+    collection.require_one()
     # Searches do not see what an interrupted run sent, so it would not be counted.
     collection.commit()
     matching = _matching(collection, named, query)

@@ -124,6 +124,7 @@ def _added(
     native: bool,
     dry_run: bool,
 ) -> Preparation:
+    collection.require_one()
     done = _prepared(collection, text, prefix, dry_run=dry_run)
     _require_native(collection, native)
     return done
@@ -163,6 +164,7 @@ def _prepared(
 
 def _removed(collection: Collection, *, dry_run: bool) -> Preparation:
     """Remove what was added to the schema, unless documents use it."""
+    collection.require_one()
     found, names = schema.described(collection), collection.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
     candidates = [*schema.wanted(names), NOTE]

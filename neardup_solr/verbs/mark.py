@@ -69,8 +69,7 @@ def mark(
     on_progress = on_progress or unheard
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     run = _Run(collection=collection, wanted=_wanted(members))
-    require_fields(collection)
-    collection.require_placed()
+    require_markable(collection)
     with collection.session.outages.waited_for(patience):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
@@ -195,8 +194,9 @@ def _update(id: str, mark: Mark) -> bytes:
     return orjson.dumps({"id": id, "_version_": MUST_EXIST, **values})
 
 
-def require_fields(collection: Collection) -> None:
-    """Refuse a collection that has no fields for marks, by SettingsError with the remedy."""
+def require_markable(collection: Collection) -> None:
+    """Refuse a collection whose documents cannot be marked, by SettingsError with the remedy."""
+    collection.require_placed()
     try:
         collection.require_fields(FIELDS)
     except SchemaError as error:

@@ -29,10 +29,11 @@ def reband(collection: Collection, *, bands: int, rows: int) -> int:
     it stopped.
 
     Raises ArgumentError if a number is not 1 or more, SettingsError if `bands` × `rows` exceeds the
-    stored hashes, or the stored settings differ in more than bands, or leave out signature or
-    bands; SolrError if Solr does not answer, or refuses updates.
+    stored hashes, the stored settings differ in more than bands, or leave out signature or bands,
+    or an id could be in several shards; SolrError if Solr does not answer, or refuses updates.
     """
     require_positive(bands=bands, rows=rows)
+    collection.require_placed()
     collection.commit()
     settings = _settings(collection, bands, rows)
     old = _outdated(collection, settings)

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Callable, Iterator
+
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.solr import schema
 from neardup_solr.solr.answers import answer
+from tests.solr.cli.conftest import NEARDUP
 
 WORDS = [
     "the",
@@ -62,3 +67,47 @@ def test_each_verb_takes_an_alias(alias: nd.Collection) -> None:
     assert nd.lint(alias)
     assert nd.delete(alias, ids=["0", "1"]) == 2
     assert alias.count() == 38
+
+
+@pytest.mark.parametrize("name", ["several", "of_aliases"])
+def test_an_alias_of_several_is_read_and_not_written(cloud: str, name: str) -> None:
+    """Each verb that writes refuses it before it writes anything; the others take it."""
+    parts = [nd.connect(cloud, each) for each in ("several_1", "several_2")]
+    for part, texts in zip(parts, (TEXTS[:20], TEXTS[20:]), strict=True):
+        nd.init(part, shards=2)
+        nd.index([(f"{part.name} {n}", text) for n, text in enumerate(texts)], part)
+    for alias, meant in (("several", "several_1,several_2"), ("of_aliases", "several")):
+        params = {"action": "CREATEALIAS", "name": alias, "collections": meant}
+        answer(parts[0].session.get(f"{cloud}/admin/collections", params=params))
+    both = nd.connect(cloud, name)
+    nd.init(nd.connect(cloud, "several_0"))
+    before, fields = [part.state() for part in parts], schema.described(parts[0]).fields
+    found = nd.duplicates(both, by="bands")
+    assert (found.documents, bool(found.clusters)) == (40, True)
+    assert nd.search(both, text=TEXTS[25], by="bands")[0].id.startswith("several_2")
+    assert nd.doctor(both).documents == 40
+
+    def writes() -> Iterator[Callable[[nd.Collection], object]]:
+        yield lambda solr: nd.index([("several_2 1", TEXTS[0])], solr)
+        yield lambda solr: list(nd.gate([("several_2 1", "new words")], solr, index=True))
+        yield lambda solr: nd.delete(solr, ["several_2 1"])
+        yield lambda solr: nd.delete(solr, query="id:several_2*", dry_run=True)
+        yield lambda solr: nd.reband(solr, bands=20, rows=6)
+        yield lambda solr: nd.mark(solr, found)
+        yield nd.unmark
+        yield nd.annotate
+        yield nd.strip
+        yield lambda solr: nd.annotate(nd.connect(cloud, "several_0"), into=solr)
+        yield lambda solr: nd.init(solr, prefix="x_")
+        yield lambda solr: nd.init(solr, remove=True)
+
+    said = r"several_1, several_2: the name is an alias of several collections, and all updates"
+    for write in writes():
+        with pytest.raises(nd.SettingsError, match=rf"{said}.*; name one of the collections"):
+            write(nd.connect(cloud, name))
+    command = [*NEARDUP, "duplicates", "--mark", "--yes", "--solr", cloud, "-c", name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (1, "")  # before anything is compared
+    assert "is an alias of several collections" in done.stderr
+    assert [part.state() for part in parts] == before
+    assert schema.described(parts[0]).fields == fields

@@ -84,20 +84,35 @@ def test_an_address_that_is_no_zookeeper_is_told(
         nd.connect(f"zk://127.0.0.1:{port + 1000}")
 
 
-def test_a_router_that_leaves_the_shard_to_the_sender_is_refused(cloud: str) -> None:
+@pytest.mark.parametrize(
+    ("router", "said"),
+    [
+        ({"router.name": "implicit", "shards": "a,b"}, "the router 'implicit'"),
+        ({"router.field": "town_s", "numShards": "2"}, "the router.field 'town_s'"),
+    ],
+)
+def test_a_router_that_does_not_go_by_the_id_is_refused(
+    cloud: str, router: dict[str, str], said: str
+) -> None:
     """There Solr would put the same id into several shards."""
     from neardup_solr.solr.answers import answer
     from neardup_solr.solr.collection import open_collection
 
     nd.init(open_collection(cloud, "usual"))
-    params = {"action": "CREATE", "name": "by_hand", "router.name": "implicit", "shards": "a,b",
-              "collection.configName": "neardup"}  # fmt: skip
-    solr = nd.connect(cloud, "by_hand")
+    name = f"routed_by_{len(router)}_{router.get('router.name', 'a_field')}"
+    params = {"action": "CREATE", "name": name, "collection.configName": "neardup", **router}
+    solr = nd.connect(cloud, name)
     answer(solr.session.get(f"{cloud}/admin/collections", params=params))
-    with pytest.raises(nd.SettingsError, match=r"the router 'implicit'.*neardup init creates"):
-        nd.index([("1", "a b c")], solr)
-    with pytest.raises(nd.SettingsError, match="the router 'implicit'"):
+    with pytest.raises(nd.SettingsError, match=rf"{said}.*neardup init creates"):
+        nd.index([{"id": "1", "text": "a b c", "town_s": "Oslo"}], solr, keep="town_s")
+    with pytest.raises(nd.SettingsError, match=said):
         list(nd.gate([("1", "a b c")], solr, index=True))
     for update in (nd.unmark, nd.annotate, nd.strip):  # each asks by itself what Solr this is
-        with pytest.raises(nd.SettingsError, match="the router 'implicit'"):
-            update(nd.connect(cloud, "by_hand"))
+        with pytest.raises(nd.SettingsError, match=said):
+            update(nd.connect(cloud, name))
+    with pytest.raises(nd.SettingsError, match=said):
+        nd.reband(nd.connect(cloud, name), bands=20, rows=6)
+    assert nd.delete(nd.connect(cloud, name), ["1"]) == 0
+    [danger] = nd.lint(nd.connect(cloud, name)).dangers
+    assert (danger.rule, said in danger.reason) == ("router", True)
+    assert danger.remedy.endswith(f"neardup annotate -c {name} --into OTHER")

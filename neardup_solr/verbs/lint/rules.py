@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from neardup_solr.solr.cluster import NAME_ONE, SEVERAL
 from neardup_solr.solr.names import TEXT, Names
 from neardup_solr.solr.probe import REBUILDS
 from neardup_solr.solr.query import CLAUSES
@@ -55,7 +56,8 @@ class Facts:
     `used` are the fields that its documents have; `chain` has the classes of its default update
     chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
     nested documents, `placed` those with a known place (_nest_path_). `alias_of` are the
-    collections of an alias, `beside` those that share the schema.
+    collections of an alias, `beside` those that share the schema. `misplacing` is what lets one id
+    get into several shards, if anything does.
     """
 
     schema: Schema
@@ -73,6 +75,7 @@ class Facts:
     select: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     version: str = ""
     alias_of: Sequence[str] = ()
+    misplacing: str = ""
     beside: Sequence[str] = ()
     is_read_only: bool = False
     is_local: bool = True
@@ -396,9 +399,16 @@ def _place(facts: Facts) -> Iterator[Finding]:
             level=DANGER,
             rule="alias",
             about=", ".join(facts.alias_of),
-            reason="the name is an alias of several collections, and all updates would"
-            " go to the first",
-            remedy="name one of the collections",
+            reason=SEVERAL,
+            remedy=NAME_ONE,
+        )
+    if facts.misplacing:
+        yield Finding(
+            level=DANGER,
+            rule="router",
+            about="router",
+            reason=f"the collection has {facts.misplacing}",
+            remedy=INTO,
         )
     if facts.is_read_only:
         yield Finding(

@@ -104,10 +104,25 @@ def test_other_routers_are_left_to_solr() -> None:
     assert alias is not None
     assert not alias.by_id
     assert [one.name for one in alias.shards] == ["s1"]
+    assert not alias.misplacing
     by_hand = understood(told(name="implicit"), "an alias", "http")
     assert by_hand is not None
-    assert by_hand.by_hand
+    assert "'implicit'" in by_hand.misplacing
+    by_field = understood(told(name="compositeId", field="shop"), "jobs", "http")
+    assert by_field is not None
+    assert "'shop'" in by_field.misplacing
     assert understood("no cluster", "jobs", "http") is None
+
+
+def test_an_alias_of_several_is_told() -> None:
+    """Also one of aliases, of which Solr lists no collection; a circle ends."""
+    listed = told(name="compositeId")
+    aliases = {"both": "jobs, toys", "all": "both,more", "one": "jobs", "a": "b", "b": "a"}
+    for name, several in (("both", ("jobs", "toys")), ("all", ("jobs", "toys", "more")),
+                          ("one", ()), ("jobs", ()), ("a", ())):  # fmt: skip
+        found = understood(listed | {"aliases": aliases}, name, "http")
+        assert found is not None
+        assert found.several == several
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,7 @@ def test_nothing_is_found_where_nothing_is_wrong() -> None:
         ({"takes_clauses": False}, WARNING, "clauses"),
         ({"is_mutable": False}, NOTE, "schema"),
         ({"alias_of": ("a", "b")}, DANGER, "alias"),
+        ({"misplacing": "the router 'implicit'"}, DANGER, "router"),
         ({"is_read_only": True}, DANGER, "read-only"),
         ({"beside": ("b",)}, NOTE, "shared"),
         ({"version": "9.10.0"}, WARNING, "version"),
