@@ -97,6 +97,11 @@ class Outages:
             time.sleep(pause)
 
     @property
+    def patience(self) -> float:
+        """For how many seconds an outage is waited for."""
+        return self._patience
+
+    @property
     def are_waited_for(self) -> bool:
         """Whether there is any patience left."""
         return self._patience > 0

@@ -203,17 +203,27 @@ class Target:
     def recover(self, stretch: Stretch, missing: list[str]) -> None:
         """Send again what Solr has lost; what it loses again and again is a dead letter.
 
-        Raises SolrAnswerError if it loses all of it.
+        Raises SolrAnswerError if it loses all of it, SolrUnreachable if a node of a cloud is away.
         """
         outages, rounds = self.collection.session.outages, 0
+        began, is_away = time.monotonic(), False
         for number in range(MOST_ROUNDS):
             if not missing or rounds == ROUNDS:
                 break
+            if is_away:  # which the cluster notices later: until then that node leads its shards
+                if number >= ROUNDS and time.monotonic() - began >= outages.patience:
+                    break
+                time.sleep(PAUSE)
             before = outages.count
             if number:  # the first time it may just not have been ready
                 self._send_again(stretch, missing)
             missing = self.unseen(stretch)
             rounds = 1 if outages.count > before else rounds + 1
+            is_away = outages.count > before and self.collection.session.nodes.is_cloud is True
+        if missing and is_away:
+            reason = f"{len(missing):,} of the documents sent last are lost while a node is away"
+            step = "see that all nodes run, then go on with `resume`"
+            raise SolrUnreachable(self.collection.url, reason, step)
         if missing and len(missing) == len(stretch.documents):
             reason = f"a search finds none of the {len(missing):,} documents that Solr took last"
             step = "see what its update chain does with them (neardup lint), then run it again"
