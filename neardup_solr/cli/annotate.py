@@ -59,7 +59,7 @@ def annotate(
     if into is not None and which != "needed":
         raise typer.BadParameter(f"--which {which} does not go with --into: leave one out")
     seconds = in_seconds(patience, "patience")
-    target = options.connect(solr, collection)
+    target = options.connect(solr, collection, patience=seconds)
     show.compile_kernel()
     with progress.watching() as watching, progress.resumable():
         done = nd.annotate(

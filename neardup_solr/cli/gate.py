@@ -112,7 +112,7 @@ def gate(
     check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
     reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
     seconds = in_seconds(patience, "patience")
-    target = options.connect(solr, collection, create=index)
+    target = options.connect(solr, collection, create=index, patience=seconds)
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     with progress.watching() as watching:

@@ -79,7 +79,15 @@ def index(
         raise typer.BadParameter("--resume and --restart exclude each other")
     seconds = in_seconds(patience, "patience")
     _judge(source, reading, kept, max_doc_bytes)
-    target = options.connect(solr, collection, create=True)
+    from neardup_solr.solr.answers import is_of_cluster
+    from neardup_solr.verbs.index import not_begun
+
+    try:
+        target = options.connect(solr, collection, create=True, patience=seconds)
+    except nd.SolrAnswerError as error:
+        if is_of_cluster(error):
+            error.add_note(not_begun(source))
+        raise
     folder = job or _usual_folder(source, target)
     if not (resume or restart):
         _say_if_unfinished(folder)

@@ -350,12 +350,15 @@ def names(given: list[str] | None) -> tuple[str, ...]:
     return tuple(name.strip() for each in given or () for name in each.split(",") if name.strip())
 
 
-def connect(address: str | None, collection: str | None, *, create: bool = False) -> Collection:
+def connect(
+    address: str | None, collection: str | None, *, create: bool = False, patience: float = 0
+) -> Collection:
     """The collection that the options name; a line says so if the embedded Solr was started.
 
-    With `create`, a missing collection of the embedded Solr is created.
+    With `create`, a missing collection of the embedded Solr is created; `patience` is as for
+    `nd.connect`.
     """
-    return nd.connect(address, collection, create=create, on_started=show.say)
+    return nd.connect(address, collection, create=create, patience=patience, on_started=show.say)
 
 
 def settings_given(

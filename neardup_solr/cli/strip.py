@@ -23,7 +23,7 @@ def strip(
     Marks are removed too; nothing else is changed.
     """
     seconds = in_seconds(patience, "patience")
-    target = options.connect(solr, collection)
+    target = options.connect(solr, collection, patience=seconds)
     with progress.watching() as watching, progress.resumable():
         done = nd.strip(
             target,

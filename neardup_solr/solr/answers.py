@@ -23,12 +23,14 @@ from neardup_solr.errors import (
     SolrUnauthorized,
 )
 from neardup_solr.sizes import in_bytes
+from neardup_solr.solr.away import KEEPER_AWAY, explained, is_without_keeper
 
 if TYPE_CHECKING:
     import requests
 
 NOT_SOLR = "check that this is the address of a Solr"
 LOG = "look into Solr's log for the cause"
+NODES = "see that all nodes run, then run it again"
 LOG_AGAIN = "look into Solr's log, then run it again"
 _DECODED = "decoded"
 MAX_ANSWER = "NEARDUP_MAX_ANSWER"
@@ -41,6 +43,7 @@ _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/
 SAYS = "Solr says: "  # before what an error repeats
 # What the nodes of a SolrCloud say while one of them is away, or another becomes the leader.
 _DISTURBED = (
+    KEEPER_AWAY,
     "No registered leader was found",
     "leader from zk",
     "leader props",
@@ -65,7 +68,7 @@ _DISTURBED = (
     "Connection reset",
     "Timeout occurred",
     "has stalled",
-    "no servers hosting shard",
+    "servers hosting shard",
     "No live SolrServers",
     "Error trying to proxy request",
     "CoreContainer is",
@@ -161,13 +164,28 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     if status != 200 or error is not None:
         if is_halted(said := _message(error, status)):
             raise SolrHalted(url, said)
-        next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
-        raise SolrAnswerError(url, status, SAYS + _message(error, status), next_step)
+        raise _failed(url, status, said, header, error, embedded=embedded)
     if not is_success(header):
         reason = "the answer has no responseHeader with status 0"
         raise SolrAnswerError(url, status, reason, NOT_SOLR)
     _require_whole(decoded, url)
     vars(response)[_DECODED] = decoded
+
+
+def _failed(
+    url: str, status: int, said: str, header: Any, error: Any, *, embedded: bool
+) -> SolrAnswerError:
+    """The error for what Solr says, with what a cluster that is at fault needs."""
+    without_keeper = is_without_keeper(said, status, header, error)
+    if without_keeper:
+        status = 503  # Solr says 400 or 500, too, depending on what it needed ZooKeeper for
+    if status in (500, 503, 510) and not said.startswith(_OF_DOCUMENT):
+        if told := explained(said, url, without_keeper=without_keeper, embedded=embedded):
+            return SolrAnswerError(url, status, *told)
+        if is_disturbed(said):
+            return SolrAnswerError(url, status, SAYS + said, NODES)
+    next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
+    return SolrAnswerError(url, status, SAYS + said, next_step)
 
 
 def is_success(header: Any) -> bool:
@@ -200,8 +218,8 @@ def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
 
 
 def is_of_cluster(error: SolrAnswerError) -> bool:
-    """Whether an answer (500; 510 if nobody can be asked) tells of a cluster that is at fault."""
-    return error.status in (500, 510) and is_disturbed(error.reason)
+    """Whether an answer tells of a cluster that is at fault (510: nobody can be asked)."""
+    return error.status in (500, 503, 510) and is_disturbed(error.reason)
 
 
 def is_disturbed(message: str) -> bool:
@@ -379,7 +397,7 @@ def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     if said := next(filter(is_halted, messages), None):
         raise SolrHalted(url, said)
     if said := next(filter(is_disturbed, messages), None):
-        raise SolrAnswerError(url, 503, SAYS + said, LOG)
+        raise SolrAnswerError(url, 503, *(explained(said, url) or (SAYS + said, NODES)))
     return tuple(
         Refusal(id=str(each.get("id")), reason=said)
         for each, said in zip(errors, messages, strict=True)

@@ -119,9 +119,10 @@ class Outages:
         if isinstance(error, CoreMissing):
             return self.has_served
         if isinstance(error, SolrAnswerError):
+            if is_of_cluster(error):  # the address is right: the cluster knows the collection
+                return True
             is_ending = error.status == 500 and any(sign in error.reason for sign in _ENDING)
-            is_away = is_ending or is_of_cluster(error) or error.status in (502, 503, 504)
-            return self.has_served and is_away
+            return self.has_served and (is_ending or error.status in (502, 503, 504))
         return isinstance(error, SolrUnreachable)
 
     def wait(self, error: SolrError) -> None:
@@ -165,10 +166,12 @@ class Outages:
             return True
         base, _, name = self.home.rpartition("/")
         try:
-            self._ask(f"{self.home}/select", q="*:*", rows="0")
+            found = self._ask(f"{self.home}/select", q="*:*", rows="0")
         except SolrUnauthorized:
             raise  # which no waiting changes, and asking again may lock the account
         except SolrError:
+            return False
+        if found["responseHeader"].get("zkConnected") is False:  # it takes no updates then
             return False
         try:
             told = self._ask(f"{base}/admin/metrics", group="core", prefix=_REPLAY)

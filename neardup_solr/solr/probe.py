@@ -12,6 +12,7 @@ import orjson
 from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.solr import cluster as clusters
 from neardup_solr.solr.answers import answer
+from neardup_solr.solr.away import KEEPER_AWAY
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.credentials import is_loopback
 from neardup_solr.solr.query import CLAUSES
@@ -232,7 +233,8 @@ class Health:
 
     `heap` is the share of Java's memory in use, 0 to 1; `disk` are the free bytes; `deleted` is the
     share of deleted documents in the index; `replaying` tells whether the update log is still
-    being replayed; `inactive` are replicas that do not serve.
+    being replayed; `inactive` are replicas that do not serve; `without_keeper` tells whether the
+    ZooKeeper of a SolrCloud is away, as then nothing is known of its replicas.
     """
 
     heap: float | None = None
@@ -240,6 +242,7 @@ class Health:
     deleted: float | None = None
     replaying: bool | None = None
     inactive: tuple[str, ...] = ()
+    without_keeper: bool = False
 
 
 def health(collection: Collection) -> Health:
@@ -260,7 +263,19 @@ def health(collection: Collection) -> Health:
         deleted=deleted / largest if deleted is not None and largest else None,
         replaying=None if state is None else state in _REPLAYING,
         inactive=_inactive(described(cluster(collection), collection.name)),
+        without_keeper=_is_without_keeper(collection),
     )
+
+
+def _is_without_keeper(collection: Collection) -> bool:
+    """Whether a node of a SolrCloud says that it does not reach ZooKeeper."""
+    urls = f"{collection.base}/admin/collections", f"{collection.url}/select"
+    try:
+        answer(collection.session.once("GET", urls[0], params={"action": "CLUSTERSTATUS"}))
+        header = answer(collection.session.once("GET", urls[1], params={"q": "*:*", "rows": "0"}))
+    except SolrError as error:
+        return KEEPER_AWAY in error.reason
+    return header["responseHeader"].get("zkConnected") is False
 
 
 def _inactive(collection: dict[str, Any]) -> tuple[str, ...]:

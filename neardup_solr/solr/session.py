@@ -184,7 +184,7 @@ class CheckedSession(requests.Session):
             try:
                 return send()
             except SolrError as error:
-                if outages.are_waited_for and self._is_outage(error):
+                if outages.are_waited_for and self.is_outage(error):
                     is_given_up = True  # unless it comes back
                     outages.wait(error)
                     is_given_up = False
@@ -201,7 +201,7 @@ class CheckedSession(requests.Session):
         retry = outages.patient(self.retry) if is_patient else self.retry
         return retrying(waiting, retry=retry, passes=passes)
 
-    def _is_outage(self, error: SolrError) -> bool:
+    def is_outage(self, error: SolrError) -> bool:
         """Whether Solr is away, or on its way back."""
         return self.outages.is_one(error) and self._is_there(error)
 
@@ -358,7 +358,7 @@ class CheckedSession(requests.Session):
                 yield from (sent, sent.rpartition(" ")[2])
 
     def _passes(self, error: SolrError) -> bool:
-        if self.outages.are_waited_for and self._is_outage(error):
+        if self.outages.are_waited_for and self.is_outage(error):
             return True
         return passes(error) and self._is_there(error)
 

@@ -31,6 +31,7 @@ def connect(
     headers: Mapping[str, str] | None = None,
     proxy: str | None = None,
     plain_http: bool = False,
+    patience: float = 0,
     on_started: Callable[[str], None] | None = None,
 ) -> Collection:
     """A collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
@@ -54,7 +55,8 @@ def connect(
 
     The embedded Solr is started if it does not run yet (with `heap`, such as "2g"); `on_started`
     gets one line that says so. With `create` its collection is created if it is missing. In your
-    own Solr only `init` creates one.
+    own Solr only `init` creates one. If a SolrCloud answers that its ZooKeeper is away, or the
+    nodes that have this collection, they are waited for, at most `patience` seconds.
 
     Raises ArgumentError if no collection can have that name, the address is not an http or https
     URL or names another collection, the CA file cannot be read, or a password would go unencrypted
@@ -71,7 +73,7 @@ def connect(
                         plain_http=plain_http)  # fmt: skip
         nodes = nodes_at(str(address)) if is_zookeeper(address) else []
         found = _opened(address, collection, access, nodes)
-        return _named(found)
+        return _named(found, patience)
     name = NAME if collection is None else collection
     from neardup_solr import embedded
 
@@ -83,12 +85,18 @@ def connect(
     target.session.nodes.learn(running.nodes)
     target.session.outages.revive = lambda: _revive(running.url, heap, is_cloud=bool(running.nodes))
     if create:
-        from neardup_solr.files import solr_config
-        from neardup_solr.solr import admin
+        with target.session.outages.waited_for(patience):
+            _create(target)
+    return _named(target, patience)
 
-        if not admin.exists(target):
-            admin.create(target, configset=solr_config() / "conf")
-    return _named(target)
+
+def _create(target: Collection) -> None:
+    """Create a collection of the embedded Solr if it is missing."""
+    from neardup_solr.files import solr_config
+    from neardup_solr.solr import admin
+
+    if not admin.exists(target):
+        admin.create(target, configset=solr_config() / "conf")
 
 
 def connect_again(address: str, collection: str, *, patience: float) -> Collection:
@@ -101,8 +109,7 @@ def connect_again(address: str, collection: str, *, patience: float) -> Collecti
     nodes = _in_time(lambda: nodes_at(address), patience) if is_zookeeper(address) else []
     found = _opened(address, collection, from_environment(), nodes)
     found.session.rely()
-    with found.session.outages.waited_for(patience):
-        return _named(found)
+    return _named(found, patience)
 
 
 def _in_time(asked: Callable[[], list[str]], patience: float) -> list[str]:
@@ -140,9 +147,10 @@ def _revive(url: str, heap: str | None, *, is_cloud: bool) -> None:
         raise ServerError(reason, "run this again: it takes the one that runs now")
 
 
-def _named(collection: Collection) -> Collection:
+def _named(collection: Collection, patience: float) -> Collection:
     """The collection with the names that its schema keeps, if it exists and keeps any."""
-    return replace(collection, names=collection.kept_names())
+    with collection.session.outages.waited_for(patience):
+        return replace(collection, names=collection.kept_names())
 
 
 def require_named(collection: Collection, name: str) -> None:

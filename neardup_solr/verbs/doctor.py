@@ -70,6 +70,7 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
         name=collection.name, text=collection.names.text, settings=settings, documents=documents,
         missing=missing, without_text=without_text, sampled=sampled, heap=told.heap,
         disk=told.disk, deleted=told.deleted, replaying=told.replaying, inactive=told.inactive,
+        without_keeper=told.without_keeper,
     )  # fmt: skip
     return Diagnosis(
         documents=documents,
@@ -147,6 +148,7 @@ class Counted:
     deleted: float | None = None
     replaying: bool | None = None
     inactive: tuple[str, ...] = ()
+    without_keeper: bool = False
 
 
 def findings(counted: Counted) -> list[Finding]:
@@ -188,6 +190,10 @@ def _documents(counted: Counted) -> Iterator[Finding]:
 
 
 def _server(counted: Counted) -> Iterator[Finding]:
+    if counted.without_keeper:
+        yield _finding(DANGER, "zookeeper", "ZooKeeper",
+                       "it is away: nothing can be written, and the state of the replicas is"
+                       " unknown", "start it, then run this again")  # fmt: skip
     if counted.inactive:
         yield _finding(DANGER, "replicas", ", ".join(counted.inactive),
                        "these replicas do not answer", "see the log of their node")  # fmt: skip

@@ -15,7 +15,14 @@ from typing import Any
 from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.choices import OnRepeat
-from neardup_solr.errors import JobError, NeardupError, RecordError, SettingsError
+from neardup_solr.errors import (
+    JobError,
+    NeardupError,
+    RecordError,
+    SettingsError,
+    SolrError,
+    SolrHalted,
+)
 from neardup_solr.jobs import ANEW, Job, Kept, Reached, Work, kept_in
 from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching, share_of
@@ -179,9 +186,13 @@ def run(
                 _require_own(job, found, going.work)
             going.go_on(kept)
         batches = going.batches(source)
-        settled = collection.settled(settings)
-        collection.require_fields(["id", *settled.fields])
-        collection.require_placed(sending.min_replicas)
+        try:
+            settled = collection.settled(settings)
+            collection.require_fields(["id", *settled.fields])
+            collection.require_placed(sending.min_replicas)
+        except SolrError as error:
+            going.note_outage(error, collection)
+            raise
         if not (may_lose and collection.names.is_plain):
             batches = _losing_nothing(batches, collection)
         target = Target(
@@ -202,10 +213,16 @@ def run(
             delivery.run(batches)
         except (NeardupError, KeyboardInterrupt) as error:
             going.note(error)
+            going.note_outage(error, collection)
             raise
         going.end()
         going.failures.warn()
         return going.summary(settled, collection, target.resent)
+
+
+def not_begun(source: object) -> str:
+    """What is told if Solr stays away before the first checkpoint."""
+    return f"No record of {source} is known to be done: the same command begins anew."
 
 
 def _work(source: Source, collection: Collection, reading: Reading) -> Work:
@@ -366,6 +383,16 @@ class _Run:
         if self.job is not None and self.work.identity and self.reached.read:
             done = f"The first {self.reached.read:,} records of {self.work.source} are done"
             error.add_note(f"{done}: `resume` goes on after them.")
+
+    def note_outage(self, error: BaseException, collection: Collection) -> None:
+        """Tell with the error of a Solr that stays away how to go on."""
+        is_away = isinstance(error, SolrHalted) or (
+            isinstance(error, SolrError) and collection.session.is_outage(error)
+        )
+        if is_away and self.job is not None and not hasattr(error, "__notes__"):
+            self.note(error)
+            if not self.reached.read:
+                error.add_note(not_begun(self.work.source))
 
     def end(self) -> None:
         """Forget the job, unless it has dead letters."""

@@ -69,6 +69,7 @@ CASES: dict[str, Counted] = {
     "stale": Counted(name="c", sampled=Sampled(documents=9, stale=["1"])),
     "damaged": Counted(name="c", sampled=Sampled(documents=9, damaged=["1"])),
     "html": Counted(name="c", sampled=Sampled(documents=9, html=["1"])),
+    "zookeeper": Counted(name="c", without_keeper=True),
     "replicas": Counted(name="c", inactive=("shard1/core_node2 (down)",)),
     "replaying": Counted(name="c", replaying=True),
     "disk": Counted(name="c", disk=1 << 20),

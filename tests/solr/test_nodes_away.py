@@ -1,0 +1,136 @@
+"""A node of a SolrCloud, or its ZooKeeper, is away before a command begins."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.embedded import cloud
+from neardup_solr.embedded.layout import Layout
+from neardup_solr.embedded.server import Server
+from neardup_solr.solr.answers import answer
+from tests.solr.cli.conftest import NEARDUP
+from tests.solr.cloud import nodes, with_jars
+from tests.solr.test_zookeeper import kill
+
+TEXTS = [f"number {n} of the {n % 7} old lamps in the street" for n in range(40)]
+
+
+@pytest.fixture(scope="module")
+def place(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Layout:
+    """A folder for a cloud, with the jars."""
+    return Layout(home=with_jars(home, tmp_path_factory.mktemp("cloud")))
+
+
+@pytest.fixture(scope="module")
+def running(place: Layout) -> Iterator[Server]:
+    """Two nodes: a collection on both, its shards on one each, and one on the second alone."""
+    with nodes(place.home, 2) as found:
+        first, second = found.nodes
+        nd.init(nd.connect(first, "both"), shards=2, replicas=2)
+        assert nd.index(list(enumerate(TEXTS)), nd.connect(first, "both")).indexed == 40
+        nd.init(nd.connect(first, "halves"), shards=2)
+        node = second.split("//")[1].replace("/", "_")
+        params = {"action": "CREATE", "name": "there", "collection.configName": "neardup",
+                  "numShards": "1", "createNodeSet": node}  # fmt: skip
+        there = nd.connect(first, "there")
+        answer(there.session.get(f"{first}/admin/collections", params=params))
+        yield found
+
+
+def neardup(*words: str) -> subprocess.CompletedProcess[str]:
+    """A command, with a job folder of its own."""
+    return subprocess.run([*NEARDUP, *words], capture_output=True, text=True, timeout=120,
+                          env=os.environ)  # fmt: skip
+
+
+@contextmanager
+def started_again(place: Layout, after: float) -> Iterator[None]:
+    """Start the nodes that do not run while the block runs, some seconds after it has begun."""
+
+    def start() -> None:
+        time.sleep(after)
+        cloud.started(place, 2, "512m", None, print)
+
+    thread = threading.Thread(target=start)
+    thread.start()
+    try:
+        yield
+    finally:
+        thread.join()
+
+
+def test_a_shard_without_a_node_is_told_and_waited_for(
+    place: Layout, running: Server, tmp_path: Path
+) -> None:
+    """The message names it; `index` waits, and ends with exit code 4 if it does not come back."""
+    source = tmp_path / "a.tsv"
+    source.write_text("id\ttext\n1\ta b c d e f\n")
+    address = running.nodes[0]
+    kill(place, 2)
+    step = r"\(Solr says: .*\); start its node, then run it again$"
+    with pytest.raises(nd.SolrAnswerError, match=rf"no replica of 'there' answers {step}"):
+        nd.connect(address, "there")
+    deadline = time.monotonic() + 60
+    while "halves" not in _said_by_a_search(address):  # until the cluster has noticed
+        assert time.monotonic() < deadline
+        time.sleep(0.5)
+    with pytest.raises(
+        nd.SolrAnswerError, match=rf"no replica of shard. of 'halves' answers {step}"
+    ):
+        nd.delete(nd.connect(address, "halves"), ["1"])
+    for name, least in (("halves", "1"), ("there", "1"), ("both", "2")):
+        job = str(tmp_path / name)
+        done = neardup("index", str(source), "--solr", address, "-c", name, "--job", job,
+                       "--patience", "2s", "--min-replicas", least)  # fmt: skip
+        assert (done.returncode, done.stdout) == (4, "")
+        assert "the same command begins anew" in done.stderr
+        assert ("1 of 2 replicas have" if least == "2" else "no replica of") in done.stderr
+    with started_again(place, 3):
+        solr = nd.connect(address, "there", patience=90)
+        assert nd.index(list(enumerate(TEXTS)), solr, patience=90).documents == 40
+        solr = nd.connect(address, "halves")
+        assert nd.index(list(enumerate(TEXTS)), solr, patience=90).documents == 40
+
+
+def _said_by_a_search(address: str) -> str:
+    try:
+        nd.search(nd.connect(address, "halves"), text="old lamps", by="shingles")
+    except nd.SolrError as error:
+        return error.reason
+    return ""
+
+
+def test_a_zookeeper_that_is_away_is_told_and_waited_for(place: Layout, running: Server) -> None:
+    """It is why nothing can be written; searches go on, and doctor says so."""
+    address = running.nodes[1]
+    solr = nd.connect(address, "both")
+    assert nd.index([(3, TEXTS[3])], solr, min_replicas=2).indexed == 1  # each has recovered
+    kill(place, 1)
+    assert nd.search(solr, text=TEXTS[3], by="bands")[0].id == "3"
+    deadline = time.monotonic() + 60
+    while not nd.doctor(solr).problems:  # until the node has noticed
+        assert time.monotonic() < deadline
+    [found] = nd.doctor(nd.connect(address, "both")).problems
+    assert (found.level, found.rule) == ("danger", "zookeeper")
+    assert "the state of the replicas is unknown" in found.reason
+    said = r"ZooKeeper is away \(Solr says: .*\); start it, then run it again$"
+    for write in (
+        lambda: nd.index([("1", TEXTS[1])], nd.connect(address, "both"), patience=1),
+        lambda: nd.index([("1", TEXTS[1])], nd.connect(address, "halves"), patience=1),
+        lambda: nd.delete(nd.connect(address, "both"), ["1"]),
+        lambda: nd.init(nd.connect(address, "another", patience=1)),
+    ):
+        with pytest.raises(nd.SolrAnswerError, match=said):
+            write()
+    with started_again(place, 3):
+        done = nd.index([(99, "words of its own")], nd.connect(address, "both"), patience=90)
+        assert (done.indexed, done.documents) == (1, 41)
