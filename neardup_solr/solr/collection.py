@@ -457,7 +457,14 @@ class Collection:
         """The values of a docValues field, with the number of documents that have each."""
         facet = {"type": "terms", "field": self.names.of(name), "limit": -1}
         request = {"query": "*:*", "limit": 0, "facet": {"values": facet}}
-        facets = self.ask(request, {"facets.count": int})["facets"]
+        try:
+            facets = self.ask(request, {"facets.count": int})["facets"]
+        except SolrAnswerError as error:
+            if f'undefined field: "{self.names.of(name)}"' not in error.reason:
+                raise
+            # A field that was added after the last commit is in the schema, and in no document.
+            self.require_fields([name])
+            return {}
         # Without any document there is no facet at all.
         listed = facets.get("values", {"buckets": []})
         require_rows([listed], {"buckets": list}, self.url)

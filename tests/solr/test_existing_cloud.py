@@ -15,8 +15,10 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.annotate import annotate
 from neardup_solr.verbs.connect import connect
+from neardup_solr.verbs.doctor import doctor
 from neardup_solr.verbs.init import init
 from neardup_solr.verbs.lint import lint
+from neardup_solr.verbs.search import search
 from tests.solr.foreign import CONFIG, KEY, LOG, MANAGED, SCHEMA
 
 BOOKS, TOYS = "books", "toys"
@@ -102,3 +104,18 @@ def test_aliases_and_read_only_collections(shop: Collection) -> None:
             replace(shop, names=Names(id="sku", text=("title",))),
             into=collection.open_collection(shop.base, "one"),
         )
+
+
+def test_a_search_sees_the_added_fields_at_once(shop: Collection) -> None:
+    """Though nobody has committed since: it says what to do next, and no error of Solr."""
+    collections(shop, action="MODIFYCOLLECTION", collection=TOYS, readOnly="false")
+    for name in (BOOKS, TOYS):  # which share the schema
+        solr = collection.open_collection(shop.base, name)
+        assert solr.add([{"sku": "last", "title": "old lamps"}]) == ()
+        solr.commit()
+    assert init(shop, text=["title"], prefix="nd_").is_done
+    for name in (BOOKS, TOYS):
+        solr = connect(f"{shop.base}/{name}")
+        with pytest.raises(SettingsError, match=rf"neardup annotate -c {name}"):
+            search(solr, id="last")
+        assert doctor(solr).missing > 0
