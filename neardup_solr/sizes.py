@@ -42,3 +42,13 @@ def in_seconds(time: str, name: str) -> float:
     if not 0 <= seconds < float("inf"):
         raise ArgumentError(f"`{name}` {time} is not a time", "give one such as 90s or 5m")
     return seconds
+
+
+def counted(number: int, what: str) -> str:
+    """A number of things, in the singular if it is one."""
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def documents(count: int) -> str:
+    """A number of documents in words, such as "1 document" or "2,000 documents"."""
+    return counted(count, "document")

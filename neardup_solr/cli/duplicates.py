@@ -171,6 +171,7 @@ def duplicates(
     from neardup_solr.verbs.mark import require_markable
 
     _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
+    _check_source(source)
     if undo:
         if output is not None:
             raise typer.BadParameter("--undo writes no pairs: leave -o out")
@@ -345,6 +346,20 @@ def _check(
         raise typer.BadParameter("--dry-run goes with --mark or --undo")
     if (mark or undo) and (source is not None or against is not None):
         raise typer.BadParameter("marks are for one collection: leave SOURCE and --against out")
+
+
+def _check_source(source: str | None) -> None:
+    """Refuse a source that is not there; it may be meant as the name of a collection."""
+    from neardup_solr.solr.collection import require_name
+
+    if source is None or source == "-" or "." in source or Path(source).exists():
+        return
+    try:
+        require_name(source)
+    except nd.ArgumentError:
+        return
+    step = f"check the path, or name a collection with: neardup duplicates -c {source}"
+    raise nd.SourceError(source, "there is no such file or folder", step)
 
 
 def _check_named() -> None:

@@ -21,8 +21,14 @@ def init(
     native: Annotated[
         bool, typer.Option("--native", help="Let Solr compute its own MinHashes too.")
     ] = False,
-    shards: Annotated[int, typer.Option(help="Shards of a collection in SolrCloud.", min=1)] = 1,
-    replicas: Annotated[int, typer.Option(help="Copies of each shard in SolrCloud.", min=1)] = 1,
+    shards: Annotated[
+        int | None,
+        typer.Option(help="Shards of a collection in SolrCloud.", min=1, show_default="1"),
+    ] = None,
+    replicas: Annotated[
+        int | None,
+        typer.Option(help="Copies of each shard in SolrCloud.", min=1, show_default="1"),
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only print what would be added or removed.")
     ] = False,
@@ -49,7 +55,7 @@ def init(
     if remove:
         _say_removed(target.name, done, dry_run=dry_run)
     elif done.is_created:
-        show.say(f"{target.url} is created.")
+        show.say(f"{target.url} is created; next: neardup index FILE -c {target.name}")
     else:
         _say_prepared(target.name, target.url, done, dry_run=dry_run)
 
@@ -61,7 +67,10 @@ def _say_prepared(name: str, url: str, done: Preparation, *, dry_run: bool) -> N
     if done.is_done:
         texts = ", ".join(done.names.text)
         read = f"the text is that of {texts} from now on; neardup annotate -c {name} follows it"
-        added = f"{_fields(done)} added; neardup init -c {name} --remove takes them out"
+        added = (
+            f"{_fields(done)} added; next: neardup annotate -c {name}"
+            f" (neardup init -c {name} --remove takes them out)"
+        )
         show.say(f"{url}: {added if done.fields else read}.")
     else:
         print(done.xml)

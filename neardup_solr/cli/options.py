@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -358,6 +359,9 @@ def connect(
     With `create`, a missing collection of the embedded Solr is created; `patience` is as for
     `nd.connect`.
     """
+    from neardup_solr.verbs.connect import ADDRESS
+
+    create = create and not (address or os.environ.get(ADDRESS))
     return nd.connect(address, collection, create=create, patience=patience, on_started=show.say)
 
 

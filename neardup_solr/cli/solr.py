@@ -121,6 +121,9 @@ def _facts(found: Server) -> Iterator[tuple[str, str]]:
     yield "url", found.url
     if found.nodes:
         yield "nodes", ", ".join(found.nodes)
+        if away := [one for one in embedded.addresses() if one not in found.nodes]:
+            yield "not running", f"{', '.join(away)}; start with: neardup solr start"
+        yield "zookeeper", embedded.zookeeper()
         yield "heap", f"{found.heap} each"
     else:
         yield "pid", str(found.pid)
@@ -141,7 +144,9 @@ def _facts(found: Server) -> Iterator[tuple[str, str]]:
 
 
 def _documents(count: int) -> str:
-    return "cannot be searched now" if count < 0 else f"{count:,} documents"
+    from neardup_solr.sizes import documents
+
+    return "cannot be searched now" if count < 0 else documents(count)
 
 
 def _megabytes(folder: Path) -> str:

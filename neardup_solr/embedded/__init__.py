@@ -18,6 +18,7 @@ from neardup_solr.embedded.lifecycle import (
     start,
     starting,
     stop,
+    zookeeper,
 )
 from neardup_solr.embedded.server import Server
 
@@ -37,4 +38,5 @@ __all__ = [
     "start",
     "starting",
     "stop",
+    "zookeeper",
 ]

@@ -129,14 +129,18 @@ def _settled(place: Layout, asked: int | None) -> int:
     before = _size(place)
     if asked in (None, before):
         return before
-    if any(any(process.strays(node)) for node in _places(place)) and not 0 < before < (asked or 0):
-        other = f"as a cloud of {_nodes(before)}" if before else "as a Solr of its own"
-        raise ServerError(f"the embedded Solr runs {other}", "stop it first: neardup solr stop")
+    runs = any(any(process.strays(node)) for node in _places(place))
     there = _nodes_there(place)
     if asked and asked < there:
         reason = f"the cloud has {_nodes(there)}, and their documents"
-        step = f"start all of them (--cloud {there}), or delete them: neardup solr reset"
-        raise ServerError(reason, step)
+        stop = "neardup solr stop, then " if runs and not before else ""
+        step = f"start all of them: {stop}neardup solr start --cloud {there}"
+        # Of what runs, or ran last, `reset` deletes the documents.
+        other = "; or delete them: neardup solr reset" if before else ""
+        raise ServerError(reason, step + other)
+    if runs and not 0 < before < (asked or 0):
+        other = f"as a cloud of {_nodes(before)}" if before else "as a Solr of its own"
+        raise ServerError(f"the embedded Solr runs {other}", "stop it first: neardup solr stop")
     return asked or 0
 
 
@@ -214,6 +218,13 @@ def addresses() -> list[str]:
     """The addresses of the embedded Solr, or of the nodes of its cloud, whether they run or not."""
     states = map(recall, _places(layout()))
     return [f"http://{process.HOST}:{state.port}/solr" for state in states if state is not None]
+
+
+def zookeeper() -> str:
+    """The address of the ZooKeeper of the embedded cloud, which its first node runs."""
+    first = recall(_places(layout())[0])
+    port = first.port if first is not None else clouds.FIRST_PORT
+    return f"zk://{process.HOST}:{port + clouds.ZOOKEEPER}"
 
 
 def is_known() -> bool:

@@ -29,6 +29,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import Settings, require_possible, settings_of
+from neardup_solr.sizes import documents
 from neardup_solr.solr import export, query
 from neardup_solr.solr.answers import (
     LOG_AGAIN,
@@ -328,6 +329,14 @@ class Collection:
         """
         self._leaders.require_one()
 
+    def sizes(self) -> tuple[int, int] | None:
+        """How many shards it has, and replicas of each; None if it is none of a SolrCloud."""
+        return self._leaders.sizes()
+
+    def nodes(self) -> int:
+        """How many nodes of a SolrCloud live; 1 if it is none, or does not tell."""
+        return self._leaders.nodes()
+
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """The versions of documents as a search finds them; those not there are left out."""
         return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), _DOCS))
@@ -484,7 +493,7 @@ class Collection:
         self.require_fields([SETTINGS])
         counts = self.values(SETTINGS)
         if len(counts) > 1:
-            shown = "; ".join(f"{count:,} documents with [{one}]" for one, count in counts.items())
+            shown = "; ".join(f"{documents(count)} with [{one}]" for one, count in counts.items())
             raise SettingsError(
                 f"the collection mixes settings: {shown}",
                 "finish the reband that was interrupted, or delete the documents of one kind"
@@ -504,7 +513,7 @@ class Collection:
             return settings
         if count := self.count():
             raise SettingsError(
-                f"none of the {count:,} documents of {self.name!r} has fields to compare",
+                f"none of the {documents(count)} of {self.name!r} has fields to compare",
                 f"add them first: neardup annotate -c {self.name}",
             )
         reason = f"the collection {self.name!r} has no documents"

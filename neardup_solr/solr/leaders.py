@@ -90,6 +90,18 @@ class Leaders:
         cluster = self._ask() if self.session.nodes.is_cloud is not False else None
         return [shard.name for shard in cluster.shards] if cluster is not None else []
 
+    def sizes(self) -> tuple[int, int] | None:
+        """How many shards there are, and replicas of each; None if the server does not tell."""
+        cluster = self._ask() if self.session.nodes.is_cloud is not False else None
+        if cluster is None or not cluster.shards:
+            return None
+        return len(cluster.shards), min(shard.size for shard in cluster.shards)
+
+    def nodes(self) -> int:
+        """How many nodes live; 1 if the server is no cloud, or does not tell."""
+        cluster = self._ask() if self.session.nodes.is_cloud is not False else None
+        return 1 if cluster is None else len(cluster.nodes)
+
     def replica_of(self, name: str) -> str:
         """The address of a replica of a shard; what is no name of one is an address.
 

@@ -55,10 +55,12 @@ def connect(
 
     The embedded Solr is started if it does not run yet (with `heap`, such as "2g"); `on_started`
     gets one line that says so. With `create` its collection is created if it is missing. In your
-    own Solr only `init` creates one. If a SolrCloud answers that its ZooKeeper is away, or the
-    nodes that have this collection, they are waited for, at most `patience` seconds.
+    own Solr only `init` creates one, and `create` is refused there if it is missing. If a SolrCloud
+    answers that its ZooKeeper is away, or the nodes that have this collection, they are waited for,
+    at most `patience` seconds.
 
-    Raises ArgumentError if no collection can have that name, the address is not an http or https
+    Raises ArgumentError if no collection can have that name, `create` names one that a Solr of
+    yours does not have, the address is not an http or https
     URL or names another collection, the CA file cannot be read, or a password would go unencrypted
     to another machine; SettingsError if a user or a password is missing, or cannot be read;
     SolrUnreachable if no Solr, or no ZooKeeper, answers; ServerError if the embedded Solr cannot be
@@ -73,6 +75,9 @@ def connect(
                         plain_http=plain_http)  # fmt: skip
         nodes = nodes_at(str(address)) if is_zookeeper(address) else []
         found = _opened(address, collection, access, nodes)
+        if create:
+            _require_there(found)
+        return _named(found, patience)
         return _named(found, patience)
     name = NAME if collection is None else collection
     from neardup_solr import embedded
@@ -88,6 +93,15 @@ def connect(
         with target.session.outages.waited_for(patience):
             _create(target)
     return _named(target, patience)
+
+
+def _require_there(found: Collection) -> None:
+    """Refuse to create a collection in a Solr of the user's own, by ArgumentError."""
+    from neardup_solr.solr import admin
+
+    if not admin.exists(found):
+        reason = f"`create` is for the embedded Solr, and {found.base} has no {found.name!r}"
+        raise ArgumentError(reason, "leave it out, and create it with nd.init(collection)")
 
 
 def _create(target: Collection) -> None:

@@ -15,6 +15,7 @@ from neardup_solr.arguments import checked, require
 from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import documents
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
@@ -167,10 +168,10 @@ def _documents(counted: Counted) -> Iterator[Finding]:
         yield _finding(DANGER, "mixed", "signature_settings", said, remedy)
     if counted.missing:
         has = "they have text" if counted.without_text is not None else "they may have text"
-        yield _finding(WARNING, "missing", f"{counted.missing:,} documents",
+        yield _finding(WARNING, "missing", documents(counted.missing),
                        f"{has}, but none of our fields", again)  # fmt: skip
     if counted.without_text:
-        share = f"{counted.without_text:,} of {counted.documents:,} documents"
+        share = f"{counted.without_text:,} of {documents(counted.documents)}"
         yield _finding(NOTE, "no-text", share,
                        f"they have no text in {', '.join(counted.text)}: annotate passes over them",
                        "if they should have one, name the right field: neardup init"

@@ -28,7 +28,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching, share_of
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, documents
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
@@ -518,8 +518,7 @@ def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
 
 
 def _loss(collection: Collection, count: int, columns: Sequence[str]) -> SettingsError:
-    documents = "1 document" if count == 1 else f"{count:,} documents"
-    reason = f"{documents} in the collection would lose columns: {', '.join(columns)}"
+    reason = f"{documents(count)} in the collection would lose columns: {', '.join(columns)}"
     if not collection.names.is_plain:
         step = "another program writes them; to add our fields to them run"
         return SettingsError(reason, f"{step}: neardup annotate -c {collection.name}")

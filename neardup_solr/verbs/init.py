@@ -9,8 +9,10 @@ from typing import Any
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.files import page, solr_config
+from neardup_solr.progress import LOG
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
+from neardup_solr.sizes import counted, documents
 from neardup_solr.solr import admin, probe, schema
 from neardup_solr.solr.collection import NATIVE_PROPERTIES, Collection
 from neardup_solr.solr.names import NOTE, PLAIN, Names
@@ -48,8 +50,8 @@ def init(
     text: OneOrMore = (),
     prefix: str | None = None,
     native: bool = False,
-    shards: int = 1,
-    replicas: int = 1,
+    shards: int | None = None,
+    replicas: int | None = None,
     dry_run: bool = False,
     remove: bool = False,
 ) -> Preparation:
@@ -62,15 +64,15 @@ def init(
     cannot be changed: `is_done` is False then, and `xml` holds what to add. With `native` Solr also
     computes MinHashes of its own from every text, for clients that do not use this package.
     `shards` is the number of shards of a new collection in SolrCloud, `replicas` how many copies
-    there are of each.
+    there are of each (default: 1); those of one that exists have to be as many.
 
     With `remove`, our fields are removed from the schema again: only fields of the types that
     `init` adds, and none that was there before.
 
     Raises SettingsError if a field of one of our names exists and cannot be used, if the collection
-    was prepared with another prefix, if a text field is unknown, or if documents have values in
-    fields to remove; SolrError if the server refuses, for example because a copyField of yours
-    names a field to remove.
+    was prepared with another prefix, has another number of shards or replicas, if a text field is
+    unknown, or if documents have values in fields to remove; SolrError if the server refuses, for
+    example because a copyField of yours names a field to remove.
     """
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)
@@ -78,6 +80,7 @@ def init(
     if remove:
         done = _removed(collection, dry_run=dry_run)
     elif admin.exists(collection):
+        _require_sizes(collection, shards=shards, replicas=replicas)
         done = _added(collection, texts, prefix, native=native, dry_run=dry_run)
     else:
         require(
@@ -85,7 +88,7 @@ def init(
             f"there is no collection {collection.name!r} yet",
             "create it first, without `text`, `prefix` and `dry_run`",
         )
-        done = _created(collection, shards=shards, replicas=replicas, native=native)
+        done = _created(collection, shards=shards or 1, replicas=replicas or 1, native=native)
     if done.is_done and not dry_run:
         collection.take_names(collection.kept_names() if remove else done.names)
     return done
@@ -99,6 +102,19 @@ def check_names(*, text: Sequence[str], prefix: str | None, native: bool, remove
     chosen(PLAIN, "", text=text, prefix=prefix)
 
 
+def _require_sizes(collection: Collection, *, shards: int | None, replicas: int | None) -> None:
+    """Refuse other numbers of shards and replicas than a collection has, by SettingsError."""
+    if shards is None and replicas is None:
+        return
+    has = collection.sizes() or (None if admin.is_cloud(collection) else (1, 1))
+    if has is None or (shards or has[0], replicas or has[1]) == has:
+        return
+    there = f"{counted(has[0], 'shard')} of {counted(has[1], 'replica')}"
+    reason = f"the collection {collection.name!r} exists, with {there}"
+    step = "leave `shards` and `replicas` out, or create another one"
+    raise SettingsError(reason, step)
+
+
 def _created(collection: Collection, *, shards: int, replicas: int, native: bool) -> Preparation:
     is_created = admin.create(
         collection,
@@ -107,6 +123,12 @@ def _created(collection: Collection, *, shards: int, replicas: int, native: bool
         replicas=replicas,
         properties=NATIVE_PROPERTIES if native else NOTHING,
     )
+    nodes = collection.nodes()
+    if is_created and nodes < replicas:
+        LOG.warning(
+            "%s: %d replicas of a shard on %s: a node that is away takes several of them with it",
+            collection.url, replicas, counted(nodes, "node"),
+        )  # fmt: skip
     if not is_created:  # somebody else was faster
         return _added(collection, (), None, native=native, dry_run=False)
     collection.require_fields(ALL_FIELDS)
@@ -233,7 +255,7 @@ def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
     count = collection.count([any_value]) if fields else 0
     if count:
         raise SettingsError(
-            f"{count:,} documents have values in our fields",
+            f"{documents(count)} {'has' if count == 1 else 'have'} values in our fields",
             f"remove them first: neardup strip -c {collection.name}",
         )
 

@@ -12,6 +12,7 @@ from neardup_solr.arguments import checked
 from neardup_solr.errors import ArgumentError, SchemaError, SettingsError, SolrAnswerError
 from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
+from neardup_solr.sizes import documents
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.verbs.duplicates import Duplicates
@@ -85,8 +86,7 @@ def mark(
                 passes += 1
             differing = run.differing()
     if differing and not dry_run:
-        documents = "1 document" if len(differing) == 1 else f"{len(differing):,} documents"
-        reason = f"the marks of {documents} do not stay: {run.reason}"
+        reason = f"the marks of {documents(len(differing))} do not stay: {run.reason}"
         step = "run it again when nobody else writes, and all nodes run"
         raise SolrAnswerError(collection.url, 200, reason, step)
     return run.counts(len(members))

@@ -35,6 +35,22 @@ def test_main_path_on_two_shards(cloud: str) -> None:
     assert solr.count() == 39
 
 
+def test_other_numbers_of_shards_or_replicas_are_refused(
+    cloud: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of a collection that exists; more replicas than nodes are told as of little use."""
+    solr = collection.open_collection(cloud, "sized")
+    assert nd.init(solr, shards=2, replicas=2).is_created
+    assert "2 replicas of a shard on 1 node" in caplog.text
+    caplog.clear()
+    for shards, replicas in ((None, None), (2, None), (None, 2), (2, 2)):
+        assert not nd.init(solr, shards=shards, replicas=replicas).is_created
+    for shards, replicas in ((1, None), (2, 3), (None, 1)):
+        with pytest.raises(nd.SettingsError, match="'sized' exists, with 2 shards of 2 replicas;"):
+            nd.init(nd.connect(cloud, "sized"), shards=shards, replicas=replicas)
+    assert caplog.text == ""
+
+
 def test_init_at_once_creates_one_collection(cloud: str) -> None:
     """Several commands that create one collection at the same moment can all use it."""
 

@@ -546,23 +546,33 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     assert nd.index([("1", "a b c d"), ("2", "a b c d")], solr).indexed == 2
     status = neardup_solr("status").stdout.splitlines()
     assert status[1] == "nodes        http://127.0.0.1:30100/solr, http://127.0.0.1:30101/solr"
+    assert status[2] == "zookeeper    zk://127.0.0.1:31100"
     assert status[-1] == "collections  two (2 documents)"
     assert neardup_solr("logs", "--node", "2", "--lines", "3").stdout.count("\n") == 3
     assert "give one between 1 and 2" in neardup_solr("logs", "--node", "3").stderr
     # Nothing changes while it runs, and no node with its documents is left out afterwards.
-    for other in ("0", "1"):
-        refused = neardup_solr("start", "--cloud", other).stderr
-        assert "runs as a cloud of 2 nodes; stop it first" in refused
+    all_of_them = "the cloud has 2 nodes, and their documents; start all of them: "
+    again = "neardup solr start --cloud 2"
+    refused = neardup_solr("start", "--cloud", "0").stderr
+    assert "runs as a cloud of 2 nodes; stop it first" in refused
+    refused = neardup_solr("start", "--cloud", "1").stderr
+    assert f"{all_of_them}{again}; or delete them: neardup solr reset" in refused
     second = recall(Layout(home=home.home, node="cloud/2"))
     assert second is not None
     psutil.Process(second.pid).kill()
+    status = neardup_solr("status").stdout.splitlines()
+    assert status[1] == "nodes        http://127.0.0.1:30100/solr"
+    assert status[2] == "not running  http://127.0.0.1:30101/solr; start with: neardup solr start"
     assert neardup_solr("start").stdout.startswith("SolrCloud 9.10.1 runs with 2 nodes")
     assert neardup_solr("stop").returncode == 0
     assert neardup_solr("status").returncode == 1
-    assert "start all of them (--cloud 2)" in neardup_solr("start", "--cloud", "1").stderr
+    assert f"{all_of_them}{again}" in neardup_solr("start", "--cloud", "1").stderr
     assert neardup_solr("start", "--cloud", "0").stdout.startswith("Solr 9.10.1 runs at ")
     assert embedded.cores(embedded.start()) == {}
     assert "runs as a Solr of its own; stop it" in neardup_solr("start", "--cloud", "2").stderr
+    # The reset of what runs would leave the cloud.
+    refused = neardup_solr("start", "--cloud", "1").stderr
+    assert refused.endswith(f"{all_of_them}neardup solr stop, then {again}\n")
     assert neardup_solr("stop").returncode == 0
     # What cannot start changes nothing.
     for password in (True, None):

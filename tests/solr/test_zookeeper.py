@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import socket
 import sys
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -71,14 +73,24 @@ def test_an_address_that_is_no_zookeeper_is_told(
     """Nothing there, no Solr in it, no package, or no address at all."""
     port = urlsplit(cloud).port
     assert port is not None
-    with pytest.raises(nd.SolrUnreachable, match="knows no SolrCloud at /elsewhere"):
-        nd.connect(f"zk://127.0.0.1:{port + 1000}/elsewhere")
+    there = f"zk://127.0.0.1:{port + 1000}"
+    with pytest.raises(nd.SolrUnreachable, match=f"SolrCloud at /solr; it is at {there}$"):
+        nd.connect(f"{there}/solr")
     for wrong in ("zk://", "zk:///solr", "zk://me:pw@host:2181"):
         with pytest.raises(nd.ArgumentError, match="give one such as zk://host1:2181"):
             nd.connect(wrong)
-    monkeypatch.setattr("neardup_solr.solr.zookeeper.SECONDS", 1.0)
-    with pytest.raises(nd.SolrUnreachable, match="no ZooKeeper answers there within 1 seconds"):
+    began = time.monotonic()
+    with pytest.raises(nd.SolrUnreachable, match=r"127.0.0.1:1: nothing listens there"):
         nd.connect("zk://127.0.0.1:1")
+    with pytest.raises(nd.SolrUnreachable, match=r"no.such.host:2181: the host name"):
+        nd.connect("zk://no.such.host,127.0.0.1:1/solr")
+    assert time.monotonic() - began < 5
+    monkeypatch.setattr("neardup_solr.solr.zookeeper.SECONDS", 1.0)
+    with (
+        socket.create_server(("127.0.0.1", 0)) as silent,
+        pytest.raises(nd.SolrUnreachable, match="no ZooKeeper answers there within 1 second;"),
+    ):
+        nd.connect(f"zk://127.0.0.1:{silent.getsockname()[1]}")
     monkeypatch.setitem(sys.modules, "kazoo.client", None)
     with pytest.raises(nd.SettingsError, match=r'pip install "neardup-solr\[zookeeper\]"'):
         nd.connect(f"zk://127.0.0.1:{port + 1000}")

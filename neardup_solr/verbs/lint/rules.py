@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from neardup_solr.sizes import documents
 from neardup_solr.solr.cluster import NAME_ONE, SEVERAL
 from neardup_solr.solr.names import TEXT, Names
 from neardup_solr.solr.probe import REBUILDS
@@ -216,7 +217,7 @@ def children(facts: Facts) -> Iterator[Finding]:
             level=NOTE,
             rule="children",
             about="_root_",
-            reason=f"{there:,} documents are children of others",
+            reason=f"{documents(there)} {'is a child' if there == 1 else 'are children'} of others",
             remedy="nothing to do: they stay as they are",
         )
 

@@ -240,7 +240,11 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
     name = f"{solr.name}_init"
     base = solr.base
     try:
-        assert "is created" in run("init", "-c", name, "--solr", base).stderr
+        said = run("init", "-c", name, "--solr", base).stderr
+        assert said == f"{base}/{name} is created; next: neardup index FILE -c {name}\n"
+        refused = run("init", "-c", name, "--solr", base, "--shards", "2")
+        assert refused.returncode == 1
+        assert "exists, with 1 shard of 1 replica; leave --shards and" in refused.stderr
         assert "exists, with all fields" in run("init", "-c", name, "--solr", base).stderr
     finally:
         from neardup_solr.solr import admin, collection

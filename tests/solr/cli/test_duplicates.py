@@ -48,10 +48,15 @@ def test_mistakes_are_one_line(run: Run, tmp_path: Path) -> None:
         (["--memory", "3x"], 2),
         (["-o", "x.doc"], 1),
         ([str(tmp_path / "missing.csv")], 1),
+        (["jobs"], 1),
     ):
         failed = run("duplicates", *words)
         assert failed.returncode == code
         assert len(failed.stderr.splitlines()) == 1
+    assert failed.stderr == (
+        "neardup: jobs: there is no such file or folder; check the path, or name a collection with:"
+        " neardup duplicates -c jobs\n"
+    )
 
 
 def test_a_page_and_a_table_by_suffix(run: Run, tmp_path: Path) -> None:

@@ -44,7 +44,9 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
     assert shop.kept_names() == PLAIN
     done = on_shop("init", *options)
     assert (done.returncode, done.stdout) == (0, "")
-    assert f"added; neardup init -c {shop.name} --remove takes them out." in done.stderr
+    assert (
+        f"added; next: neardup annotate -c {shop.name} (neardup init -c {shop.name}" in done.stderr
+    )
     assert shop.kept_names().text == ("title", "body")
     assert "exists, with all fields" in on_shop("init").stderr
     assert "would be removed: nd_" in on_shop("init", "--remove", "--dry-run").stderr

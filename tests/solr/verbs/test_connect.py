@@ -53,6 +53,15 @@ def test_only_create_makes_a_core_of_the_embedded_solr(embedded: str) -> None:
     assert nd.connect(collection=embedded, create=True).count() == 0
 
 
+def test_create_is_refused_for_a_solr_of_ones_own(
+    solr_url: str, name: str, solr: Collection
+) -> None:
+    """It says what creates one; a collection that is there is no mistake."""
+    with pytest.raises(nd.ArgumentError, match=rf"`create` is for .*'{name}'; .*nd.init\("):
+        nd.connect(solr_url, name, create=True)
+    assert nd.connect(solr.url, create=True).count() == 0
+
+
 def test_several_commands_create_one_core_at_once(solr_url: str, name: str) -> None:
     """Each of them can use the core afterwards, and just one says that it created it."""
     ready = Barrier(AT_ONCE)
