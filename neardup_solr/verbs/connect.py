@@ -78,7 +78,6 @@ def connect(
         if create:
             _require_there(found)
         return _named(found, patience)
-        return _named(found, patience)
     name = NAME if collection is None else collection
     from neardup_solr import embedded
 
