@@ -112,7 +112,9 @@ def write(
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)
     target = _connected(address, collection)
-    target.settled(settings)  # refuses other settings before the executors begin
+    # Before the executors begin: other settings, or a collection that is not to be written to.
+    target.settled(settings)
+    target.require_placed(1)
     writing = _Writing(
         address=address,
         collection=collection,
