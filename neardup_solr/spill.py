@@ -100,6 +100,7 @@ class Rows:
     def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
         self._spill = spill
         self._held = np.empty((0, width), dtype=dtype)
+        self._row = width * dtype.itemsize  # bytes
         self._mapped: NDArray[Any] | None = None
         self._file: IO[bytes] | None = None
         self._rows = 0
@@ -108,15 +109,16 @@ class Rows:
         """Add rows, shape (rows, width)."""
         first, self._rows = self._rows, self._rows + len(block)
         held = self._held
-        if self._file is None and self._rows * held.strides[0] > self._spill.share:
+        if self._file is None and self._rows * self._row > self._spill.share:
             self._file = self._spill.file()
             self._spill.write(self._file, held[:first].data)
             self._held = held[:0]
         if self._file is not None:
             self._spill.write(self._file, np.ascontiguousarray(block, dtype=held.dtype).data)
             return
-        if self._rows > len(held):  # in place, if the system can
-            held.resize((max(self._rows, 3 * len(held) // 2), held.shape[1]), refcheck=False)
+        if self._rows > len(held):  # in place, if the system can; never to more than may be held
+            room = min(3 * len(held) // 2, self._spill.share // self._row)
+            held.resize((max(self._rows, room), held.shape[1]), refcheck=False)
         held[first : self._rows] = block
 
     def table(self) -> NDArray[Any]:

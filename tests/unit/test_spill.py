@@ -1,6 +1,7 @@
 """Columns that outgrow their share of the memory, against plain lists."""
 
 import os
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -51,6 +52,32 @@ def test_rows_are_a_table(sizes: list[int], memory: int) -> None:
         whole = np.concatenate([np.empty((0, 3), np.uint32), *blocks])
         assert np.array_equal(rows.table(), whole)
         assert np.array_equal(rows.table(), whole)
+
+
+def test_a_table_takes_no_more_than_its_share() -> None:
+    """Room that is taken ahead counts, too."""
+    block = np.zeros((1 << 8, 1), dtype=np.uint32)
+    with Spill(memory=4 << 20) as spill:
+        rows = spill.rows(1, np.uint32)
+        tracemalloc.start()
+        for _ in range(1_000):
+            rows.append(block)
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert held < spill.share * 1.01
+
+
+def test_what_was_let_go_is_still_there() -> None:
+    """A table in a file is read again when it is looked at."""
+    with Spill(memory=4) as spill:
+        rows = spill.rows(1, np.uint32)
+        rows.append(np.arange(100_000, dtype=np.uint32)[:, None])
+        table = rows.table()
+        assert table.sum() == 4_999_950_000
+        spill.let_go()
+        assert table.sum() == 4_999_950_000
+        rows.append(np.array([[1]], dtype=np.uint32))
+        assert rows.table().sum() == 4_999_950_001
 
 
 def test_files_leave_nothing_behind(tmp_path: Path) -> None:
