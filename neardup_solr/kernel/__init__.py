@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from neardup_solr.kernel.hashes import AFFINE, BLOCK, LANES, XOR, band, minhash
-from neardup_solr.kernel.machine import compiled, inner
-from neardup_solr.kernel.normal import characters, normalize
+from neardup_solr.kernel.machine import compiled
+from neardup_solr.kernel.normal import characters, normalize, room_for_starts
 from neardup_solr.kernel.pieces import spell
 from neardup_solr.text.packed import SPARE
 
@@ -66,22 +66,13 @@ class Shape(NamedTuple):
 @compiled
 def forms(texts, begins, is_normal, tables, out, bounds, words):
     """Normal forms of texts; arguments as for `sign`."""
-    starts = _room_for_starts(begins)
+    starts = room_for_starts(begins)
     at = N0
     bounds[0] = at
     for document in range(len(words)):
         first, last = begins[document], begins[document + 1]
         at, words[document] = normalize(texts, first, last, is_normal, tables, out, at, starts)
         bounds[document + 1] = at
-
-
-@inner
-def _room_for_starts(begins):
-    """Room for the places of all words of the longest text."""
-    longest = N0
-    for document in range(len(begins) - 1):
-        longest = max(longest, begins[document + 1] - begins[document])
-    return np.empty(longest + U64(SPARE), dtype=np.uint32)
 
 
 @compiled
@@ -94,7 +85,7 @@ def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures
     texts that have words.
     """
     block = np.empty(BLOCK + LANES, dtype=np.uint32)
-    starts = _room_for_starts(begins)
+    starts = room_for_starts(begins)
     at = N0
     bounds[0] = at
     for document in range(len(words)):
@@ -104,6 +95,8 @@ def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures
         if count <= 0:
             continue
         if shape.kind == CHARACTERS:
+            if at - begin + U64(SPARE) > U64(len(starts)):  # a normal form may be longer
+                starts = np.empty(at - begin + U64(SPARE), dtype=np.uint32)
             pieces, gap = characters(out, begin, at, starts), N0
         else:
             pieces, gap = U64(count), N1

@@ -134,8 +134,8 @@ def hash64(data, first, last):
 
     For telling pieces apart within a run; it is not stored. Two seeds of murmur3 are no 64 bits, as
     what collides under one of them is likely to collide under the other. Each step can be undone,
-    so pieces of up to eight bytes have hashes of their own; the constants are those of the
-    finaliser of murmur3 (Appleby 2011).
+    so pieces of one length up to eight bytes have hashes of their own; the constants are those of
+    the finaliser of murmur3 (Appleby 2011).
     """
     hashed, at = (last - first) * U64(0x9E3779B97F4A7C15), first
     while at + N8 <= last:

@@ -19,6 +19,18 @@ COUNTS = np.array(list(map(len, _BITS)), U32)
 
 
 @inner
+def room_for_starts(bounds):
+    """Room for the places of all words of the longest text, or of all characters if it is a form.
+
+    A text has about as many words as bytes at most.
+    """
+    longest = N0
+    for document in range(len(bounds) - 1):
+        longest = max(longest, bounds[document + 1] - bounds[document])
+    return np.empty(longest + U64(SPARE), dtype=np.uint32)
+
+
+@inner
 def normalize(text, start, end, is_normal, tables, out, at, starts):
     """The normal form of a text in UTF-8, and where its words start.
 

@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.kernel.hashes import hash64, murmur3
 from neardup_solr.kernel.machine import compiled, inner
-from neardup_solr.kernel.normal import BLANK, characters
-from neardup_solr.text.packed import SPARE
+from neardup_solr.kernel.normal import BLANK, characters, room_for_starts
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2 = U64(0), U64(1), U64(2)
@@ -23,7 +22,7 @@ def spell(forms, bounds, by_characters, size, longest, out, ends):
     escaping; ends[d] is where its JSON ends in `out`, or the end of the form before if a shingle
     exceeds `longest` bytes (the caller spells those itself).
     """
-    starts = _room_for_starts(bounds)
+    starts = room_for_starts(bounds)
     slots = np.empty(_slots_for(len(starts)), dtype=np.uint32)
     at = N0
     for form in range(len(ends)):
@@ -31,15 +30,6 @@ def spell(forms, bounds, by_characters, size, longest, out, ends):
         pieces, gap = _cut(forms, begin, bounds[form + 1], by_characters, starts)
         at = _spell_one(forms, begin, starts, pieces, gap, size, longest, slots, out, at)
         ends[form] = at
-
-
-@inner
-def _room_for_starts(bounds):
-    """Room for the places of all pieces of the longest form."""
-    most = N0
-    for form in range(len(bounds) - 1):
-        most = max(most, bounds[form + 1] - bounds[form])
-    return np.empty(most + U64(SPARE), dtype=np.uint32)
 
 
 @inner
@@ -138,7 +128,7 @@ def shingle_sets(
 @compiled
 def hash_each(forms, bounds, by_characters, size, hashed, ends):
     """Fill `hashed` with the hashes of the shingles of each form, in their order."""
-    starts = _room_for_starts(bounds)
+    starts = room_for_starts(bounds)
     filled = 0
     for form in range(len(ends)):
         begin = bounds[form]

@@ -72,7 +72,7 @@ def sign_parts(
     threads: int = 1,
     keep_normal: bool = False,
 ) -> Signed:
-    """As `sign`, for texts that come in parts; packed ones are not cut any further."""
+    """As `sign`, for texts that come in parts."""
     chunks = [chunk for part in parts for chunk in _chunks(part)]
     ends = list(accumulate(map(len, chunks), initial=0))
     signed = _empty(ends[-1], settings)
@@ -100,26 +100,22 @@ def normal_forms(texts: Sequence[str], *, threads: int = 1) -> Packed:
 
 
 def _forms_of(texts: Sequence[str]) -> Packed:
-    words = np.empty(len(texts), dtype=np.int64)
-    forms = _forms_into(texts, words, is_normal=False)
-    has_neighbours = words == _NEIGHBOURS
-    if has_neighbours.any():
-        pairs = zip(texts, has_neighbours.tolist(), strict=True)
-        ours = [normalize.normalize(text) if has_some else text for text, has_some in pairs]
-        forms = _forms_into(ours, words, is_normal=True)
-    return forms
-
-
-def _forms_into(texts: Sequence[str], words: NDArray[np.int64], *, is_normal: bool) -> Packed:
     packed, begins = in_utf8(texts)
-    out, bounds = _room(packed), np.empty(len(texts) + 1, dtype=np.uint64)
-    kernel.forms(packed, begins, is_normal, _tables(), out, bounds, words)
-    return Packed(out, bounds)
+    words = np.empty(len(texts), dtype=np.int64)
+    out, bounds = _room(begins), np.empty_like(begins)
+    kernel.forms(packed, begins, False, _tables(), out, bounds, words)
+    forms = Packed(out, bounds)
+    if (words != _NEIGHBOURS).all():
+        return forms
+    pairs = zip(texts, forms, (words == _NEIGHBOURS).tolist(), strict=True)
+    return Packed(*in_utf8([normalize.normalize(text) if is_left else form
+                            for text, form, is_left in pairs]))  # fmt: skip
 
 
-def _room(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:
+def _room(begins: NDArray[np.uint64]) -> NDArray[np.uint8]:
     """Room for normal forms, which are hardly longer than their texts: the kernel checks it."""
-    return np.empty(len(packed) + len(packed) // 4 + 2 * kernel.SPARE, dtype=np.uint8)
+    size = int(begins[-1] - begins[0])
+    return np.empty(size + size // 4 + 2 * kernel.SPARE, dtype=np.uint8)
 
 
 def _empty(count: int, settings: Settings) -> Signed:
@@ -143,7 +139,7 @@ def _part(signed: Signed, chunk: slice) -> Signed:
 
 def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     if isinstance(texts, Packed):
-        yield texts
+        yield from texts.parts(AT_ONCE)
         return
     first = size = 0
     for at, text in enumerate(texts):
@@ -189,14 +185,14 @@ def _run(
     texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool, keep_normal: bool
 ) -> list[str]:
     packed, begins = in_utf8(texts)
-    out, bounds = _room(packed), np.empty(len(texts) + 1, dtype=np.uint64)
+    out, bounds = _room(begins), np.empty(len(texts) + 1, dtype=np.uint64)
     kernel.sign(
         packed, begins, is_normal, _tables(), _shape(settings), out, bounds,
         into.words, into.signatures, into.keys,
     )  # fmt: skip
     if not keep_normal:
         return []
-    forms, ends = out.tobytes(), bounds.tolist()
+    forms, ends = out[: int(bounds[-1])].tobytes(), bounds.tolist()
     return [forms[ends[at] : ends[at + 1]].decode() for at in range(len(texts))]
 
 
@@ -247,9 +243,7 @@ def _short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uin
     known = [0, *(_as_short(sequence) for sequence in sequences)]
     mapped = np.array(known, dtype=np.uint32)[np.maximum(becomes, 0)]
     short = np.where((becomes == KEPT) | (becomes == UNASSIGNED), itself, mapped)
-    short = np.where(becomes == SPACE, ord(" ") | 1 << 24, short).astype(np.uint32)
-    short[0xD800:0xDC00] = 0  # first halves of pairs
-    return short
+    return np.where(becomes == SPACE, ord(" ") | 1 << 24, short).astype(np.uint32)
 
 
 def _as_short(sequence: bytes) -> int:

@@ -101,6 +101,7 @@ def blocks_of_lines(source: Opened, limit: int) -> Iterator[tuple[int, bytes | N
             yield begin, None
             begin += size + 1
         elif size > BLOCK:
+            held += newline
             yield begin, _taken(held)
             begin += size + 1
         else:
@@ -121,7 +122,8 @@ def start(source: Opened) -> int | None:
     if path is None or encoding is not None or path.suffix.lower() in DECOMPRESSORS:
         return None
     try:
-        if not path.is_file():
+        # Opening one of a process's own files again may go on where the first one is.
+        if not path.is_file() or path.is_relative_to("/dev"):
             return None
         with path.open("rb") as file:
             head = file.read(len(codecs.BOM_UTF8))

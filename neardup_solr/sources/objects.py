@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -34,7 +34,7 @@ from neardup_solr.sources.record import (
     unusable,
 )
 from neardup_solr.spill import read_at
-from neardup_solr.text.packed import SPARE, Packed
+from neardup_solr.text.packed import SPARE, Packed, joined
 
 # Its position, the object or what is wrong with it, and how it is written if that is known.
 Found: TypeAlias = tuple[str, object, bytes | str]
@@ -43,6 +43,7 @@ Found: TypeAlias = tuple[str, object, bytes | str]
 _HEAD: Final = 2**16
 # Bytes that are read before the kernel, which has to be loaded, reads faster.
 SCANNED_FROM: Final = 2**22
+BYTES_AT_ONCE: Final = 2**22  # that are read again
 
 
 def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
@@ -259,13 +260,16 @@ def _scan(content: bytes, reading: Reading) -> _Scanned | None:
     if found != count:
         return None
     ids = [content[first:last].decode() for first, last in spans.tolist()]
+    size = int(bounds[-1]) + SPARE
+    if 2 * size < len(out):  # what else the objects have need not be held
+        out = out[:size].copy()
     return _Scanned(ids, Packed(out, bounds), begins.astype(np.int64))
 
 
 def _scanned(block: _Block, reading: Reading) -> Run | None:
     """The documents of a block, by the kernel; None if there is something odd about one."""
     found = _scan(block.content, reading) if block.content.endswith(b"\n") else None
-    if found is None:
+    if found is None or np.diff(found.begins).max() - 1 > _room(reading.max_doc_bytes):
         return None
     has_place = block.place is not None
     return Run(
@@ -305,23 +309,40 @@ class TextsAgain:
     def __init__(self, source: Opened, file: IO[bytes], reading: Reading) -> None:
         self.file = file
         self._opened, self._reading = source, reading
-        self._state = os.fstat(file.fileno())
+        state = os.fstat(file.fileno())
+        self._state = state.st_mtime_ns, state.st_size
+
+    def has_changed(self) -> bool:
+        """Whether the file has been written to since: another text may stand in a place then."""
+        now = os.fstat(self.file.fileno())
+        return (now.st_mtime_ns, now.st_size) != self._state
 
     def texts(self, ids: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
         """The texts of documents, by the byte where each line begins, and how many it takes.
 
-        Raises SourceError if one is no longer there, or the file has been written to, unless it was
-        only added to.
+        Raises SourceError if there is another document, or the file cannot be read any more.
         """
+        portions = np.cumsum(places[:, 1]) // BYTES_AT_ONCE
+        cuts = (1 + np.flatnonzero(np.diff(portions))).tolist()
+        found = [
+            self._some(ids[first:last], places[first:last])
+            for first, last in pairwise([0, *cuts, len(ids)])
+        ]
+        packed = [part for part in found if isinstance(part, Packed)]
+        return joined(packed) if len(packed) == len(found) else list(chain.from_iterable(found))
+
+    def _some(self, ids: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
+        """The texts of documents whose lines can be held at once."""
         if not ids:
             return []
-        now, before = os.fstat(self.file.fileno()), self._state
-        if now.st_mtime_ns != before.st_mtime_ns and now.st_size <= before.st_size:
-            raise self._changed()
-        found = _scan(b"".join(self._lines(places)), self._reading)
-        if found is not None and found.ids == ids:
-            return found.texts
-        raws = (read_at(self.file, *place) for place in places.tolist())
+        try:
+            found = _scan(b"".join(self._lines(places)), self._reading)
+            if found is not None and found.ids == ids:
+                return found.texts
+            raws = [read_at(self.file, *place) for place in places.tolist()]
+        except OSError as error:
+            reason = f"cannot be read any more ({error.strerror or error})"
+            raise self._opened.error(reason, "run it again") from error
         return list(map(self._text, ids, raws))
 
     def _lines(self, places: NDArray[np.int64]) -> Iterator[bytes]:

@@ -29,7 +29,9 @@ class Packed(Sequence[str]):
 
     def __getitem__(self, at: Any) -> Any:
         if isinstance(at, slice):
-            first, last, _ = at.indices(len(self))
+            first, last, step = at.indices(len(self))
+            if step != 1:
+                return [self[one] for one in range(first, last, step)]
             return Packed(self.data, self.bounds[first : max(first, last) + 1])
         if not -len(self) <= at < len(self):
             raise IndexError(at)
@@ -40,6 +42,16 @@ class Packed(Sequence[str]):
         ends = (self.bounds - self.bounds[0]).tolist()
         whole = self.data[self.bounds[0] : self.bounds[-1]].tobytes()
         return (whole[first:last].decode() for first, last in pairwise(ends))
+
+    def parts(self, size: int) -> Iterator[Packed]:
+        """The texts in parts of at most so many bytes, or of one text that has more."""
+        first = 0
+        while first < len(self):
+            most = self.bounds[first] + np.uint64(size)
+            last = int(np.searchsorted(self.bounds, most, side="right")) - 1
+            last = max(first + 1, last)
+            yield self[first:last]
+            first = last
 
     @property
     def longest(self) -> int:

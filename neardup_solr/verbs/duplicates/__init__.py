@@ -426,7 +426,9 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
         gaps.append(f"documents deleted meanwhile: {len(verified.vanished):,}")
     if verified.stale:
         stale = len(verified.stale)
-        gaps.append(f"documents whose text has changed: {stale:,}; index them again")
+        is_solr = any(side.collection is not None for side in gathered.sides)
+        step = "index them again" if is_solr else "run it again"
+        gaps.append(f"documents whose text has changed: {stale:,}; {step}")
     return gaps
 
 

@@ -133,7 +133,7 @@ class Comparison:
         return f"{ORDER}.{BLOCK}"
 
     def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
-        """The pairs that are within the limits, in the order of their rows."""
+        """The pairs that are within the limits, by their rows; the array `pairs` is sorted, too."""
         if self.comparer.measure.needs_texts:
             found = self._by_texts(pairs, checkpoint)
         else:

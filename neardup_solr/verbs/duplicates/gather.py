@@ -42,8 +42,8 @@ class Gathered:
 
     @property
     def may_change(self) -> bool:
-        """Whether others may change the texts meanwhile, as those of a collection."""
-        return any(side.collection is not None for side in self.sides)
+        """Whether others may change the texts meanwhile, as those of a collection, or have."""
+        return any(side.collection is not None or side.has_changed() for side in self.sides)
 
     @property
     def bounds(self) -> list[int]:

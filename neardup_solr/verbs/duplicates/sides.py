@@ -63,7 +63,8 @@ class Side:
     """The documents of one source that have words: ids and texts by row, and what was left out.
 
     `unsigned` documents have text but no signature; `repeated` ones came again later. `state` is
-    the state of a collection when it was read, `order` the order of a source if it is needed.
+    the state of a collection when it was read, `order` the order of a source if it is needed;
+    `has_changed` tells whether a file has been written to since.
     """
 
     ids: Strings
@@ -78,6 +79,7 @@ class Side:
     collection: Collection | None = None
     state: State | None = None
     order: Order | None = None
+    has_changed: Callable[[], bool] = lambda: False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -43,6 +43,7 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
         values=_values(words, columns),
         failures=Failures(intake.working.watching.on_error),
         order=Order() if intake.has_order else None,
+        has_changed=texts.has_changed,
     )
 
     def signed(batch: _Batch) -> tuple[_Batch, Signed]:
@@ -171,8 +172,12 @@ class _Texts:
         elif self._are_wanted:
             self._held.extend(list(compress(chain(*batch.texts), is_there.tolist())))
 
+    def has_changed(self) -> bool:
+        """Whether a file that is read again has been written to since."""
+        return self._again is not None and self._again.has_changed()
+
     def of(self, rows: Sequence[int]) -> Sequence[str]:
-        """The texts of rows; raises SourceError if a file has changed that is read again."""
+        """The texts of rows; raises SourceError if a file that is read again has them no more."""
         if self._again is None:
             return [self._held[row] for row in rows]
         places = self._places.table()[rows]

@@ -13,6 +13,7 @@ from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles
+from neardup_solr.text.packed import Packed
 from tests.unit.minhash import oracle
 
 SMALL = Settings(hashes=10, bands=3, rows=3, signatures=2)
@@ -146,3 +147,27 @@ def test_normal_forms_are_those_of_one_text() -> None:
     texts = ["", "A-b  c!", "ＦＵＬＬ width", "e\u0301", "ﬁ \u00ad x", "\U0001f600 ẞ"]
     expected = [normalize.normalize(text) for text in texts]
     assert list(sign.normal_forms(texts)) == expected
+
+
+GROWING = ["ﷺ" * 60, "½" * 50, "㍿" * 1000, "e\u0301 " + "!... " * 3000, "İ" * 100]
+
+
+@given(st.lists(st.sampled_from([*GROWING, "plain text of a listing", "", "ﷺ"]), max_size=40))
+def test_texts_whose_normal_form_is_longer(texts: list[str]) -> None:
+    """There is little room for it beside others, and the places of its characters."""
+    forms = [normalize.normalize(text) for text in texts]
+    assert list(sign.normal_forms(texts)) == forms
+    kinds: tuple[Kind, ...] = ("words", "chars")
+    for kind in kinds:
+        chosen = replace(SMALL, kind=kind)
+        assert_equal(sign.sign(texts, chosen, keep_normal=True), oracle.signed(texts, chosen))
+
+
+@given(st.lists(st.text(max_size=40), max_size=30), st.integers(1, 200))
+def test_packed_texts_are_cut_into_parts(texts: list[str], size: int) -> None:
+    packed = Packed(*sign.in_utf8(texts))
+    parts = list(packed.parts(size))
+    assert [text for part in parts for text in part] == list(packed)
+    assert all(part.size <= size or len(part) == 1 for part in parts)
+    assert list(packed[1:3]) == list(packed)[1:3]
+    assert packed[::2] == list(packed)[::2]

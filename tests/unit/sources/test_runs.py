@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import tracemalloc
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -220,9 +221,35 @@ def test_a_file_that_changed_is_not_read_again(tmp_path: Path) -> None:
         assert list(texts.texts(["1", "2"], places)) == ["one", "two"]
         with pytest.raises(SourceError, match="has changed while it was read"):
             texts.texts(["1", "3"], places)
-        path.write_text('{"id": "1", "text": "new"}\n')
+        assert texts.has_changed()
+        path.write_text('{"id": "1"}\n')
         with pytest.raises(SourceError, match="has changed while it was read"):
             texts.texts(["1"], places[:1])
+
+
+def test_long_lines_are_read_again_few_at_a_time(tmp_path: Path) -> None:
+    """What else stands in the objects is not held, however long it is."""
+    path = tmp_path / "a.jsonl"
+    line = '{"id": "%d", "text": "text %d", "html": "' + "x" * 100_000 + '"}\n'
+    path.write_text("".join(line % (n, n) for n in range(200)))
+    texts = sources.again(path, Reading())
+    assert texts is not None
+    with texts.file:
+        runs = [run for run in sources.pieces(path) if isinstance(run, Run)]
+        ids = [id for run in runs for id in run.ids]
+        places = np.concatenate([np.stack([run.begins, run.sizes], axis=1) for run in runs])
+        tracemalloc.start()
+        assert list(texts.texts(ids, places)) == [f"text {n}" for n in range(200)]
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert most < 16 * 2**20
+
+
+def test_a_line_is_too_long_wherever_it_stands(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    good = '{"id": 0, "text": "good"}\n' * 9
+    path.write_text(good + '{"id": 1, "text": "short", "html": "' + "x" * 70_000 + '"}\n' + good)
+    check(path, 2**18)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "array.json"])
