@@ -79,17 +79,16 @@ def band_candidates(
     documents = len(signatures)
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
     alike = _alike(signatures, settings, joining)
-    found, hot_keys = [], 0
+    pairs, hot_keys = np.empty((0, 2), dtype=np.uint32), 0
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
         keys = _keys(signatures, first, last, settings, joining)
         joined = key_candidates(keys, alike, joining=joining, is_first=first == 0)
-        found.append(joined.pairs)
+        pairs = _distinct(np.concatenate([pairs, joined.pairs])) if first else joined.pairs
         hot_keys += joined.hot_keys
         on_progress(last, settings.bands)
-        if sum(map(len, found)) > joining.most:
+        if len(pairs) > joining.most:
             raise _too_many(joining)
-    pairs = found[0] if len(found) == 1 else _distinct(np.concatenate(found))
     return Candidates(pairs=pairs, hot_keys=hot_keys)
 
 
