@@ -72,7 +72,7 @@ def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Collection) -> Non
     rows = [line.split("\t") for line in found.stdout.splitlines()[1:]]
     assert [row[:3] for row in rows] == [
         ["danger", "damaged", "1 of 190 sampled documents, such as 'k2'"],
-        ["warning", "missing", "1 documents"],
+        ["warning", "missing", "1 document"],
         ["warning", "stale", "1 of 190 sampled documents, such as 'k1'"],
         ["note", "no-text", "10 of 201 documents"],
     ]

@@ -191,5 +191,5 @@ def test_a_dry_run_of_the_way_back_says_what_stands_in_it() -> None:
         solr = filled(made, {"sku": "1", "body": ["a text"]})
         nd.annotate(solr)
         for dry_run in (True, False):
-            with pytest.raises(SettingsError, match="1 documents have values in our fields"):
+            with pytest.raises(SettingsError, match="1 document has values in our fields"):
                 nd.init(solr, remove=True, dry_run=dry_run)

@@ -163,7 +163,7 @@ def test_children_without_a_path_are_a_danger(
         send(solr, {"sku": "p", "a_s": {"set": "x"}})
         assert solr.count(["sku:p OR sku:c"]) == left
     assert [one.rule for one in found.dangers] == (["children"] if left == 1 else [])
-    assert left == 1 or "1 documents are children" in rules(found, "note")["_root_"].reason
+    assert left == 1 or "1 document is a child" in rules(found, "note")["_root_"].reason
 
 
 CHAIN = """<updateRequestProcessorChain name="mine" default="true">{before}
