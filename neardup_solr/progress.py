@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from neardup_solr.errors import RecordError
 from neardup_solr.records import characters
+from neardup_solr.sizes import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +91,6 @@ class Failures:
     def warn(self) -> None:
         """Log how many records could not be used, and why the first could not."""
         if self.count and self.on_error is None:
-            records = "1 record" if self.count == 1 else f"{self.count:,} records"
+            records = counted(self.count, "record")
             more = "" if self.count == 1 else ", the first of them"
             LOG.warning("%s could not be used%s: %s", records, more, self.first[0])

@@ -74,7 +74,9 @@ def start(
 
 
 def _nodes(found: Server) -> str:
-    return "1 node" if len(found.nodes) == 1 else f"{len(found.nodes)} nodes"
+    from neardup_solr.sizes import counted
+
+    return counted(len(found.nodes), "node")
 
 
 def _user(password: Path) -> str:

@@ -21,6 +21,7 @@ from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
 from neardup_solr.embedded.process import CONSOLE, LOG, ask, heap_size
 from neardup_solr.embedded.server import Server, Tell, to_stderr, turn
 from neardup_solr.errors import ArgumentError, ServerError
+from neardup_solr.sizes import counted
 
 
 def running() -> Server | None:
@@ -150,7 +151,7 @@ def _nodes_there(place: Layout) -> int:
 
 
 def _nodes(count: int) -> str:
-    return "1 node" if count == 1 else f"{count} nodes"
+    return counted(count, "node")
 
 
 def _port(place: Layout, asked: int | None, tell: Tell) -> int:

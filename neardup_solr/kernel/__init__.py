@@ -64,14 +64,14 @@ class Shape(NamedTuple):
 
 
 @compiled
-def forms(texts, begins, is_normal, tables, out, bounds, words):
+def forms(texts, begins, tables, out, bounds, words):
     """Normal forms of texts; arguments as for `sign`."""
     starts = room_for_starts(begins)
     at = N0
     bounds[0] = at
     for document in range(len(words)):
         first, last = begins[document], begins[document + 1]
-        at, words[document] = normalize(texts, first, last, is_normal, tables, out, at, starts)
+        at, words[document] = normalize(texts, first, last, False, tables, out, at, starts)
         bounds[document + 1] = at
 
 

@@ -103,7 +103,7 @@ def _forms_of(texts: Sequence[str]) -> Packed:
     packed, begins = in_utf8(texts)
     words = np.empty(len(texts), dtype=np.int64)
     out, bounds = _room(begins), np.empty_like(begins)
-    kernel.forms(packed, begins, False, _tables(), out, bounds, words)
+    kernel.forms(packed, begins, _tables(), out, bounds, words)
     forms = Packed(out, bounds)
     if (words != _NEIGHBOURS).all():
         return forms

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import SettingsError, SolrUnreachable
+from neardup_solr.sizes import counted
 from neardup_solr.solr.cluster import NAME_ONE, SEVERAL, Cluster, cluster_of
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class Leaders:
             step = "take one with the usual router, as neardup init creates (or annotate --into)"
             raise SettingsError(reason, step)
         least = min((shard.size for shard in cluster.shards), default=1) if cluster else 1
-        there = "1 replica" if least == 1 else f"{least} replicas"
+        there = counted(least, "replica")
         require(
             replicas <= least,
             f"`min_replicas` cannot be {replicas}: a shard of {self.name!r} has {there}",

@@ -107,7 +107,7 @@ def _rows(
     try:
         for batch in batches:
             if batch.nbytes <= limit:
-                parts = [_values(batch.column(each), limit) for each in wanted]
+                parts = [_values(batch.column(each)) for each in wanted]
                 yield from from_columns(where, number + 1, parts, asked, source.reading)
                 number += batch.num_rows
                 continue
@@ -142,7 +142,7 @@ def _small(batches: Iterable[Any]) -> Iterator[Any]:
             yield batch.slice(first, ROWS_AT_ONCE)
 
 
-def _values(column: Any, _: int) -> Sequence[Any]:
+def _values(column: Any) -> Sequence[Any]:
     """The values of a column as Python has them; texts are packed if none is missing."""
     try:
         if texts := _packed(column):
@@ -179,7 +179,7 @@ def _bounded_values(column: Any, limit: int) -> Sequence[Any]:
     try:
         sizes = pyarrow.compute.binary_length(column).to_pylist()
     except pyarrow.ArrowNotImplementedError:  # not a column of texts
-        return _values(column, limit)
+        return _values(column)
     return [
         TOO_LARGE if size is not None and size > limit else _value(column[at])
         for at, size in enumerate(sizes)

@@ -82,8 +82,8 @@ def from_columns(
     """The documents in rows, numbered from `first` on; `parts` has their values by column."""
     ids, texts = list(parts[asked.id]), parts[asked.text[0]]
     numbers = range(first, first + len(ids))
-    is_simple = len(ids) > 0 and len(asked.text) == 1 and not asked.keep
-    found = run(where, numbers, ids, texts, reading=reading) if is_simple else None
+    is_run = len(ids) > 0 and reading.is_in_runs
+    found = run(where, numbers, ids, texts, reading=reading) if is_run else None
     if found is not None and (isinstance(texts, Packed) or all(map(_is_unicode, texts))):
         yield found
         return

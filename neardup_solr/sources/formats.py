@@ -118,13 +118,9 @@ def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Piece]:
     where = f"{source.name}, line "
     while numbered := feed.some():
         last, _ = numbered[-1]
-        found = None
-        if not asked.keep and len(asked.text) == 1:
-            whole = _in_whole_rows(numbered)
-            found = _run(where, numbered[:whole], asked, reading, delimiter)
-            feed.give_back(numbered[0 if found is None else whole :])
-        else:
-            feed.give_back(numbered)
+        whole = _in_whole_rows(numbered) if reading.is_in_runs else 0
+        found = _run(where, numbered[:whole], asked, reading, delimiter) if whole else None
+        feed.give_back(numbered[0 if found is None else whole :])
         if found is not None:
             yield found
             continue

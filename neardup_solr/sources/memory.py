@@ -14,6 +14,7 @@ from typing import Any, Final
 from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.minhash.entries import problem
 from neardup_solr.records import Document
+from neardup_solr.sizes import counted
 from neardup_solr.sources.arrow import first_line, read_arrow
 from neardup_solr.sources.columns import (
     Columns,
@@ -294,7 +295,7 @@ def _read_pairs(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[
         if isinstance(found, RecordError):
             yield found
         elif len(found) != 2:
-            values = "1 value" if len(found) == 1 else f"{len(found):,} values"
+            values = counted(len(found), "value")
             yield RecordError(position, f"a record of {values}: give (id, text), or a dict")
         else:
             yield from_row(position, found, pair, source.reading)

@@ -51,16 +51,11 @@ def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
     source, is_array = _begun(source)  # not before a record is asked for: a pipe is read once
     if is_array:
         yield from from_objects(source, _of_array(source, reading), reading)
-    elif _is_in_runs(reading):
+    elif reading.is_in_runs:
         yield from _runs(source, reading)
     else:
         numbered = enumerate(lines.lines(source, _room(reading.max_doc_bytes)), 1)
         yield from from_objects(source, _of_lines(source, numbered, reading), reading)
-
-
-def _is_in_runs(reading: Reading) -> bool:
-    """Whether documents are read in runs: a text of several columns, and kept ones, take more."""
-    return not reading.keep and len(reading.text) == 1
 
 
 def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
@@ -214,10 +209,10 @@ def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
         else:
             numbered = enumerate(raws, number)
             number += len(raws)
-            yield from _one_by_one(source, block, numbered, reading)
+            yield from _line_by_line(source, block, numbered, reading)
 
 
-def _one_by_one(
+def _line_by_line(
     source: Opened, block: _Block, numbered: Iterable[tuple[int, bytes | None]], reading: Reading
 ) -> Iterator[Piece]:
     """The records of the lines of a block, each with its place if it has one."""
@@ -297,7 +292,7 @@ def _loaded(block: _Block, raws: Sequence[bytes | None], reading: Reading) -> Ru
 
 def texts_again(source: Opened, reading: Reading) -> TextsAgain | None:
     """What reads the texts of a file again; None if `read_json` does not say where they stand."""
-    if lines.start(source) is None or not _is_in_runs(reading) or source.path is None:
+    if lines.start(source) is None or not reading.is_in_runs or source.path is None:
         return None
     _, is_array = _begun(source)
     return None if is_array else TextsAgain(source, source.path.open("rb"), reading)

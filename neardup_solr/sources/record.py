@@ -63,6 +63,11 @@ class Reading:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
 
     @property
+    def is_in_runs(self) -> bool:
+        """Whether documents may come in runs: several columns of text, and kept ones, do not."""
+        return not self.keep and len(self.text) == 1
+
+    @property
     def on_invalid(self) -> str:
         """What Python's decoders call the way in which `lossy` is handled."""
         return "replace" if self.lossy else "strict"

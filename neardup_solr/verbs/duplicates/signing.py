@@ -28,7 +28,6 @@ AT_ONCE = 20_000  # documents that are signed at once,
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
 
 Usable: TypeAlias = Document | Run
-Places: TypeAlias = NDArray[np.int64]  # the byte where each line begins, and its size
 
 
 def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: Intake) -> Side:
@@ -49,7 +48,8 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
     def signed(batch: _Batch) -> tuple[_Batch, Signed]:
         return batch, sign.sign_parts(batch.texts, settings, threads=threads())
 
-    hashes: list[NDArray[np.int64]] = []
+    hashes: list[NDArray[np.int64]] = []  # of all ids
+    with_words: list[NDArray[np.bool_]] = []
     batches = _batches(_limited(_usable(source, intake, side), limit, side))
     with ThreadPoolExecutor(1) as pool:
         for batch, made in ahead(pool, signed, batches):
@@ -58,6 +58,7 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
             if side.order is not None:
                 side.order.have_words.extend(is_there.tobytes())
             hashes.append(np.fromiter(map(hash, batch.ids), np.int64, len(batch.ids)))
+            with_words.append(is_there)
             side.documents += len(batch.ids)
             ids.extend(list(compress(batch.ids, there)))
             rows.append(made.signatures[is_there])
@@ -66,9 +67,11 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
             tell(Progress(READING, side.documents, limit))
-    side.dead = _repeated(ids)
-    if hashes:  # not by `np.unique`, which imports masked arrays without need
-        distinct = 1 + int(np.count_nonzero(np.diff(np.sort(np.concatenate(hashes)))))
+    if hashes:
+        hashed = np.concatenate(hashes)
+        side.dead = _repeated(ids, hashed[np.concatenate(with_words)])
+        # Not by `np.unique`, which imports masked arrays without need.
+        distinct = 1 + int(np.count_nonzero(np.diff(np.sort(hashed))))
         side.repeated, side.documents = side.documents - distinct, distinct
     return side
 
@@ -113,12 +116,15 @@ def _limited(usable: Iterator[Usable], limit: int | None, side: Side) -> Iterato
 
 @dataclass(slots=True, kw_only=True)
 class _Batch:
-    """Documents that are signed at once, column by column; texts and their places in parts."""
+    """Documents that are signed at once, column by column; texts and their places in parts.
+
+    A place is the byte where a line begins, and its size.
+    """
 
     ids: list[str] = field(default_factory=list)
     texts: list[list[str] | Packed] = field(default_factory=lambda: [[]])
     kept: list[Mapping[str, Any]] = field(default_factory=list)
-    places: list[Places] = field(default_factory=list)
+    places: list[NDArray[np.int64]] = field(default_factory=list)
 
     def add(self, found: Usable) -> int:
         """Add what follows; gives the number of its characters."""
@@ -205,9 +211,8 @@ def _values(
     return values
 
 
-def _repeated(ids: Strings) -> list[int]:
-    """The rows whose id comes again later; the last record of an id counts."""
-    hashes = np.fromiter((hash(id) for id in ids), np.int64, len(ids))
+def _repeated(ids: Strings, hashes: NDArray[np.int64]) -> list[int]:
+    """The rows whose id, of which there are hashes, comes again later: its last record counts."""
     order = np.argsort(hashes, kind="stable")
     same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
     pairs = ((int(order[at]), int(order[at + 1])) for at in same.tolist())
