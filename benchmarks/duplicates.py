@@ -7,6 +7,7 @@
 | solr | candidates out of Solr beside a plain export of the same fields; the whole report |
 | file | raw texts to candidate pairs beside gaoya, on one core and on all |
 | verify | millions of pairs compared by words, their texts fetched from Solr |
+| again | a marked collection with one new document in a hundred: what is new, beside all of it |
 | growth | a file through the report, stage by stage, from 100,000 to 800,000 documents |
 | large | ten million synthetic signatures in bounded memory |
 | licences | what the cap on hot bands costs in large families of texts |
@@ -144,6 +145,7 @@ PARTS = {
     "solr": Part(served.beside_export, served.export_sections, (400_000,)),
     "file": Part(_file, _file_sections, (40_000, 400_000)),
     "verify": Part(served.verified, served.verified_sections, (400_000,)),
+    "again": Part(served.again, served.again_sections, (400_000,)),
     "growth": Part(_growth, _staged_sections, (100_000, 200_000, 400_000, 800_000)),
     "large": Part(_large, _staged_sections, (10_000_000,)),
     "licences": Part(lambda options: hotbands.measured(), hotbands.sections, (10_008,)),

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import statistics
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,9 +28,11 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
 from neardup_solr.testing import fresh_core
+from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.duplicates.compare import Comparison, Verifying, candidates, comparer_of
 from neardup_solr.verbs.duplicates.gather import Gathered, gather
 from neardup_solr.verbs.duplicates.sides import Intake, Working
+from neardup_solr.verbs.mark import Marks
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
 Sections = Iterator[tuple[str, str]]
@@ -37,10 +41,21 @@ Sections = Iterator[tuple[str, str]]
 @contextmanager
 def _collection(count: int) -> Iterator[Collection]:
     """The corpus in a core of its own."""
+    with _served(_documents(count)) as solr:
+        yield solr
+
+
+def _documents(count: int) -> list[Document]:
+    texts = corpus(count, 1).documents
+    return [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
+
+
+@contextmanager
+def _served(documents: Sequence[Document]) -> Iterator[Collection]:
+    """Documents in a core of their own."""
     with running_solr() as base, fresh_core(base) as solr:
-        texts = corpus(count, 1).documents
-        documents = [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
         neardup_solr.index(documents, solr, settings=FIELDS[BANDS_ONLY])
+        count = len(documents)
         assert solr.count() == count, f"{solr.count()} of {count} arrived"
         yield solr
 
@@ -169,3 +184,62 @@ def verified_sections(found: dict[str, Any]) -> Sections:
            size["resident"], size["anonymous"]]  # fmt: skip
     title = f"{found['documents'][0]:,} documents, pairs compared by words, texts from Solr"
     yield title, results.table(heads, [row])
+
+
+NEW = 100  # one document in so many is new each time
+
+
+def again(options: argparse.Namespace) -> dict[str, Any]:
+    """A marked collection gets some new documents: what is new, and all of it again, marks too."""
+    count = options.documents[0]
+    new = count // NEW
+    documents = _documents(count + new * options.rounds)
+    runs = []
+    with tempfile.TemporaryDirectory() as folder, _served(documents[:count]) as solr:
+        known = Path(folder) / "known"
+        started = time.perf_counter()
+        first = _marked(solr, remember=known)
+        took = {"first": time.perf_counter() - started, "file": known.stat().st_size}
+        for at in range(count, len(documents), new):
+            neardup_solr.index(documents[at : at + new], solr, settings=FIELDS[BANDS_ONLY])
+            started = time.perf_counter()
+            found, made = _marked(solr, remember=known)
+            between = time.perf_counter()
+            full, marks = _marked(solr)
+            ended = time.perf_counter()
+            assert (found.pairs, found.clusters) == (full.pairs, full.clusters)
+            assert (marks.marked, marks.cleared, found.complete) == (0, 0, True)
+            since = found.since
+            assert since is not None
+            assert since.reason == ""
+            runs.append(
+                {
+                    "seconds": between - started, "full": ended - between,
+                    "candidates": found.candidates, "reused": since.reused, "came": since.came,
+                    "changed": since.changed, "pairs": len(found.pairs), "marked": made.marked,
+                }
+            )  # fmt: skip
+    return {"first": took, "marked": first[1].marked, "runs": runs}
+
+
+def _marked(solr: Collection, remember: Path | None = None) -> tuple[Duplicates, Marks]:
+    found = neardup_solr.duplicates(solr, by="bands", remember=remember)
+    return found, neardup_solr.mark(solr, found)
+
+
+def again_sections(found: dict[str, Any]) -> Sections:
+    """The table of `again`."""
+    columns = ["came", "changed", "candidates", "reused", "pairs", "marked", "seconds", "full"]
+    rows = [
+        [*(run[name] for name in columns), run["seconds"] / run["full"]] for run in found["runs"]
+    ]
+    count, first = found["documents"][0], found["first"]
+    title = f"{count:,} documents in Solr, marked, then some new ones, time after time"
+    heads = [*columns[:-1], "seconds of a full run", "share"]
+    share = statistics.median(run["seconds"] / run["full"] for run in found["runs"])
+    told = (
+        f"First run, with {found['marked']:,} documents marked: {first['first']:.1f} s; it is"
+        f" remembered in {first['file'] / 1e6:.0f} MB. Median share: {share:.3f}. Pairs, clusters"
+        " and marks were those of the full run each time."
+    )
+    yield title, f"{results.table(heads, rows)}\n\n{told}"

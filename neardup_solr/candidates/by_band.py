@@ -79,17 +79,15 @@ def band_candidates(
     documents = len(signatures)
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
     alike = _alike(signatures, settings, joining)
-    pairs, hot_keys = np.empty((0, 2), dtype=np.uint32), 0
+    found, hot_keys = _Found(joining), 0
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
         keys = _keys(signatures, first, last, settings, joining)
-        joined = key_candidates(keys, alike, joining=joining, is_first=first == 0)
-        pairs = _distinct(np.concatenate([pairs, joined.pairs])) if first else joined.pairs
-        hot_keys += joined.hot_keys
+        hot_keys += _join(keys, alike, found, joining, is_first=first == 0)
+        if first:
+            found.keep_distinct()
         on_progress(last, settings.bands)
-        if len(pairs) > joining.most:
-            raise _too_many(joining)
-    return Candidates(pairs=pairs, hot_keys=hot_keys)
+    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
 
 
 def key_candidates(
@@ -104,20 +102,74 @@ def key_candidates(
     `alike` (documents) is equal for rows that agree in all bands, also in those of other calls;
     the first call chains them.
     """
+    found = _Found(joining)
+    hot_keys = _join(keys, alike, found, joining, is_first=is_first)
+    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
+
+
+def _join(
+    keys: NDArray[np.uint64],
+    alike: NDArray[np.uint64],
+    found: _Found,
+    joining: Joining,
+    *,
+    is_first: bool,
+) -> int:
+    """Add the pairs of rows that agree in some column; gives how many keys are hot."""
     join = _Join(keys, alike, joining, is_first)
     with ThreadPoolExecutor(joining.threads) as pool:
         runs, hot_of_band = zip(*pool.map(join.sort, range(keys.shape[1])), strict=True)
-        blocks = []
-        for block in pool.map(join.pairs, range(keys.shape[1]), runs):
-            blocks.append(block)
-            if sum(map(len, blocks)) > joining.most:
-                pool.shutdown(wait=False, cancel_futures=True)
-                raise _too_many(joining)
-    hot_keys = sum(hot_of_band)
-    pairs = np.concatenate(blocks)
+        try:
+            for block in pool.map(join.pairs, range(keys.shape[1]), runs):
+                found.add(block)
+        except SettingsError:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    hot_keys = int(sum(hot_of_band))
     if hot_keys:  # neighbours in one chain may be neighbours in another
-        pairs = _distinct(pairs)
-    return Candidates(pairs=pairs, hot_keys=hot_keys)
+        found.keep_distinct()
+    return hot_keys
+
+
+class _Found:
+    """Pairs, each as one number, in an array that grows in place."""
+
+    def __init__(self, joining: Joining) -> None:
+        self._joining = joining
+        self._room = np.empty(0, dtype=np.uint64)
+        self._filled = 0
+
+    @property
+    def pairs(self) -> Pairs:
+        """All pairs."""
+        return self._room[: self._filled].view(np.uint32).reshape(-1, 2)
+
+    def add(self, pairs: Pairs) -> None:
+        """Add pairs; raises SettingsError if there are too many."""
+        if self._filled + len(pairs) > self._joining.most:
+            self.keep_distinct()
+        first, last = self._filled, self._filled + len(pairs)
+        if last > self._joining.most:
+            raise _too_many(self._joining)
+        if last > len(self._room):  # in place, if the system can
+            self._room.resize(max(last, 3 * len(self._room) // 2), refcheck=False)
+        self._room[first:last] = pairs.view(np.uint64)[:, 0]
+        self._filled = last
+
+    def keep_distinct(self) -> None:
+        """Sort the pairs, and keep each once."""
+        numbers = self._room[: self._filled]
+        numbers.sort()
+        kept, before = 0, None
+        for at in range(0, len(numbers), _ROOM):
+            part = numbers[at : at + _ROOM]
+            is_new = np.ones(len(part), dtype=np.bool_)
+            np.not_equal(part[1:], part[:-1], out=is_new[1:])
+            is_new[0] = part[0] != before
+            before, new = part[-1], part[is_new]
+            numbers[kept : kept + len(new)] = new
+            kept += len(new)
+        self._filled = kept
 
 
 def _too_many(joining: Joining) -> SettingsError:
@@ -215,15 +267,6 @@ def _by_parts(fill: Callable[[slice], None], documents: int, joining: Joining) -
     with ThreadPoolExecutor(joining.threads) as pool:
         for _ in pool.map(fill, parts):
             joining.let_go()
-
-
-def _distinct(pairs: Pairs) -> Pairs:
-    """Each pair once; the array itself is sorted for that, each pair as one number."""
-    numbers = pairs.view(np.uint64)[:, 0]
-    numbers.sort()
-    is_new = np.ones(len(numbers), dtype=np.bool_)
-    np.not_equal(numbers[1:], numbers[:-1], out=is_new[1:])
-    return numbers[is_new].view(np.uint32).reshape(-1, 2)
 
 
 def components(documents: int, pairs: Pairs) -> NDArray[np.int64]:

@@ -18,6 +18,7 @@ from neardup_solr.sizes import MAX_DOC_BYTES
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
+    from neardup_solr.verbs.duplicates.past import Since
     from neardup_solr.verbs.duplicates.unique import Unique
     from neardup_solr.verbs.mark import Marks
 
@@ -133,6 +134,22 @@ def duplicates(
     encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
     max_doc_bytes: options.MaxDocBytesOption = MAX_DOC_BYTES,
+    remember: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Remember there what was compared: the next run compares only what is new.",
+            rich_help_panel=options.WORK,
+        ),
+    ] = None,
+    full: Annotated[
+        bool,
+        typer.Option(
+            "--full",
+            help="With --remember: start over, and compare everything.",
+            rich_help_panel=options.WORK,
+        ),
+    ] = False,
     limit: Annotated[
         int | None,
         typer.Option(
@@ -164,7 +181,7 @@ def duplicates(
     from neardup_solr.files import check_apart
     from neardup_solr.measures import Limits
     from neardup_solr.sizes import in_bytes
-    from neardup_solr.verbs.duplicates import check_output, check_sides
+    from neardup_solr.verbs.duplicates import check_output, check_remembered, check_sides
     from neardup_solr.verbs.duplicates.compare import Verifying
     from neardup_solr.verbs.duplicates.group import Grouping
     from neardup_solr.verbs.duplicates.sides import Working
@@ -181,8 +198,9 @@ def duplicates(
     if output is not None:
         for name, side in (("SOURCE", source), ("--against", against)):
             check_apart({name: None if side is None else Path(side), "-o": output})
-        check_apart({"-o": output, "--unique": unique, "--removed": removed})
         check_output(output)
+    check_apart({"-o": output, "--unique": unique, "--removed": removed, "--remember": remember})
+    check_apart({"SOURCE": None if source is None else Path(source), "--remember": remember})
     _check_files(source, unique, removed)
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     # Refused before a Solr is asked.
@@ -190,6 +208,7 @@ def duplicates(
         measure=measure, limits=limits, by=by, cap=cap, within=within, mutual_best=mutual_best
     )
     check_sides(against, within=within, mutual_best=mutual_best)
+    check_remembered(remember, against, full=full)
     Grouping(linkage=linkage, canonical=canonical)
     Working(memory=None if memory is None else in_bytes(memory, "memory"), limit=limit)
     if not (source or solr or collection):
@@ -219,6 +238,8 @@ def duplicates(
             memory=memory,
             spill=spill,
             checkpoint=unfinished,
+            remember=remember,
+            full=full,
             texts=_texts_wanted(output, as_rows),
             output=output,
             unique=unique,
@@ -310,7 +331,19 @@ def _say_duplicates(found: Duplicates) -> None:
     elif found.hot_keys:
         words = show.counted(found.hot_keys, "common word")
         show.say(f"{words} made no candidates on their own; raise --cap to be sure.")
+    if found.since is not None:
+        show.say(_since(found.since))
     show.say_gaps(found.gaps)
+
+
+def _since(since: Since) -> str:
+    """What has changed since the run that was remembered, and what of it was used."""
+    if since.reason:
+        return f"Everything was compared: {since.reason}."
+    changes = {"came": since.came, "changed": since.changed, "gone": since.gone}
+    told = ", ".join(f"{count:,} {word}" for word, count in changes.items() if count)
+    reused = show.counted(since.reused, "comparison was", "comparisons were")
+    return f"Since the last run: {told or 'no document has changed'}; {reused} reused."
 
 
 def _check_files(source: str | None, unique: Path | None, removed: Path | None) -> None:
@@ -396,7 +429,7 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
 def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
     """Mark the clusters that were found in their collection."""
     with progress.watching() as watching:
-        made = nd.mark(solr, found.clusters, dry_run=dry_run, on_progress=watching.on_progress)
+        made = nd.mark(solr, found, dry_run=dry_run, on_progress=watching.on_progress)
     show.say(_marked(made, dry_run=dry_run))
 
 

@@ -132,7 +132,8 @@ def band(signature, rows, keys):
 def hash64(data, first, last):
     """A 64-bit hash of data[first:last], eight bytes at a time; reads up to 8 past the end.
 
-    For telling pieces apart within a run; it is not stored. Two seeds of murmur3 are no 64 bits, as
+    For telling pieces apart, within a run or from one to the next (then, if it is changed, with
+    the FORMAT of what is remembered). Two seeds of murmur3 are no 64 bits, as
     what collides under one of them is likely to collide under the other. Each step can be undone,
     so pieces of one length up to eight bytes have hashes of their own; the constants are those of
     the finaliser of murmur3 (Appleby 2011).

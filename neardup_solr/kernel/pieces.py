@@ -145,6 +145,13 @@ def hash_each(forms, bounds, by_characters, size, hashed, ends):
 
 
 @compiled
+def hash_texts(data, bounds, hashed):
+    """Fill `hashed` (uint64) with the hash of each whole text, data[bounds[t]:bounds[t + 1]]."""
+    for text in range(len(hashed)):
+        hashed[text] = hash64(data, bounds[text], bounds[text + 1])
+
+
+@compiled
 def keep_distinct(hashed, ends):
     """Keep one of equal neighbours of each form, and move its end."""
     kept, first = 0, 0

@@ -419,16 +419,21 @@ class Collection:
             raise SolrAnswerError(self.url, 200, reason, LOG_AGAIN)
 
     def exported(
-        self, fields: Sequence[str], shards: Sequence[str] | None = None
+        self,
+        fields: Sequence[str],
+        shards: Sequence[str] | None = None,
+        *,
+        filters: Sequence[str] = (),
     ) -> Iterator[export.Block]:
         """These docValues fields of all documents, in blocks of some thousands, whole or refused.
 
         In the order of the ids if the collection has one shard. `shards` are addresses of those
-        that are wanted alone.
+        that are wanted alone, `filters` what all documents have to match.
         Raises SolrAnswerError if the export broke off, which Solr reports inside a success.
         """
         wanted = ",".join(self.names.fields(fields))
-        params = {"q": "*:*", "sort": f"{self.names.id} asc", "fl": wanted, **EXACT}
+        sort = f"{self.names.id} asc"
+        params = {"q": "*:*", "fq": list(filters), "sort": sort, "fl": wanted, **EXACT}
         blocks = export.blocks(self.session, shards or self.shards(), params)
         if self.names.is_plain:
             return blocks

@@ -6,7 +6,7 @@ once, and the documents that came are counted against the number that each shard
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from itertools import islice
 from operator import lt
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from neardup_solr.solr.session import CheckedSession
 
 Block = list[dict[str, Any]]
+Params = Mapping[str, str | Sequence[str]]
 
 # Solr puts each document on lines of its own, and no string of JSON holds a bare line break.
 _BETWEEN = b"},{\n"
@@ -32,25 +33,21 @@ _AHEAD = 2  # blocks of each shard that wait to be used
 _PAUSE = 0.05  # seconds
 
 
-def blocks(
-    session: CheckedSession, shards: Sequence[str], params: dict[str, str]
-) -> Iterator[Block]:
+def blocks(session: CheckedSession, shards: Sequence[str], params: Params) -> Iterator[Block]:
     """The documents of all shards, given by their addresses, in blocks of some thousands.
 
     The blocks of one shard are in the order of the export's sort, read ahead of their use; the
     sort is by the key of the documents, which tells if one of them comes twice.
     Raises SolrAnswerError if an export broke off, or is not what Solr would write.
     """
-    key = params["sort"].partition(" ")[0]
+    key = str(params["sort"]).partition(" ")[0]
     readers = _Readers([_of_shard(session, shard, params, key) for shard in shards])
     with closing(readers):
         found = readers.blocks()
         yield from found if len(shards) == 1 else _once(found, key, shards[0])
 
 
-def _of_shard(
-    session: CheckedSession, shard: str, params: dict[str, str], key: str
-) -> Iterator[Block]:
+def _of_shard(session: CheckedSession, shard: str, params: Params, key: str) -> Iterator[Block]:
     count, found = 0, 0
     last: Block = []  # the document before, if there is one
     with closing(_parts(session.pieces(f"{shard}/export", params))) as parts:

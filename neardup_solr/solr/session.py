@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies
@@ -153,7 +153,7 @@ class CheckedSession(requests.Session):
         prepare = super().prepare_request
         return prepare(request) if self.cookies else self._prepared.prepared(request, self, prepare)
 
-    def pieces(self, url: str, params: Mapping[str, str]) -> Iterator[bytes]:
+    def pieces(self, url: str, params: Mapping[str, str | Sequence[str]]) -> Iterator[bytes]:
         """The body of a large answer, piece by piece as it comes; only its status is checked.
 
         Raises SolrAnswerError if it breaks off: what was given by then is not all of it.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import mmh3
 import orjson
@@ -16,6 +17,7 @@ from neardup_solr.sizes import documents
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.verbs.duplicates import Duplicates
+from neardup_solr.verbs.duplicates.exported import know_again
 
 FIELDS = MARKS
 BATCH = 1_000
@@ -53,7 +55,8 @@ def mark(
 ) -> Marks:
     """Mark the members of clusters in their collection, and no other documents.
 
-    `clusters` are those of `duplicates`, or its whole result. A member gets `neardup_cluster` (the
+    `clusters` are those of `duplicates`, or its whole result: give that if the run is remembered,
+    so that the next one knows the marked documents again. A member gets `neardup_cluster` (the
     number of its cluster), `neardup_canonical` (1 for the document to keep, else 0) and
     `neardup_rank` (0 for that one, then 1, 2, … in the order of the members). Other marks of an
     earlier run are cleared. Only what differs is sent, in place: Solr rewrites only the documents
@@ -84,11 +87,14 @@ def mark(
             run.send(differing, on_progress)
             if not collection.commit_since(outages):
                 passes += 1
-            differing = run.differing()
+            differing = {} if run.has_arrived(differing) else run.differing()
     if differing and not dry_run:
         reason = f"the marks of {documents(len(differing))} do not stay: {run.reason}"
         step = "run it again when nobody else writes, and all nodes run"
         raise SolrAnswerError(collection.url, 200, reason, step)
+    if isinstance(clusters, Duplicates) and clusters.remembered is not None and run.touched:
+        # Marks give documents new versions: the next run need not read their texts for that.
+        know_again(clusters.remembered, collection, sorted(run.touched))
     return run.counts(len(members))
 
 
@@ -155,6 +161,12 @@ class _Run:
             sent = min(at + BATCH, len(updates))
             on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
 
+    def has_arrived(self, marks: Mapping[str, Mark]) -> bool:
+        """Whether documents have the marks that were sent, and as many are marked as should be."""
+        there = {row["id"]: _mark_of(row) for row in self.collection.stored(list(marks), FIELDS)}
+        expected = len(self.wanted.keys() & self.found.keys())
+        return there == marks and self.collection.count([_any_mark(self.collection)]) == expected
+
     def counts(self, clusters: int) -> Marks:
         """The counts of the run, by what was read last."""
         there = self.wanted.keys() & self.found.keys()
@@ -182,11 +194,20 @@ def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
 
 def _marks(collection: Collection, wanted: Iterable[str]) -> dict[str, Mark]:
     """The marks of these documents, if they exist, then of all others that have any."""
-    any_mark = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in FIELDS)
-    ids = dict.fromkeys(wanted) | dict.fromkeys(collection.ids([any_mark]))
-    stored = collection.stored(list(ids), FIELDS)
-    found = {row["id"]: tuple(row.get(name) for name in FIELDS) for row in stored}
-    return {id: found[id] for id in ids if id in found}
+    exported = collection.exported(["id", *FIELDS], filters=[_any_mark(collection)])
+    marked = {row["id"]: _mark_of(row) for block in exported for row in block}
+    others = collection.stored([id for id in wanted if id not in marked], FIELDS)
+    found = {row["id"]: _mark_of(row) for row in others} | marked
+    return {id: found[id] for id in dict.fromkeys(wanted) | marked if id in found}
+
+
+def _any_mark(collection: Collection) -> str:
+    """A filter for documents that have a mark."""
+    return " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in FIELDS)
+
+
+def _mark_of(row: Mapping[str, Any]) -> Mark:
+    return tuple(row.get(name) for name in FIELDS)
 
 
 def _update(id: str, mark: Mark) -> bytes:

@@ -8,12 +8,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+import numpy as np
+
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_choice
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.choices import Linkage, MeasureName, Way
 from neardup_solr.errors import ArgumentError, RecordError
-from neardup_solr.measures import Limits
+from neardup_solr.files import check_place
+from neardup_solr.measures import Limits, measure_named
 from neardup_solr.measures.aligned import mutual_best as best_of_each
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
 from neardup_solr.records import Cluster, Duplicate, Removed, largest
@@ -34,6 +37,7 @@ from neardup_solr.verbs.duplicates.compare import (
 )
 from neardup_solr.verbs.duplicates.gather import Gathered, gather
 from neardup_solr.verbs.duplicates.group import Grouped, Grouping, grouped
+from neardup_solr.verbs.duplicates.past import Past, Since
 from neardup_solr.verbs.duplicates.sides import Compared, Intake, Working
 from neardup_solr.verbs.duplicates.unique import (
     TWICE,
@@ -71,7 +75,8 @@ class Duplicates:
     texts of the pairs by id, if they were asked for, `shown` those that a page shows if they were
     not, and `kept` the columns to keep. `about` names what was compared, `against` tells whether it
     had two sides, and `within` whether each side was also compared with itself. `unique` counts the
-    records of the files that were asked for: `kept`, `removed`, `repeated` and `failed`.
+    records of the files that were asked for: `kept`, `removed`, `repeated` and `failed`. `since`
+    says what has changed since the run that the file `remembered` held, if one was named.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -97,6 +102,8 @@ class Duplicates:
     against: bool = False
     within: bool = False
     unique: Unique | None = None
+    since: Since | None = None
+    remembered: Path | None = field(default=None, compare=False)
 
     def __repr__(self) -> str:
         pairs, clusters = f"{len(self.pairs):,} pairs", f"{len(self.clusters):,} clusters"
@@ -219,6 +226,8 @@ def duplicates(
     memory: int | str | None = None,
     spill: str | Path | None = None,
     checkpoint: str | Path | None = None,
+    remember: str | Path | None = None,
+    full: bool = False,
     texts: bool | int | None = None,
     output: str | Path | None = None,
     unique: str | Path | None = None,
@@ -252,7 +261,9 @@ def duplicates(
     Only the first `limit` documents of each side are read. About `memory` bytes at most are used
     (a number, or "4G"; default: half of the machine's); the rest goes to files in the folder
     `spill`. `checkpoint` names a file that keeps what is verified until all files are there:
-    after an interruption the same call goes on there. With `texts` the result has the texts of its
+    after an interruption the same call goes on there. `remember` names a file that keeps what was
+    compared: the next call compares only documents that came or changed since, and gives what a
+    full one would; `full` starts over. With `texts` the result has the texts of its
     pairs; a number asks for those of so many of the largest clusters. Without it the result of a
     source still has those that a page shows, for `write`; False leaves them out. `on_error` is told
     of each record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
@@ -278,6 +289,7 @@ def duplicates(
         mutual_best=mutual_best,
     )
     check_sides(against, within=within, mutual_best=mutual_best)
+    check_remembered(remember, against, full=full)
     grouping = Grouping(linkage=linkage, canonical=canonical)
     working = Working(
         memory=in_bytes(memory, "memory") if isinstance(memory, str) else memory,
@@ -311,6 +323,14 @@ def duplicates(
         check_output(Path(output))
     given = [source] if against is None else [source, against]
     has_texts = verifying.has_texts or working.keep_texts
+    past = None
+    if remember is not None:
+        past = Past(
+            path=Path(remember),
+            measure=measure_named(measure),
+            limits=verifying.limits,
+            is_full=full,
+        )
     with Spill(memory=working.memory, folder=working.spill) as spilled:
         gathered = gather(
             given,
@@ -321,6 +341,7 @@ def duplicates(
                 working=working,
                 has_texts=has_texts,
                 has_order=outputs.are_wanted,
+                past=past,
             ),
         )
         way = verifying.way(gathered)
@@ -330,6 +351,7 @@ def duplicates(
             comparer=comparer_of(gathered, verifying),
             working=working,
             spill=spilled,
+            past=past,
         )
         verified = _verified(comparison, found)
         if verifying.mutual_best:
@@ -364,6 +386,8 @@ def duplicates(
             about=" against ".join(map(_name, given)),
             against=against is not None,
             within=within,
+            since=None if past is None else past.since(),
+            remembered=None if past is None else past.path,
         )
         if outputs.are_wanted:
             written = outputs.write(
@@ -372,6 +396,8 @@ def duplicates(
             result = replace(result, unique=written)
         if output is not None:
             write_duplicates(result, output)
+        if past is not None:
+            _remember(past, gathered)
         if working.checkpoint is not None:
             working.checkpoint.unlink(missing_ok=True)
         return result
@@ -381,6 +407,23 @@ def check_sides(against: Compared | None, *, within: bool, mutual_best: bool) ->
     """Refuse what needs two sides if there is one, by ArgumentError."""
     across = against is not None or not (within or mutual_best)
     require(across, "there is only one side to compare", "name the other by `against`")
+
+
+def check_remembered(remember: str | Path | None, against: Compared | None, *, full: bool) -> None:
+    """Refuse a file that could not be written, and what does not go with it, before any work."""
+    require(remember is not None or not full, "`full` is given", "name a file by `remember`")
+    if remember is not None:
+        require(against is None, "`remember` is for one source", "leave it or `against` out")
+        check_place(Path(remember))
+
+
+def _remember(past: Past, gathered: Gathered) -> None:
+    """Leave what was compared to the next run, unless the source has changed meanwhile."""
+    (side,) = gathered.sides
+    if side.collection is not None:
+        past.write([*side.ids], gathered.signatures)
+    elif not side.has_changed():
+        past.write([], gathered.signatures[:0])
 
 
 def _name(source: Compared) -> str:
@@ -400,7 +443,7 @@ def _verified(comparison: Comparison, found: Candidates) -> Verified:
 def _work(comparison: Comparison, found: Candidates) -> str:
     """What is being verified, as a line: the same only for the same documents and measure."""
     gathered = comparison.gathered
-    digest = hashlib.sha256(found.pairs.tobytes())
+    digest = hashlib.sha256(np.ascontiguousarray(found.pairs).data)
     for side in gathered.sides:
         digest.update(repr((side.documents, side.state)).encode())
     name, limits = comparison.comparer.measure.name, comparison.comparer.limits

@@ -35,6 +35,7 @@ from neardup_solr.progress import SILENT, Progress
 from neardup_solr.spill import Rows, Spill
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.verbs.duplicates.gather import Gathered
+from neardup_solr.verbs.duplicates.past import Past, rows_of
 from neardup_solr.verbs.duplicates.sides import Working, threads
 
 TEXTS, COMPARING = "texts", "comparing"
@@ -115,31 +116,54 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What compares pairs of gathered documents; `spill` holds their texts meanwhile."""
+    """What compares pairs of gathered documents; `spill` holds their texts meanwhile.
+
+    Pairs that were compared in the `past`, with the same contents, are not compared again.
+    """
 
     gathered: Gathered
     comparer: Comparer
     working: Working
     spill: Spill
+    past: Past | None = None
+    is_limited: bool = True
 
     def without_limits(self) -> Comparison:
         """The same without limits, by which every pair counts, and without a word of progress."""
         every = replace(self.comparer, limits=Limits(min_similarity=0.0))
-        return replace(self, comparer=every, working=replace(self.working, watching=SILENT))
+        working = replace(self.working, watching=SILENT)
+        return replace(self, comparer=every, working=working, is_limited=False)
 
     @property
     def order(self) -> str:
         """What has to be the same for the parts of a checkpoint to be those that come first."""
-        return f"{ORDER}.{BLOCK}"
+        return f"{ORDER}.{BLOCK}" + (f".{self.past.name}" if self.past else "")
 
     def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
         """The pairs that are within the limits, by their rows; the array `pairs` is sorted, too."""
-        if self.comparer.measure.needs_texts:
-            found = self._by_texts(pairs, checkpoint)
+        if self.past is None:
+            found = self._compared(pairs, checkpoint)
         else:
-            found = Verified(*_near(pairs, self.comparer.compare(self.gathered.signatures, pairs)))
+            found = self._with_known(pairs, self.past, checkpoint)
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
+
+    def _with_known(self, pairs: Pairs, past: Past, checkpoint: Checkpoint | None) -> Verified:
+        """As `verified`: only pairs of which nothing is known are compared."""
+        known = past.within if self.is_limited else past.beyond
+        near, unknown = known.split(pairs)
+        found = self._compared(unknown, checkpoint)
+        past.forget([*found.vanished, *found.stale])
+        found.pairs = np.concatenate([found.pairs, rows_of(near.near)])
+        found.distances = np.concatenate([found.distances, near.distances])
+        found.similarities = np.concatenate([found.similarities, near.similarities])
+        known.add(found.pairs, found.distances, found.similarities)
+        return found
+
+    def _compared(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
+        if self.comparer.measure.needs_texts:
+            return self._by_texts(pairs, checkpoint)
+        return Verified(*_near(pairs, self.comparer.compare(self.gathered.signatures, pairs)))
 
     def _by_texts(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
         found = Verified(pairs[:0], np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
@@ -147,7 +171,8 @@ class Comparison:
         parts = list(checkpoint.kept()) if checkpoint else []
         done = len(parts) * BLOCK
         is_compared = np.zeros(len(self.gathered), dtype=np.bool_)
-        is_compared[pairs] = True
+        for at in range(0, len(pairs), BLOCK):
+            is_compared[pairs[at : at + BLOCK]] = True
         rows = np.flatnonzero(is_compared).astype(np.uint32)
         places = np.cumsum(is_compared, dtype=np.uint32) - np.uint32(1)  # of a row, among those
         # After an interruption, too, all of them: which are gone or have changed is not kept.
@@ -210,6 +235,8 @@ class Comparison:
         )
         signed = sign.sign(texts, gathered.settings, threads=threads, keep_normal=True)
         differ = (signed.signatures != gathered.signatures[rows]).any(axis=1)
+        if self.past is not None:
+            self.past.note_contents(rows, texts)
         is_there = np.array([text is not None for text in read])
         found.stale.update(rows[is_there & (differ | (signed.words == 0))].tolist())
         return signed.normal
@@ -259,7 +286,7 @@ def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:
 
 
 JOINING = "joining"
-_PAIR = 32  # bytes, while the pairs are found and sorted
+_PAIR = 16  # bytes, with what is needed for it meanwhile
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -11,21 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.minhash import sign, signature
-from neardup_solr.progress import Progress
+from neardup_solr.errors import SettingsError
+from neardup_solr.minhash import sign
 from neardup_solr.settings import Settings
-from neardup_solr.solr import schema
-from neardup_solr.solr.answers import LOG_AGAIN
 from neardup_solr.solr.collection import Collection
-from neardup_solr.spill import Rows
-from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.duplicates.sides import READING, Compared, Intake, Side
+from neardup_solr.verbs.duplicates.exported import PAGE, of_collection
+from neardup_solr.verbs.duplicates.sides import Compared, Intake, Side
 from neardup_solr.verbs.duplicates.signing import of_source
 
 AT_ONCE = 20_000  # texts that are read at once
-PAGES = 4  # pages of texts that are requested at the same time
-PAGE = 500  # documents in one of them
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,14 +104,19 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
         reason = f"the two collections were indexed with different settings, {shown}"
         raise SettingsError(reason, "index one of them again with the settings of the other")
     settings = stored[0] if stored else intake.settings
+    if intake.past is not None:
+        intake.past.open(settings)
     rows = intake.spill.rows(settings.hashes, np.uint32)
     sides = tuple(
-        _of_solr(each, rows, settings, intake)
+        of_collection(each, rows, settings, intake)
         if isinstance(each, Collection)
         else of_source(each, rows, settings, intake)
         for each in given
     )
-    return Gathered(settings=settings, signatures=rows.table(), sides=sides)
+    signatures = rows.table()
+    if intake.past is not None:
+        intake.past.settle(signatures)
+    return Gathered(settings=settings, signatures=signatures, sides=sides)
 
 
 def _settings_of(collection: Collection) -> Settings:
@@ -126,47 +124,3 @@ def _settings_of(collection: Collection) -> Settings:
     settings = collection.needed_settings()
     settings.require("signature", "content")
     return settings
-
-
-def _of_solr(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
-    working = intake.working
-    state = collection.state()
-    side = Side(
-        ids=intake.spill.strings(),
-        texts=lambda wanted: _texts_of(collection, [side.ids[row] for row in wanted]),
-        values=lambda wanted, fields: _values_of(
-            collection, [side.ids[row] for row in wanted], fields
-        ),
-        collection=collection,
-        state=state,
-    )
-    total = state.documents if working.limit is None else min(working.limit, state.documents)
-    side.unsigned = guard.count_missing(collection, schema.described(collection))
-    for block in collection.exported(["id", "signature"]):
-        left = total - side.documents
-        side.is_cut = side.is_cut or len(block) > left
-        signed = [found for found in block[:left] if found.get("signature")]
-        side.ids.extend([found["id"] for found in signed])
-        rows.append(signature.decode_all([found["signature"] for found in signed], settings))
-        side.documents += min(len(block), left)
-        working.watching.on_progress(Progress(READING, side.documents, total))
-    if side.documents != total and collection.state() == state:
-        reason = f"the export has {side.documents:,} of its {total:,} documents"
-        raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN)
-    return side
-
-
-def _texts_of(collection: Collection, ids: Sequence[str]) -> list[str | None]:
-    pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
-    with ThreadPoolExecutor(PAGES) as pool:
-        found = {
-            id: text for texts in pool.map(collection.texts, pages) for id, text in texts.items()
-        }
-    return [found.get(id) for id in ids]
-
-
-def _values_of(
-    collection: Collection, ids: Sequence[str], fields: Sequence[str]
-) -> dict[str, list[Any]]:
-    found = {document["id"]: document for document in collection.stored(ids, fields)}
-    return {name: [found.get(id, {}).get(name) for id in ids] for name in fields}

@@ -15,6 +15,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection, State
 from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill, Strings
+from neardup_solr.verbs.duplicates.past import Past
 
 Compared: TypeAlias = sources.Source | Collection
 READING = "reading"
@@ -84,7 +85,10 @@ class Side:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Intake:
-    """How sources are read, with what settings, and what is kept of them."""
+    """How sources are read, with what settings, and what is kept of them.
+
+    `past` is an earlier run, if runs are remembered.
+    """
 
     spill: Spill
     settings: Settings
@@ -92,3 +96,4 @@ class Intake:
     working: Working
     has_texts: bool
     has_order: bool = False
+    past: Past | None = None

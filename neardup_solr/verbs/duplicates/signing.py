@@ -22,6 +22,7 @@ from neardup_solr.records import Document, Run
 from neardup_solr.settings import Settings
 from neardup_solr.spill import Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.verbs.duplicates import past
 from neardup_solr.verbs.duplicates.sides import READING, Intake, Order, Side, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
@@ -64,6 +65,10 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
             rows.append(made.signatures[is_there])
             words.append(made.words[is_there][:, None])
             texts.add(batch, is_there)
+            if intake.past is not None:
+                contents = np.concatenate([past.hashes(part) for part in batch.texts])
+                traces = past.Traces.of(batch.ids, contents=contents)
+                intake.past.add(traces.only(is_there))
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
             tell(Progress(READING, side.documents, limit))

@@ -29,7 +29,7 @@ WORDS = {
 }  # fmt: skip
 NEEDED = {
     "--language": "--kind stems", "--within": "--against b.txt", "--mutual-best": "--against b.txt",
-    "--shards": "--native",
+    "--shards": "--native", "--full": "--remember known",
 }  # fmt: skip
 INSTEAD = {  # of the words of a command: what these options go with
     ("explain", "--solr"): "1 2", ("explain", "--collection"): "1 2", ("search", "--id"): "--id 1",

@@ -1,0 +1,261 @@
+"""The documents of a collection, with the signatures that are stored with them."""
+
+from __future__ import annotations
+
+from bisect import bisect
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.errors import SolrAnswerError
+from neardup_solr.minhash import signature
+from neardup_solr.progress import Progress
+from neardup_solr.settings import Settings
+from neardup_solr.solr import schema
+from neardup_solr.solr.answers import LOG_AGAIN
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.export import Block
+from neardup_solr.solr.names import TEXT, VERSION
+from neardup_solr.spill import Rows
+from neardup_solr.verbs.annotate import guard
+from neardup_solr.verbs.duplicates import past
+from neardup_solr.verbs.duplicates.past import (
+    MOST_NEW,
+    NO_TRACES,
+    UNKNOWN,
+    Past,
+    Run,
+    Traces,
+    hashes,
+    signature_hashes,
+)
+from neardup_solr.verbs.duplicates.sides import READING, Intake, Side
+
+PAGES = 4  # pages of documents that are requested at the same time
+PAGE = 500  # documents in one of them
+CLOSE = 60_000 << 20  # a minute, in versions of Solr: milliseconds and 20 bits
+AT_ONCE = 20_000  # documents whose signatures are copied at once
+
+T = TypeVar("T")
+
+
+class _Signed(NamedTuple):
+    """Documents with signatures, and how many were read for them."""
+
+    read: int
+    ids: list[str]
+    signatures: NDArray[np.uint32]
+    traces: Traces
+
+
+class _Listed(NamedTuple):
+    """Ids and versions of documents, in the order of an export; `others` have no signature."""
+
+    ids: list[str]
+    versions: NDArray[np.int64]
+    others: int = 0
+
+
+def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
+    """The documents of a collection that have a signature, which is added to `rows`."""
+    working, remembering = intake.working, intake.past
+    state = collection.state()
+    side = Side(
+        ids=intake.spill.strings(),
+        texts=lambda wanted: _texts_of(collection, [side.ids[row] for row in wanted]),
+        values=lambda wanted, fields: _values_of(
+            collection, [side.ids[row] for row in wanted], fields
+        ),
+        collection=collection,
+        state=state,
+    )
+    total = state.documents if working.limit is None else min(working.limit, state.documents)
+    side.is_cut = total < state.documents
+    described = schema.described(collection)
+    side.unsigned = guard.count_missing(collection, described)
+    if remembering is not None and not _has_versions(described):
+        remembering.give_up(f"{VERSION} has no docValues in its schema", is_kept=False)
+    for found in _signed(collection, settings, remembering, total, side.is_cut):
+        side.ids.extend(found.ids)
+        rows.append(found.signatures)
+        if remembering is not None:
+            remembering.add(found.traces)
+        side.documents += found.read
+        working.watching.on_progress(Progress(READING, side.documents, total))
+    if side.documents != total and collection.state() == state:
+        reason = f"the export has {side.documents:,} of its {total:,} documents"
+        raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN)
+    return side
+
+
+def _signed(
+    collection: Collection, settings: Settings, remembering: Past | None, total: int, is_cut: bool
+) -> Iterator[_Signed]:
+    if remembering is not None and (before := remembering.before) is not None:
+        listed = (None if is_cut else _after(collection, before)) or _all(collection, total)
+        rows = _same(listed, before)
+        if np.count_nonzero(rows < 0) * MOST_NEW <= len(rows):
+            yield from _only_new(collection, settings, before, listed, rows)
+            return
+        remembering.give_up("most documents are new, or have changed")
+    fields = ["id", "signature"] if remembering is None else ["id", "signature", VERSION]
+    for block in _first(collection.exported(fields), total):
+        signed = [found for found in block if found.get("signature")]
+        ids = [found["id"] for found in signed]
+        yield _Signed(
+            read=len(block),
+            ids=ids,
+            signatures=signature.decode_all([found["signature"] for found in signed], settings),
+            traces=NO_TRACES if remembering is None else Traces.of(ids, _versions_in(signed)),
+        )
+
+
+def _first(blocks: Iterator[Block], total: int) -> Iterator[Block]:
+    """The first documents of an export; the rest is read, so that it is known to be whole."""
+    for block in blocks:
+        if total:
+            yield block[:total]
+        total -= min(total, len(block))
+
+
+def _all(collection: Collection, total: int) -> _Listed:
+    """The first documents, each with its version."""
+    ids: list[str] = []
+    versions = [np.empty(0, dtype=np.int64)]
+    for block in _first(collection.exported(["id", VERSION]), total):
+        ids += [found["id"] for found in block]
+        versions.append(_versions_in(block))
+    return _Listed(ids, np.concatenate(versions))
+
+
+def _after(collection: Collection, before: Run) -> _Listed | None:
+    """As `_all`, by asking only for what was written after the earlier run; None if not sure.
+
+    A core gives what is written a version above all others in it, or close to them while others
+    write. So if as many documents as there should be are older than the newest of that run, none
+    of them has gone; and if that one is still there, no older copy of the index was put in place.
+    """
+    ids, versions = list(before.names), before.traces.versions
+    if collection.session.nodes.is_cloud is not False or not ids or ids != sorted(ids):
+        return None
+    newest_row, newest = before.newest.tolist()
+    until = f"{{!cache=false}}{VERSION}:[* TO {newest - CLOSE}]"
+    after = f"{{!cache=false}}{VERSION}:{{{newest - CLOSE} TO *]"
+    exported = collection.exported(["id", VERSION], filters=[after])
+    later = {one["id"]: one.get(VERSION, 0) for block in exported for one in block}
+    changed = [row for row, id in enumerate(ids) if id in later]
+    still = collection.count([until, f"{collection.names.of('signature')}:[* TO *]"])
+    if still + len(changed) != len(ids) or not 0 < newest <= later.get(ids[newest_row], 0):
+        return None
+    versions = versions.copy()
+    versions[changed] = [later.pop(ids[row]) for row in changed]
+    new = sorted(later)
+    places = [bisect(ids, id) for id in new]
+    for place, id in zip(reversed(places), reversed(new), strict=True):
+        ids.insert(place, id)
+    there = np.insert(versions, places, [later[id] for id in new])
+    return _Listed(ids, there, others=collection.count([until]) - still)
+
+
+def _versions_in(block: Block) -> NDArray[np.int64]:
+    return np.fromiter((found.get(VERSION, 0) for found in block), np.int64, len(block))
+
+
+def _has_versions(described: schema.Schema) -> bool:
+    found = described.field(VERSION)
+    return found is not None and found.is_exported
+
+
+def _same(listed: _Listed, before: Run) -> NDArray[np.int64]:
+    """The rows that documents had in the earlier run in the same version; -1 if there is none."""
+    rows, versions = before.rows_of(hashes(listed.ids)), listed.versions
+    is_same = (rows >= 0) & (versions != 0) & (before.traces.versions[rows] == versions)
+    return np.where(is_same, rows, -1)
+
+
+def _only_new(
+    collection: Collection,
+    settings: Settings,
+    before: Run,
+    listed: _Listed,
+    rows: NDArray[np.int64],
+) -> Iterator[_Signed]:
+    """What is listed: documents that had `rows` before as they were then, the others read."""
+    others = listed.others
+    for first in range(0, max(len(listed.ids), 1), AT_ONCE):
+        part = slice(first, first + AT_ONCE)
+        own, there, known = listed.ids[part], listed.versions[part].copy(), rows[part]
+        contents = np.full(len(own), UNKNOWN)
+        signatures = before.signatures[known]
+        is_signed = known >= 0
+        new = np.flatnonzero(~is_signed).tolist()
+        read = _by_id(collection, [own[at] for at in new], ["signature", VERSION, TEXT])
+        found = {at: read[own[at]] for at in new if read.get(own[at], {}).get("signature")}
+        if found:
+            at = list(found)
+            encoded = [one["signature"] for one in found.values()]
+            signatures[at] = signature.decode_all(encoded, settings)
+            there[at] = [one.get(VERSION, 0) for one in found.values()]
+            contents[at] = hashes([one.get(TEXT, "") for one in found.values()])
+            is_signed[at] = True
+        kept = [own[at] for at in np.flatnonzero(is_signed).tolist()]
+        yield _Signed(
+            read=len(own) + others,
+            ids=kept,
+            signatures=signatures[is_signed],
+            traces=Traces.of(kept, there[is_signed], contents[is_signed]),
+        )
+        others = 0
+
+
+def know_again(path: Path, collection: Collection, ids: Sequence[str]) -> None:
+    """Remember the versions that documents have now, if all that was compared of them is the same.
+
+    Raises SourceError if the file `path` cannot be written.
+    """
+    found = past.read(path)
+    if isinstance(found, str):
+        return
+    work, run = found
+    settings = collection.needed_settings()
+    for first in range(0, len(ids), AT_ONCE):
+        read = _by_id(collection, ids[first : first + AT_ONCE], ["signature", VERSION, TEXT])
+        there = [one for one in read.values() if one.get("signature")]
+        rows = run.rows_of(hashes([one["id"] for one in there]))
+        signatures = signature.decode_all([one["signature"] for one in there], settings)
+        texts = hashes([one.get(TEXT, "") for one in there])
+        contents = run.traces.contents[rows]
+        is_same = (rows >= 0) & (signatures == run.signatures[rows]).all(axis=1)
+        is_same &= (contents == texts) | (contents == signature_hashes(signatures))
+        versions = np.fromiter((one.get(VERSION, 0) for one in there), np.int64, len(there))
+        run.traces.versions[rows[is_same]] = versions[is_same]
+    past.write(path, work, run)
+
+
+def _texts_of(collection: Collection, ids: Sequence[str]) -> list[str | None]:
+    found = _paged(ids, collection.texts)
+    return [found.get(id) for id in ids]
+
+
+def _values_of(
+    collection: Collection, ids: Sequence[str], fields: Sequence[str]
+) -> dict[str, list[Any]]:
+    found = {document["id"]: document for document in collection.stored(ids, fields)}
+    return {name: [found.get(id, {}).get(name) for id in ids] for name in fields}
+
+
+def _by_id(
+    collection: Collection, ids: Sequence[str], fields: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    return _paged(ids, lambda page: {one["id"]: one for one in collection.stored(page, fields)})
+
+
+def _paged(ids: Sequence[str], read: Callable[[Sequence[str]], dict[str, T]]) -> dict[str, T]:
+    """What is read by ids, some pages at the same time."""
+    pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
+    with ThreadPoolExecutor(PAGES) as pool:
+        return {id: value for found in pool.map(read, pages) for id, value in found.items()}

@@ -1,0 +1,447 @@
+"""What a run leaves in a file, so that the next one compares only what came or changed since.
+
+A comparison says something about two contents, whoever has them, so it still holds if both are
+still there. All else is done anew: candidates, clusters and canonical documents are those of the
+documents that are there now, as in a full run.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from neardup_solr.errors import SourceError
+from neardup_solr.files import whole
+from neardup_solr.kernel import joins, pieces
+from neardup_solr.measures import Limits, Measure
+from neardup_solr.measures.arrays import Pairs
+from neardup_solr.minhash.sign import in_utf8
+from neardup_solr.settings import Settings
+from neardup_solr.text.packed import Packed
+
+U64 = np.uint64
+Hashes: TypeAlias = NDArray[np.uint64]
+FORMAT = 1
+FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
+ALIGNED = 64  # bytes at whose multiples arrays begin
+MOST_NEW = 2  # if more than one document in so many may be new, all are read
+UNKNOWN = U64(0)  # the hash of a content that was not read
+
+
+class Traces(NamedTuple):
+    """By what documents are known again, by row, of shape (documents,) each.
+
+    `ids` and `contents` are hashes (uint64; UNKNOWN if a content was not read), `versions` those of
+    Solr (int64; 0 if there are none).
+    """
+
+    ids: Hashes
+    versions: NDArray[np.int64]
+    contents: Hashes
+
+    @classmethod
+    def of(
+        cls,
+        ids: Sequence[str],
+        versions: NDArray[np.int64] | None = None,
+        contents: Hashes | None = None,
+    ) -> Traces:
+        """Those of documents of these ids."""
+        count = len(ids)
+        return cls(
+            ids=hashes(ids),
+            versions=np.zeros(count, dtype=np.int64) if versions is None else versions,
+            contents=np.full(count, UNKNOWN) if contents is None else contents,
+        )
+
+    def only(self, wanted: NDArray[np.bool_]) -> Traces:
+        """Those of the wanted documents."""
+        return Traces(self.ids[wanted], self.versions[wanted], self.contents[wanted])
+
+
+NOTHING: Hashes = np.empty(0, dtype=np.uint64)
+NO_TRACES = Traces(NOTHING, NOTHING.astype(np.int64), NOTHING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Since:
+    """What has changed since the run that was remembered, and how much of it was used again.
+
+    `came`, `changed` and `gone` count documents, `reused` pairs that were not compared again.
+    `reason` says why everything was compared, if it was.
+    """
+
+    came: int = 0
+    changed: int = 0
+    gone: int = 0
+    reused: int = 0
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Results:
+    """What is known of pairs, each the number that `numbered` makes of its rows; they rise.
+
+    `near` pairs have a distance and a similarity, `far` ones are beyond the limits.
+    """
+
+    near: Hashes = field(default_factory=lambda: NOTHING)
+    distances: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    similarities: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    far: Hashes = field(default_factory=lambda: NOTHING)
+
+    def placed(self, places: NDArray[np.int64]) -> Results:
+        """The same for rows that are now at `places`, -1 if they are gone."""
+        near, order = _placed(self.near, places)
+        far, _ = _placed(self.far, places)
+        return Results(
+            near=near, distances=self.distances[order], similarities=self.similarities[order],
+            far=far,
+        )  # fmt: skip
+
+
+@dataclass(slots=True, kw_only=True)
+class Known:
+    """Results that are known of this run's pairs, and those that are added by it."""
+
+    before: Results = field(default_factory=Results)
+    reused: int = 0
+    _asked: list[Hashes] = field(default_factory=list)
+    _near: list[Results] = field(default_factory=list)
+
+    def split(self, pairs: Pairs) -> tuple[Results, Pairs]:
+        """What is known of the near ones among these pairs, and those of which nothing is known."""
+        numbers = numbered(pairs)
+        near = self.before.near
+        at = np.searchsorted(near, numbers).clip(max=max(len(near) - 1, 0))
+        is_near = near[at] == numbers if len(near) else np.zeros(len(numbers), dtype=np.bool_)
+        is_known = is_near | _is_in(numbers, self.before.far)
+        found = at[is_near]
+        self._asked.append(numbers)
+        self.reused += int(np.count_nonzero(is_known))
+        known = Results(
+            near=near[found],
+            distances=self.before.distances[found],
+            similarities=self.before.similarities[found],
+        )
+        return known, pairs[~is_known]
+
+    def add(
+        self, pairs: Pairs, distances: NDArray[np.int64], similarities: NDArray[np.float64]
+    ) -> None:
+        """Note all near ones of the pairs that were asked for last."""
+        numbers = numbered(pairs)
+        self._near.append(Results(near=numbers, distances=distances, similarities=similarities))
+
+    def results(self) -> Results:
+        """All that is known of the pairs of this run."""
+        asked = np.unique(np.concatenate([NOTHING, *self._asked]))
+        parts = self._near or [Results()]
+        near, first = np.unique(np.concatenate([part.near for part in parts]), return_index=True)
+        return Results(
+            near=near,
+            distances=np.concatenate([part.distances for part in parts])[first],
+            similarities=np.concatenate([part.similarities for part in parts])[first],
+            far=asked[~_is_in(asked, near)],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A run as it lies in its file: documents by row, and the results of their pairs.
+
+    `names` are the ids, and `signatures` (uint32, documents × hashes) the stored ones, of a
+    collection; of a source, which is read anew each time, there are none. `newest` (int64) is the
+    row of the newest version that was there when the documents were listed, and it. `within` are
+    results within the limits of the run, `beyond` those of pairs compared without limits.
+    """
+
+    traces: Traces
+    names: Packed
+    signatures: NDArray[np.uint32]
+    newest: NDArray[np.int64]
+    within: Results = field(default_factory=Results)
+    beyond: Results = field(default_factory=Results)
+
+    def rows_of(self, ids: Hashes) -> NDArray[np.int64]:
+        """The rows of ids of these hashes, -1 if they are not there; so if two have one hash."""
+        known = self.traces.ids
+        if not len(known):
+            return np.full(len(ids), -1)
+        order = np.argsort(known)
+        ordered = known[order]
+        at = np.searchsorted(ordered, ids).clip(max=len(known) - 1)
+        is_there = (ordered[at] == ids) & ~_repeats(ordered)[at]
+        by_hash = np.argsort(ids, kind="stable")
+        is_there[by_hash] &= ~_repeats(ids[by_hash])
+        return np.where(is_there, order[at], -1)
+
+
+@dataclass(slots=True, kw_only=True)
+class Past:
+    """An earlier run that is remembered in the file `path`, and what this run adds to it.
+
+    `is_full` starts over. `reason` says why the earlier run is of no use, if it is not;
+    `is_kept` tells whether this run can be remembered.
+
+    Raises SourceError if there is another file at that place.
+    """
+
+    path: Path
+    measure: Measure
+    limits: Limits
+    is_full: bool = False
+    reason: str = ""
+    is_kept: bool = True
+    within: Known = field(default_factory=Known)
+    beyond: Known = field(default_factory=Known)
+    _work: str = ""
+    _before: Run | None = None
+    _parts: list[Traces] = field(default_factory=list)
+    _traces: Traces = NO_TRACES
+    _newest: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, dtype=np.int64))
+    _since: Since = field(default_factory=Since)
+
+    def open(self, settings: Settings) -> None:
+        """Read the earlier run, if it was of these settings."""
+        found = read(self.path)
+        self._work = f"{settings.fingerprint} {self.measure.name} {self.limits}"
+        if self.measure.needs_frequencies:
+            self.reason, self.is_kept = f"{self.measure.name} weighs words by all documents", False
+        elif self.is_full:
+            self.reason = "it was asked for"
+        elif isinstance(found, str):
+            self.reason = found
+        elif found[0] != self._work:
+            self.reason = "the last run had other settings or limits"
+        else:
+            self._before = found[1]
+
+    def give_up(self, reason: str, *, is_kept: bool = True) -> None:
+        """Compare everything, and say why; if it is not `is_kept`, this run is not remembered."""
+        self._before, self.reason, self.is_kept = None, reason, is_kept
+
+    @property
+    def before(self) -> Run | None:
+        """The earlier run, if it is of use."""
+        return self._before
+
+    def add(self, traces: Traces) -> None:
+        """Note the traces of the next documents of this run."""
+        self._parts.append(traces)
+
+    def settle(self, signatures: NDArray[np.uint32]) -> None:
+        """Find out what of the earlier run still holds, once all documents are there."""
+        traces = Traces(*map(np.concatenate, zip(NO_TRACES, *self._parts, strict=True)))
+        self._parts.clear()
+        if not self.measure.needs_texts:
+            traces = traces._replace(contents=signature_hashes(signatures))
+        self._traces = traces
+        if len(traces.versions):
+            row = int(traces.versions.argmax())
+            self._newest = np.array([row, traces.versions[row]])
+        if self._before is None:
+            return
+        old, self._before = self._before, None  # so that its file is no longer used
+        rows = old.rows_of(traces.ids)
+        is_known = rows >= 0
+        versions, contents = old.traces.versions[rows], old.traces.contents[rows]
+        is_same = is_known & (traces.versions != 0) & (traces.versions == versions)
+        traces.contents[:] = np.where(
+            is_same & (traces.contents == UNKNOWN), contents, traces.contents
+        )
+        is_same |= is_known & (contents != UNKNOWN) & (contents == traces.contents)
+        places = np.full(len(old.traces.ids), -1)
+        places[rows[is_same]] = np.flatnonzero(is_same)
+        self.within.before = old.within.placed(places)
+        self.beyond.before = old.beyond.placed(places)
+        self._since = Since(
+            came=int(np.count_nonzero(~is_known)),
+            changed=int(np.count_nonzero(is_known & ~is_same)),
+            gone=len(places) - int(np.count_nonzero(is_known)),
+        )
+
+    def note_contents(self, rows: NDArray[np.uint32], texts: Sequence[str]) -> None:
+        """Note the texts of these rows as they were compared."""
+        self._traces.contents[rows] = hashes(texts)
+
+    def forget(self, rows: Sequence[int]) -> None:
+        """Do not know these rows again: they were gone, or had changed, when they were compared."""
+        self._traces.versions[rows] = 0
+        self._traces.contents[rows] = UNKNOWN
+
+    def since(self) -> Since:
+        """What has changed since the earlier run."""
+        if self.reason:
+            return Since(reason=self.reason)
+        found = self._since
+        return Since(
+            came=found.came,
+            changed=found.changed,
+            gone=found.gone,
+            reused=self.within.reused + self.beyond.reused,
+        )
+
+    def write(self, names: Sequence[str], signatures: NDArray[np.uint32]) -> None:
+        """Remember this run, with the ids and signatures of a collection, in place of the earlier.
+
+        Raises SourceError if the file cannot be written.
+        """
+        if not self.is_kept:
+            return
+        run = Run(
+            traces=self._traces,
+            names=Packed(*in_utf8(names)),
+            signatures=signatures,
+            newest=self._newest,
+            within=self.within.results(),
+            beyond=self.beyond.results(),
+        )
+        write(self.path, self._work, run)
+
+    @property
+    def name(self) -> str:
+        """A name of what is known before anything is compared, for a checkpoint."""
+        known = self.within.before
+        return f"{zlib.crc32(known.far.data):x}{zlib.crc32(known.near.data):x}"
+
+
+def hashes(texts: Sequence[str]) -> Hashes:
+    """The 64-bit hash of each text, never UNKNOWN."""
+    data, bounds = in_utf8(texts)
+    found = np.empty(len(texts), dtype=np.uint64)
+    pieces.hash_texts(data, bounds, found)
+    return np.maximum(found, U64(1))
+
+
+def signature_hashes(signatures: NDArray[np.uint32]) -> Hashes:
+    """The 64-bit hash of each signature."""
+    found = np.empty(len(signatures), dtype=np.uint64)
+    joins.hash_whole(signatures, signatures.shape[1], found)
+    return found
+
+
+def numbered(pairs: Pairs) -> Hashes:
+    """Each pair of rows as one number: the first in the upper 32 bits."""
+    return pairs[:, 0].astype(np.uint64) << U64(32) | pairs[:, 1]
+
+
+def rows_of(numbers: Hashes) -> Pairs:
+    """The rows of pairs that `numbered` made."""
+    return np.stack([numbers >> U64(32), numbers & U64(0xFFFFFFFF)], axis=1).astype(np.uint32)
+
+
+def _placed(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:
+    """Pairs whose rows are now at `places`, rising, and where each was before."""
+    moved = np.sort(places[rows_of(numbers)], axis=1)
+    is_there = np.flatnonzero(moved[:, 0] >= 0)
+    found = numbered(moved[is_there].astype(np.uint32))
+    order = np.argsort(found, kind="stable")
+    return found[order], is_there[order]
+
+
+def _is_in(numbers: Hashes, known: Hashes) -> NDArray[np.bool_]:
+    """Which of the numbers are among the known ones, which rise."""
+    if not len(known):
+        return np.zeros(len(numbers), dtype=np.bool_)
+    at = np.searchsorted(known, numbers).clip(max=len(known) - 1)
+    found: NDArray[np.bool_] = known[at] == numbers
+    return found
+
+
+def _repeats(ordered: Hashes) -> NDArray[np.bool_]:
+    """Which of the numbers, that rise, are there twice."""
+    found = np.zeros(len(ordered), dtype=np.bool_)
+    same = ordered[1:] == ordered[:-1]
+    found[1:] |= same
+    found[:-1] |= same
+    return found
+
+
+def write(path: Path, work: str, run: Run) -> None:
+    """Write a run to its file, whole or not at all.
+
+    Raises SourceError if it cannot be written.
+    """
+    arrays = {name: np.ascontiguousarray(array) for name, array in _arrays(run).items()}
+    known = {
+        name: [array.dtype.str, array.shape, zlib.crc32(array.data)]
+        for name, array in arrays.items()
+    }
+    header = orjson.dumps({"format": FORMAT, "work": work, "arrays": known})
+    with whole(path) as unfinished, open(unfinished, "xb") as file:
+        file.write(FIRST_LINE + header + b"\n")
+        for array in filter(len, arrays.values()):
+            file.write(bytes(-file.tell() % ALIGNED))
+            file.write(array.data)
+
+
+def read(path: Path) -> tuple[str, Run] | str:
+    """The work and the run in a file, or why there is none.
+
+    Raises SourceError if it is another file, or cannot be read.
+    """
+    try:
+        with open(path, "rb") as file:
+            if file.readline(len(FIRST_LINE)) != FIRST_LINE:
+                reason = "is not what a run of duplicates remembers"
+                raise SourceError(str(path), reason, "name another file by `remember`")
+            try:
+                header = orjson.loads(file.readline())
+                if header["format"] != FORMAT:
+                    return "the last run was of another version"
+                found = {name: _array(file, *known) for name, known in header["arrays"].items()}
+                return str(header["work"]), _run(found)
+            except (ValueError, KeyError, TypeError):
+                return f"{path.name} is damaged"
+    except FileNotFoundError:
+        return "there was no run before"
+    except OSError as error:
+        reason = f"cannot be read ({error.strerror})"
+        raise SourceError(str(path), reason, "name another file by `remember`") from None
+
+
+def _array(file: Any, kind: str, shape: Sequence[int], check: int) -> NDArray[Any]:
+    dtype = np.dtype(kind)
+    if not shape[0]:
+        return np.empty(shape, dtype)
+    file.seek(-file.tell() % ALIGNED, 1)
+    found = np.fromfile(file, dtype, int(np.prod(shape))).reshape(shape)
+    if zlib.crc32(found.data) != check:
+        raise ValueError
+    return found
+
+
+def _arrays(run: Run) -> Mapping[str, NDArray[Any]]:
+    """Each array of a run by its name in the file."""
+    found: dict[str, NDArray[Any]] = dict(run.traces._asdict())
+    found |= {"names": run.names.data, "bounds": run.names.bounds, "signatures": run.signatures}
+    found["newest"] = run.newest
+    for kind in ("within", "beyond"):
+        results = getattr(run, kind)
+        for column in fields(results):
+            found[f"{kind} {column.name}"] = getattr(results, column.name)
+    return found
+
+
+def _run(arrays: Mapping[str, NDArray[Any]]) -> Run:
+    def results(kind: str) -> Results:
+        return Results(
+            **{column.name: arrays[f"{kind} {column.name}"] for column in fields(Results)}
+        )
+
+    return Run(
+        traces=Traces(*(arrays[name] for name in Traces._fields)),
+        names=Packed(arrays["names"], arrays["bounds"]),
+        signatures=arrays["signatures"],
+        newest=arrays["newest"],
+        within=results("within"),
+        beyond=results("beyond"),
+    )

@@ -1,0 +1,206 @@
+"""Runs over a collection that are remembered, while others write to it, and its marks."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import VERSION
+from neardup_solr.verbs.duplicates import exported
+from neardup_solr.verbs.duplicates.past import Since
+from neardup_solr.verbs.mark import FIELDS
+from tests.unit.verbs.test_duplicates_again import changed, documents, of_again, result, texts
+
+BY_BANDS: dict[str, Any] = {"by": "bands"}
+
+
+def marks(solr: Collection) -> list[dict[str, Any]]:
+    """The marks of all documents."""
+    return solr.export(["id", *FIELDS])
+
+
+def write(solr: Collection, before: list[nd.Document], seed: int) -> list[nd.Document]:
+    """Let documents come, change and go; some get another field, and so another version only."""
+    after = changed(before, seed)
+    gone = {one.id for one in before} - {one.id for one in after}
+    same = [one for one in after if one in before]
+    nd.index([one for one in after if one not in before], solr, keep=())
+    solr.delete_ids(sorted(gone))
+    solr.add([{"id": one.id, "note": {"set": f"round {seed}"}} for one in same[::7]])
+    solr.commit()
+    return after
+
+
+@pytest.mark.parametrize("canonical", ["first", "longest"])
+def test_it_finds_and_marks_what_a_full_run_does(
+    solr: Collection, tmp_path: Path, canonical: str
+) -> None:
+    """Run after run, marked each time; only documents of another text are compared again."""
+    now = documents(texts(300, seed=11))
+    nd.index(now, solr)
+    working = {**BY_BANDS, "canonical": canonical}
+    for round in range(4):
+        found = nd.duplicates(solr, remember=tmp_path / "known", **working)
+        full = nd.duplicates(solr, **working)
+        assert result(found) == result(full)
+        assert found.pairs
+        made = nd.mark(solr, found)
+        again = nd.mark(solr, full)
+        assert (again.marked, again.cleared) == (0, 0)
+        assert made.vanished == 0
+        if round:
+            since = of_again(found.since)
+            assert min(since.came, since.changed, since.gone) > 5
+            assert since.changed < 60  # not those of which only another field has changed
+            assert since.reused > found.candidates / 4
+        now = write(solr, now, seed=round)
+    assert any(FIELDS[0] in one for one in marks(solr))
+
+
+def test_marked_documents_are_not_read_again(
+    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mark gives a document another version, which the remembered run learns."""
+    nd.index(documents(texts(300, seed=12)), solr)
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    found = nd.duplicates(solr, **working)
+    versions = {one["id"]: one[VERSION] for one in solr.export(["id", VERSION])}
+    assert nd.mark(solr, found).marked > 20
+    assert versions != {one["id"]: one[VERSION] for one in solr.export(["id", VERSION])}
+    read: list[str] = []
+
+    def by_id(collection: Collection, ids: list[str], fields: list[str]) -> dict[str, Any]:
+        read.extend(ids)
+        return {one["id"]: one for one in collection.stored(ids, fields)}
+
+    monkeypatch.setattr(exported, "_by_id", by_id)
+    again = nd.duplicates(solr, **working)
+    assert read == []
+    assert (again.pairs, again.clusters) == (found.pairs, found.clusters)
+    assert nd.mark(solr, again).marked == 0
+
+
+def test_a_text_changed_before_its_mark_is_read_again(solr: Collection, tmp_path: Path) -> None:
+    """Somebody writes between the report and the marks: the next run sees it."""
+    nd.index(documents(texts(300, seed=13)), solr)
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    found = nd.duplicates(solr, **working)
+    id = found.pairs[0].id
+    nd.index([nd.Document(id=id, text="quite another text that is like no other")], solr)
+    nd.mark(solr, found)
+    again = nd.duplicates(solr, **working)
+    assert of_again(again.since).changed == 1
+    assert id not in again.labels
+    assert result(again) == result(nd.duplicates(solr, **BY_BANDS))
+
+
+def test_a_text_changed_while_it_is_compared(solr: Collection, tmp_path: Path) -> None:
+    """It counts as changed the next time, and the result is then that of a full run."""
+    now = documents(texts(300, seed=14))
+    nd.index(now, solr)
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    id = nd.duplicates(solr, **BY_BANDS).pairs[0].id
+
+    def change(told: nd.Progress) -> None:
+        if told.stage == "joining" and told.done == told.total:
+            nd.index([nd.Document(id=id, text="quite another text that is like no other")], solr)
+
+    found = nd.duplicates(solr, **working, on_progress=change)
+    assert not found.complete
+    again = nd.duplicates(solr, **working)
+    assert of_again(again.since).changed == 1
+    assert result(again) == result(nd.duplicates(solr, **BY_BANDS))
+
+
+def test_new_documents_alone_are_asked_for(
+    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If none has gone, the others are not even listed; their order stays that of the ids."""
+    monkeypatch.setattr(exported, "CLOSE", 1)  # or all of what was written just now is listed
+    now = documents(texts(300, seed=17))
+    nd.index(now, solr)
+    solr.add([{"id": "4 bare", "content": now[3].text}])
+    solr.commit()
+    working: dict[str, Any] = {**BY_BANDS, "cap": 3, "remember": tmp_path / "known"}
+    nd.duplicates(solr, **working)
+    new = [nd.Document(id=f"{n} new", text=now[n].text) for n in range(9)]
+    other = [nd.Document(id=now[n].id, text=now[n].text + " again") for n in range(7)]
+    nd.index([*new, *other], solr)
+    with monkeypatch.context() as patched:
+        patched.delattr(exported, "_all")
+        found = nd.duplicates(solr, **working)
+    since = of_again(found.since)
+    assert (since.came, since.changed, since.gone) == (9, 7, 0)
+    assert result(found) == result(nd.duplicates(solr, **BY_BANDS, cap=3))
+    nd.delete(solr, ids=[now[9].id])
+    found = nd.duplicates(solr, **working)
+    assert of_again(found.since).gone == 1
+    assert result(found) == result(nd.duplicates(solr, **BY_BANDS, cap=3))
+
+
+def test_an_older_copy_of_the_index(
+    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A backup that is restored has as many documents, some of them with their older texts."""
+    monkeypatch.setattr(exported, "CLOSE", 1)
+
+    def admin(**params: str) -> dict[str, Any]:
+        answer = solr.session.get(f"{solr.base}/admin/cores", params=params, timeout=60)
+        decoded: dict[str, Any] = answer.json()
+        return decoded
+
+    now = documents(texts(200, seed=18))
+    nd.index(now, solr)
+    told = admin(action="STATUS", core=solr.name)["status"][solr.name]
+    place, data = Path(told["instanceDir"]), Path(told["dataDir"])
+    shutil.copytree(data, tmp_path / "older")
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    twin, lone = nd.duplicates(solr, **BY_BANDS).pairs[0].id, "quite another text, like no other"
+    nd.index([nd.Document(id=twin, text=lone)], solr)
+    assert twin not in nd.duplicates(solr, **working).labels
+    properties = (place / "core.properties").read_text(encoding="utf-8")
+    admin(action="UNLOAD", core=solr.name)
+    shutil.rmtree(data)
+    shutil.copytree(tmp_path / "older", data)
+    known = dict(line.split("=", 1) for line in properties.splitlines() if "=" in line)
+    admin(action="CREATE", instanceDir=str(place), **{"name": solr.name, **known})
+    nd.index([nd.Document(id="new", text=now[0].text)], solr)
+    found = nd.duplicates(solr, **working)
+    assert twin in found.labels
+    assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
+
+
+def test_a_rebuilt_collection_starts_over(solr: Collection, tmp_path: Path) -> None:
+    """All documents are others, though their ids are the same."""
+    now = documents(texts(200, seed=15))
+    nd.index(now, solr)
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    nd.duplicates(solr, **working)
+    solr.delete_ids([one.id for one in now])
+    nd.index(now[::-1], solr)
+    found = nd.duplicates(solr, **working)
+    assert found.since == Since(reason="most documents are new, or have changed")
+    assert of_again(nd.duplicates(solr, **working).since).came == 0
+
+
+def test_documents_without_a_signature(solr: Collection, tmp_path: Path) -> None:
+    """They are told each time, and compared once they have one."""
+    now = documents(texts(200, seed=16))
+    nd.index(now, solr)
+    solr.add([{"id": "bare", "content": now[3].text}])
+    solr.commit()
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    for _ in range(2):
+        found = nd.duplicates(solr, **working)
+        assert found.gaps == ("documents without a signature: 1; index them again",)
+        assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
+    nd.index([nd.Document(id="bare", text=now[3].text)], solr)
+    found = nd.duplicates(solr, **working)
+    assert of_again(found.since).came == 1
+    assert "bare" in found.labels
+    assert result(found) == result(nd.duplicates(solr, **BY_BANDS))

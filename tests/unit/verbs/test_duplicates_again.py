@@ -1,0 +1,206 @@
+"""Runs that are remembered: the next one compares what is new, and finds what a full run finds."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.choices import Linkage, MeasureName, Way
+from neardup_solr.verbs.duplicates import Duplicates
+from neardup_solr.verbs.duplicates.past import Since
+
+WORDS = [f"word{number}" for number in range(400)]
+
+
+def texts(count: int, seed: int) -> list[str]:
+    """Texts of which a third are edited copies of others, some of them several times."""
+    rng = random.Random(seed)
+    made: list[str] = []
+    while len(made) < count:
+        words = rng.choices(WORDS, k=40)
+        if made and rng.random() < 0.35:
+            words = rng.choice(made[-30:]).split()
+            for at in rng.sample(range(len(words)), rng.randrange(1, 12)):
+                words[at] = rng.choice(WORDS)
+        made.append(" ".join(words))
+    return made
+
+
+def documents(made: Sequence[str]) -> list[nd.Document]:
+    """Documents of these texts, whose ids do not sort as they come."""
+    return [nd.Document(id=f"{n * 7919 % 10007}", text=text) for n, text in enumerate(made)]
+
+
+def changed(before: Sequence[nd.Document], seed: int) -> list[nd.Document]:
+    """Some of them with another text, some gone, some new."""
+    rng = random.Random(seed)
+    after = []
+    for one in before:
+        dice = rng.random()
+        if dice < 0.05:
+            continue
+        text = f"{one.text} {rng.choice(WORDS)}" if dice < 0.15 else one.text
+        after.append(nd.Document(id=one.id, text=text))
+    new = texts(len(before) // 10, seed)
+    copies = [rng.choice(before).text + " once more" for _ in range(len(before) // 20)]
+    return after + [
+        nd.Document(id=f"new {seed} {n}", text=text) for n, text in enumerate([*new, *copies])
+    ]
+
+
+def result(found: Duplicates) -> tuple[Any, ...]:
+    """What a user sees of a run, but for what was reused."""
+    return (
+        found.pairs, found.clusters, found.documents, found.candidates, found.hot_keys,
+        found.repeated, found.failed, found.gaps, found.labels, found.removed,
+    )  # fmt: skip
+
+
+def of_again(since: Since | None) -> Since:
+    """What has changed since an earlier run, which was of use."""
+    assert since is not None
+    assert since.reason == ""
+    return since
+
+
+@pytest.mark.parametrize("linkage", ["single", "complete"])
+@pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "estimate"])
+@pytest.mark.parametrize("by", ["bands", "all", "words"])
+def test_it_finds_what_a_full_run_finds(
+    tmp_path: Path, measure: MeasureName, linkage: Linkage, by: Way
+) -> None:
+    """Run after run on documents that come, change and go; nothing that holds is compared again."""
+    working: dict[str, Any] = {"measure": measure, "linkage": linkage, "by": by}
+    now = documents(texts(300, seed=1))
+    for round in range(4):
+        found = nd.duplicates(now, remember=tmp_path / "known", **working)
+        full = nd.duplicates(now, **working)
+        assert result(found) == result(full)
+        assert full.since is None
+        assert len(found.pairs) > 10
+        if round:
+            since = of_again(found.since)
+            assert min(since.came, since.changed, since.gone) > 5
+            assert since.reused > found.candidates / 4
+        now = changed(now, seed=round)
+
+
+def test_the_same_again_compares_nothing(tmp_path: Path) -> None:
+    """Not a text is read a second time."""
+    now = documents(texts(300, seed=2))
+    working: dict[str, Any] = {"by": "bands", "remember": tmp_path / "known", "texts": False}
+    first = nd.duplicates(now, **working)
+    assert first.since == Since(reason="there was no run before")
+    told: list[nd.Progress] = []
+    again = nd.duplicates(now, **working, on_progress=told.append)
+    assert of_again(again.since).reused >= again.candidates > 0
+    assert of_again(again.since) == Since(reused=again.since.reused if again.since else 0)
+    assert "texts" not in {one.stage for one in told}
+    assert result(again) == result(first)
+
+
+def test_hot_bands_and_repeated_ids(tmp_path: Path) -> None:
+    """Of more documents than the cap in a band others are chained; ids that repeat stay exact."""
+    words = texts(20, seed=3)
+    now = documents([word for word in words for _ in range(8)])
+    now += [nd.Document(id=now[5].id, text=now[9].text), nd.Document(id="empty", text="")]
+    working: dict[str, Any] = {"by": "bands", "cap": 3}
+    for seed in range(3):
+        found = nd.duplicates(now, remember=tmp_path / "known", **working)
+        assert result(found) == result(nd.duplicates(now, **working))
+        assert found.hot_keys > 0
+        now = [*changed(now, seed), *now[:3]]
+
+
+def test_an_appended_file(tmp_path: Path) -> None:
+    """The lines that were there are not compared again; a canonical document is chosen anew."""
+    path, known = tmp_path / "texts.csv", tmp_path / "known"
+    made = texts(200, seed=4)
+    lines = [f"{n},{text}\n" for n, text in enumerate(made)]
+    path.write_text("id,text\n" + "".join(lines[:150]), encoding="utf-8")
+    working: dict[str, Any] = {"by": "bands", "canonical": "longest"}
+    nd.duplicates(path, remember=known, **working)
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(lines[150:])
+    found = nd.duplicates(path, remember=known, **working)
+    since = of_again(found.since)
+    assert (since.came, since.changed, since.gone) == (50, 0, 0)
+    assert result(found) == result(nd.duplicates(path, **working))
+
+
+def test_other_settings_start_over(tmp_path: Path) -> None:
+    """Other limits, measures or settings, and `full`: everything is compared, and it says why."""
+    now, known = documents(texts(100, seed=5)), tmp_path / "known"
+    nd.duplicates(now, remember=known)
+    other = Since(reason="the last run had other settings or limits")
+    assert nd.duplicates(now, remember=known, min_similarity=0.7).since == other
+    assert nd.duplicates(now, remember=known).since == other
+    assert nd.duplicates(now, remember=known, settings={"shingle_size": 2}).since == other
+    assert nd.duplicates(now, remember=known).since == other
+    assert nd.duplicates(now, remember=known, full=True).since == Since(reason="it was asked for")
+    assert of_again(nd.duplicates(now, remember=known, linkage="complete").since)
+
+
+def test_aligned_is_compared_in_full(tmp_path: Path) -> None:
+    """Each new document changes the weight of words, so nothing is sure to hold."""
+    now = documents(texts(60, seed=6))
+    found = nd.duplicates(now, remember=tmp_path / "known", measure="aligned")
+    assert found.since == Since(reason="aligned weighs words by all documents")
+    assert not (tmp_path / "known").exists()
+
+
+@pytest.mark.parametrize("at", [60, 400, -5])
+def test_a_damaged_file_starts_over(tmp_path: Path, at: int) -> None:
+    """One byte is another, in the header or in what follows; or the file is cut short."""
+    now, known = documents(texts(100, seed=7)), tmp_path / "known"
+    full = nd.duplicates(now, remember=known)
+    kept = known.read_bytes()
+    damaged = bytearray(kept)
+    damaged[at] ^= 1
+    for content in (bytes(damaged), kept[:at]):
+        known.write_bytes(content)
+        found = nd.duplicates(now, remember=known)
+        assert found.since == Since(reason="known is damaged")
+        assert result(found) == result(full)
+        assert known.read_bytes() == kept
+
+
+def test_another_file_is_left_alone(tmp_path: Path) -> None:
+    """A file that is something else is refused before anything is read, and stays."""
+    other = tmp_path / "listings.csv"
+    other.write_text("id,text\n1,a\n", encoding="utf-8")
+    with pytest.raises(nd.SourceError, match="not what a run of duplicates remembers"):
+        nd.duplicates(documents(["a b", "b c"]), remember=other)
+    assert other.read_text(encoding="utf-8") == "id,text\n1,a\n"
+    with pytest.raises(nd.SourceError, match="its folder does not exist"):
+        nd.duplicates(documents(["a b", "b c"]), remember=tmp_path / "no" / "known")
+
+
+def test_what_does_not_go_together() -> None:
+    """`full` without a file, and two sides."""
+    now = documents(["a b", "b c"])
+    with pytest.raises(nd.ArgumentError, match="`full` is given; name a file by `remember`"):
+        nd.duplicates(now, full=True)
+    with pytest.raises(nd.ArgumentError, match="`remember` is for one source"):
+        nd.duplicates(now, against=now, remember="known")
+
+
+def test_a_run_that_fails_leaves_the_last_one(tmp_path: Path) -> None:
+    """What an earlier run knew is there until a later one is done."""
+    now, known = documents(texts(100, seed=8)), tmp_path / "known"
+    nd.duplicates(now, remember=known)
+    kept = known.read_bytes()
+
+    def stop(told: nd.Progress) -> None:
+        if told.stage == "joining":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nd.duplicates(now[:50], by="bands", remember=known, on_progress=stop)
+    assert known.read_bytes() == kept
+    assert [path.name for path in tmp_path.iterdir()] == ["known"]
