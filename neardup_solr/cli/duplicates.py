@@ -340,10 +340,10 @@ def _since(since: Since) -> str:
     """What has changed since the run that was remembered, and what of it was used."""
     if since.reason:
         return f"Everything was compared: {since.reason}."
-    changes = {"came": since.came, "changed": since.changed, "gone": since.gone}
-    told = ", ".join(f"{count:,} {word}" for word, count in changes.items() if count)
-    reused = show.counted(since.reused, "comparison was", "comparisons were")
-    return f"Since the last run: {told or 'no document has changed'}; {reused} reused."
+    changes = {"came": since.came, "changed": since.changed, "went": since.gone}
+    told = [f"{show.counted(count, 'document')} {word}" for word, count in changes.items() if count]
+    known = show.counted(since.reused, "comparison was", "comparisons were")
+    return f"Since the last run {', '.join(told) or 'nothing has changed'}; {known} known from it."
 
 
 def _check_files(source: str | None, unique: Path | None, removed: Path | None) -> None:
