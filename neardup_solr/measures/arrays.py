@@ -32,6 +32,11 @@ class Flat(NamedTuple):
         """How many values each text has."""
         return np.diff(self.bounds)
 
+    def lengths_of(self, texts: NDArray[np.uint32]) -> NDArray[np.int64]:
+        """How many values these texts have, which may be few of many; of the same shape."""
+        found: NDArray[np.int64] = self.bounds[1:][texts] - self.bounds[texts]
+        return found
+
 
 class Found(NamedTuple):
     """What a measure says of pairs, of shape (pairs,) each.

@@ -24,7 +24,7 @@ def hashed_words(forms: Sequence[str]) -> Flat:
 
 def compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Found:
     """The distances and similarities of pairs, as far as they are within the limits."""
-    longest: Distances = texts.lengths[pairs].max(axis=1, initial=0)
+    longest: Distances = texts.lengths_of(pairs).max(axis=1, initial=0)
     allowed = _allowed(longest, comparer)
     distances = np.empty(len(pairs), dtype=np.int64)
 
@@ -38,6 +38,9 @@ def compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Found:
 
 def _allowed(longest: Distances, comparer: Comparer) -> Distances:
     """The largest distances that are within the limits."""
-    counts, places = np.unique(longest, return_inverse=True)
-    allowed = [comparer.measure.allowed(count, comparer.limits) for count in counts.tolist()]
-    return np.array(allowed, dtype=np.int64)[places]
+    of_length = np.zeros(longest.max(initial=0) + 1, dtype=np.int64)
+    of_length[longest] = 1
+    for length in np.flatnonzero(of_length).tolist():
+        of_length[length] = comparer.measure.allowed(length, comparer.limits)
+    allowed: Distances = of_length[longest]
+    return allowed

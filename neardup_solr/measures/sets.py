@@ -93,5 +93,5 @@ def overlaps(sets: Flat, pairs: Pairs, *, threads: int = 1) -> Overlaps:
         pieces.common(*sets, pairs[some], common[some])
 
     in_parts(count_some, len(pairs), threads)
-    sizes = sets.lengths
-    return Overlaps(common=common, first=sizes[pairs[:, 0]], second=sizes[pairs[:, 1]])
+    sizes = sets.lengths_of(pairs)
+    return Overlaps(common=common, first=sizes[:, 0], second=sizes[:, 1])

@@ -179,13 +179,18 @@ class Comparison:
         texts = self._prepared(rows, found)
         is_there = np.ones(len(self.gathered), dtype=np.bool_)
         is_there[list(found.vanished)] = False
+        looked_at = 0  # bytes, at most
         for at in range(done, len(pairs), BLOCK):
             block = pairs[at : at + BLOCK]
             block = block[is_there[block].all(axis=1)]
-            parts.append(_near(block, self.comparer.compare(texts, places[block])))
+            own = places[block]
+            parts.append(_near(block, self.comparer.compare(texts, own)))
             if checkpoint:
                 checkpoint.keep(parts[-1])
-            self.spill.let_go()
+            looked_at += int(texts.lengths_of(own).sum()) * texts.values.itemsize
+            if looked_at > self.spill.share:
+                self.spill.let_go()
+                looked_at = 0
             self._tell(COMPARING, min(at + BLOCK, len(pairs)), len(pairs))
         if parts:
             columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
