@@ -62,7 +62,7 @@ _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
 _ONES_FAULT = (400, 413)  # one document may be why a request is refused: as wrong, or too large
 _NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
-_DOCS = {"response.docs": list, "response.numFound": int}
+DOCS = {"response.docs": list, "response.numFound": int}
 
 Item = tuple[bytes | Mapping[str, Any], str | None]  # a document, and its id if that is known
 Ask = Callable[[query.Request], dict[str, Any]]
@@ -265,7 +265,7 @@ class Collection:
                 name: {"type": "query", "q": one, "domain": everywhere}
                 for name, one in counting.items()
             }
-        decoded = self.ask(request | wanted, _DOCS | {"facets": dict} if counting else _DOCS)
+        decoded = self.ask(request | wanted, DOCS | {"facets": dict} if counting else DOCS)
         counted = decoded["facets"] if counting else {}
         require_rows((counted.get(name) for name in counting), {"count": int}, self.url)
         return Selection(
@@ -281,7 +281,7 @@ class Collection:
         """
         wanted = {"query": "*:*"} if ids is None else query.by_ids(ids)
         request = wanted | {"filter": list(filters), "limit": 0}
-        return int(self.ask(query.of_leaders(request), _DOCS)["response"]["numFound"])
+        return int(self.ask(query.of_leaders(request), DOCS)["response"]["numFound"])
 
     def seen(self, ids: Sequence[str], since: int) -> int:
         """How many of these documents a search finds in this version or a later one.
@@ -290,7 +290,7 @@ class Collection:
         """
         newer = [f"{{!cache=false}}{VERSION}:[{since} TO *]"] if since else []
         request = query.by_ids(ids) | {"filter": newer, "limit": 0}
-        return int(self.ask(query.of_leaders(request), _DOCS)["response"]["numFound"])
+        return int(self.ask(query.of_leaders(request), DOCS)["response"]["numFound"])
 
     def copies(self, required: Mapping[str, int]) -> int | None:
         """How many replicas of each shard have these documents, by id in this version or later.
@@ -313,7 +313,7 @@ class Collection:
         body = orjson.dumps(self.names.request(query.of_replica(request, replica)))
         url = f"{self.url}/select"
         told = self.session.once("POST", url, data=body, headers=_JSON, params=_SELECT)
-        return answer(told, _DOCS)
+        return answer(told, DOCS)
 
     def require_placed(self, min_replicas: int = 1) -> None:
         """Refuse a collection in which Solr cannot know where our documents belong.
@@ -339,7 +339,7 @@ class Collection:
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """The versions of documents as a search finds them; those not there are left out."""
-        return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), _DOCS))
+        return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), DOCS))
 
     def _versions(self, ids: Sequence[str], ask: Ask) -> dict[str, int]:
         return {one["id"]: one.get(VERSION, 0) for one in self._pages(ids, [VERSION], ask)}
@@ -350,7 +350,7 @@ class Collection:
         Raises DocumentNotFound if there is none.
         """
         request = query.by_id(id) | {"fields": [ID, *fields], "limit": 1}
-        docs = self.ask(request, _DOCS)["response"]["docs"]
+        docs = self.ask(request, DOCS)["response"]["docs"]
         if not docs:
             raise DocumentNotFound(self.url, id)
         if (given := str(docs[0][self.names.id])) != id:
@@ -364,7 +364,7 @@ class Collection:
 
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
         """The id and fields of documents, page by page; ids that are not there are left out."""
-        return self._pages(ids, fields, lambda asked: self.ask(asked, _DOCS))
+        return self._pages(ids, fields, lambda asked: self.ask(asked, DOCS))
 
     def _pages(self, ids: Sequence[str], fields: Sequence[str], ask: Ask) -> list[dict[str, Any]]:
         docs: list[dict[str, Any]] = []
@@ -394,7 +394,7 @@ class Collection:
 
         def page(decoded: dict[str, Any], following: Any = None) -> Any:
             """A page as pysolr reads it, once it is sure to be one."""
-            require_parts(decoded, {**_DOCS, "nextCursorMark": str}, self.url)
+            require_parts(decoded, {**DOCS, "nextCursorMark": str}, self.url)
             require_page(decoded, {"limit": len(decoded["response"]["docs"])}, self.url)
             require_once(decoded["response"]["docs"], self.names.id, self.url)
             return pysolr.Results(decoded, following)
@@ -447,7 +447,7 @@ class Collection:
     def state(self) -> State:
         """The number of documents and the newest version: one changes whenever a document does."""
         request = {"query": "*:*", "limit": 1, "sort": "_version_ desc", "fields": ["_version_"]}
-        found = self.ask(request, _DOCS)["response"]
+        found = self.ask(request, DOCS)["response"]
         require_rows(found["docs"], {VERSION: int}, self.url)
         newest = found["docs"][0][VERSION] if found["docs"] else 0
         return State(documents=found["numFound"], version=newest)
@@ -455,7 +455,7 @@ class Collection:
     def shards(self) -> list[str]:
         """The addresses of the shards; a standalone core is its own."""
         request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
-        shards = self.ask(request, _DOCS).get("shards.info", {})
+        shards = self.ask(request, DOCS).get("shards.info", {})
         require_rows(shards.values(), {"shardAddress": str}, self.url)
         return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
 

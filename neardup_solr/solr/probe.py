@@ -21,6 +21,7 @@ REBUILDS = "DistributedUpdateProcessorFactory"
 RUNS = "RunUpdateProcessorFactory"
 LOOKED_AT = 100  # documents whose values are those of all, if Solr does not count them
 PARTS = ("defaults", "appends", "invariants")
+_CHOOSING = ("update.chain", "processor", "post-processor")  # parameters of an update
 
 Config = Mapping[str, Any]
 
@@ -32,21 +33,33 @@ def update_chain(config: Config) -> list[str]:
     """
     chains = config.get("updateRequestProcessorChain") or []
     parameters = handler_parameters(config, "/update")
-    asked = [each.get("update.chain") for each in (parameters["invariants"],
-                                                   parameters["defaults"])]  # fmt: skip
-    name = next((one for one in asked if one), None)
-    chain: Config = next((one for one in chains if one.get("name") == name), {}) if name else next(
-        (one for one in chains if str(one.get("default")) == "true"), {}
-    )  # fmt: skip
-    if not chain:
+    in_turn = [parameters[part] for part in ("invariants", "defaults", "appends")]
+    asked = {name: next(filter(None, (one.get(name) for one in in_turn)), "") for name in _CHOOSING}
+    if name := asked["update.chain"]:
+        chain: Config = next((one for one in chains if one.get("name") == name), {})
+    else:
+        marked = [one for one in chains if str(one.get("default")) == "true"]
+        chain = next(iter(marked or [one for one in chains if not one.get("name")]), {})
+    if not chain and not (asked["processor"] or asked["post-processor"]):
         return []
     classes = [_class(one) for one in chain.get("", ())]
     if REBUILDS not in classes:
         classes.insert(classes.index(RUNS) if RUNS in classes else len(classes), REBUILDS)
     at = classes.index(REBUILDS)
-    before, after = (list(_named(config, chain.get(part, ""))) for part in
-                     ("processor", "post-processor"))  # fmt: skip
+    before, after = (
+        [*_named(config, chain.get(part, "")), *_named(config, asked[part])]
+        for part in ("processor", "post-processor")
+    )
     return [*classes[:at], *before, REBUILDS, *after, *classes[at + 1 :]]
+
+
+def may_choose_chain(collection: Collection) -> bool:
+    """Whether sets of parameters (params.json) may choose another chain; so if Solr does not tell.
+
+    Solr applies some of them to /update by their name, without any word in solrconfig.xml.
+    """
+    told = _told(collection, f"{collection.url}/config/params")
+    return told is None or any(name in str(told) for name in _CHOOSING)
 
 
 def handler_parameters(config: Config, path: str) -> dict[str, dict[str, Any]]:

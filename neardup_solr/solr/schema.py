@@ -100,7 +100,7 @@ class Schema:
         found = self.field(name)
         if found is None or found.is_kept or not found.indexed:
             return ""
-        sources = list(self._sources(name, used))
+        sources = list(self.sources(name, used))
         if not sources:
             if found.doc_values:
                 return "it is not stored, and its docValues do not count as stored"
@@ -108,7 +108,7 @@ class Schema:
         gone = [one for one in sources if not (self.field(one) or found).is_kept]
         return f"it is copied from {', '.join(gone)}, which is not kept itself" if gone else ""
 
-    def _sources(self, name: str, used: Sequence[str]) -> Iterator[str]:
+    def sources(self, name: str, used: Iterable[str]) -> Iterator[str]:
         """The fields from which copyFields fill this one, as far as they can be known."""
         for source, destination in self.copies:
             if not fnmatchcase(name, destination):
@@ -125,6 +125,13 @@ class Schema:
                 )
             else:
                 yield source
+
+    def destinations(self, name: str) -> Iterator[str]:
+        """The fields that copyFields fill from this one."""
+        for source, destination in self.copies:
+            if fnmatchcase(name, source):
+                start, _, end = source.partition("*")
+                yield destination.replace("*", name[len(start) : len(name) - len(end)], 1)
 
 
 NOTE_TYPE = "neardup_note"

@@ -7,7 +7,7 @@ changed since.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,11 +15,11 @@ import orjson
 
 from neardup_solr.errors import SolrAnswerError
 from neardup_solr.minhash.encode import encoded
-from neardup_solr.records import Document
+from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query
 from neardup_solr.solr.answers import Refusal, refused_alone, refused_by
-from neardup_solr.solr.collection import EXACT, Collection, in_halves
+from neardup_solr.solr.collection import DOCS, EXACT, Collection, in_halves
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
@@ -28,11 +28,15 @@ _KEY = re.compile(f',"({"|".join(OWN)})":'.encode())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Order:
-    """An update of one document: its id, the version it had when it was read, the order's JSON."""
+    """An update of one document: its id, the version it had when it was read, the order's JSON.
+
+    `values` are the JSON of the fields that it sets, by the collection's own names; null ones go.
+    """
 
     id: str
     version: int
     json: bytes
+    values: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def orders(
@@ -55,14 +59,16 @@ def orders(
         values = dict.fromkeys(heads, b"null") | _values(json) | constant
         sets = [part for name in heads for part in (heads[name], values[name], b"}")]
         order = b"".join((head, *sets, b"}"))
-        made.append(Order(id=document.id, version=version, json=order))
+        given = {names.of(name.decode()): values[name] for name in heads}
+        made.append(Order(id=document.id, version=version, json=order, values=given))
     return made
 
 
-def removal(id: str, version: int, fields: Iterable[str], names: Names) -> Order:
+def removal(id: str, version: int, fields: Sequence[str], names: Names) -> Order:
     """The order that removes fields, by their logical names, from a document."""
     order: dict[str, Any] = {ID: id, VERSION: version, **{name: {"set": None} for name in fields}}
-    return Order(id=id, version=version, json=orjson.dumps(names.physical(order)))
+    gone = {names.of(name): b"null" for name in fields}
+    return Order(id=id, version=version, json=orjson.dumps(names.physical(order)), values=gone)
 
 
 def _values(json: bytes) -> dict[bytes, bytes]:
@@ -96,8 +102,10 @@ class Sent:
         )
 
 
-def send(collection: Collection, orders: Sequence[Order]) -> Sent:
-    """Send updates, each for the version of its document that was read.
+def send(
+    collection: Collection, orders: Sequence[Order], params: Mapping[str, str] = NOTHING
+) -> Sent:
+    """Send updates, each for the version of its document that was read; `params` go with them.
 
     If Solr refuses the whole request because of one document, or as too large, it is sent again in
     halves. Updates that were taken before that count as dropped: the version has changed.
@@ -107,7 +115,8 @@ def send(collection: Collection, orders: Sequence[Order]) -> Sent:
 
     def post(part: Sequence[Order]) -> Sent:
         body = b"[" + b",".join(order.json for order in part) + b"]"
-        return _sent(collection.url, part, collection.post("update", body, params=_OPTIMISTIC))
+        told = collection.post("update", body, params={**_OPTIMISTIC, **params})
+        return _sent(collection.url, part, told)
 
     def refused(one: Order, error: SolrAnswerError) -> Sent:
         return Sent(refused=(refused_alone(one.id, error),))
@@ -115,12 +124,19 @@ def send(collection: Collection, orders: Sequence[Order]) -> Sent:
     return in_halves(orders, post, refused)
 
 
-def whole(collection: Collection, ids: Sequence[str]) -> list[dict[str, Any]]:
-    """All fields of documents that Solr gives back, by the collection's own names."""
-    request = query.by_ids(ids) | {"fields": ["*"], "limit": len(ids)}
-    docs: list[dict[str, Any]] = collection.ask(request, {"response.docs": list})["response"][
-        "docs"
-    ]
+def whole(
+    collection: Collection, ids: Sequence[str], filters: Sequence[str] = ()
+) -> list[dict[str, Any]]:
+    """All fields of documents that Solr gives back, by the collection's own names.
+
+    Each is read at the same moment as the filters and the version.
+    """
+    request = query.at_once(query.by_ids(ids)) | {
+        "fields": ["*", ID, VERSION],
+        "filter": list(filters),
+        "limit": len(ids),
+    }
+    docs: list[dict[str, Any]] = collection.ask(request, DOCS)["response"]["docs"]
     return docs
 
 

@@ -95,16 +95,20 @@ SEARCHES = (
 
 
 @contextmanager
-def collection(*, processors: str = "", fields: str = "") -> Iterator[Collection]:
+def collection(
+    *, processors: str = "", fields: str = "", parameters: str = "{}"
+) -> Iterator[Collection]:
     """An empty core with their schema, our fields added to it; spoken to by its names.
 
-    `processors` begin its update chain; `fields` are further lines of its schema.
+    `processors` begin its update chain; `fields` are further lines of its schema; `parameters` is
+    its params.json.
     """
     url, name = lifecycle.start().url, f"theirs_{uuid.uuid4().hex[:12]}"
     folder = layout().solr_home / "configsets" / name
     (folder / "conf").mkdir(parents=True)
     (folder / "conf" / "solrconfig.xml").write_text(CONFIG.replace("{processors}", processors))
     (folder / "conf" / "managed-schema.xml").write_text(SCHEMA.replace("{own}", fields + _own()))
+    (folder / "conf" / "params.json").write_text(parameters)
     _admin(url, action="CREATE", name=name, configSet=name)
     yield open_collection(url, name, names=NAMES)
     _admin(url, action="UNLOAD", core=name, deleteInstanceDir="true")

@@ -24,6 +24,7 @@ from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order, Sent
+from neardup_solr.verbs.annotate.whole import Wholes, wholes
 
 Found = dict[str, Any]
 PASSES = 20  # then documents that others keep changing are given up
@@ -98,6 +99,7 @@ class Rewrite:
     started: float = field(default_factory=time.monotonic)
     _undone: list[str] = field(default_factory=list)
     _canary: Canary | None = None
+    _wholes: Wholes | None = None
 
     def run(self, filters: Sequence[str]) -> None:
         """Update all documents that match the filters; those that others change are read again.
@@ -106,7 +108,8 @@ class Rewrite:
         more than it should: then only one document was touched.
         """
         self.total = self.collection.count(filters)
-        self._canary = Canary(collection=self.collection, own=self.task.own, left=FIRST)
+        self._wholes = wholes(self.collection, self.task.own)
+        self._canary = Canary(collection=self.collection, own=self.task.own, update=self._update)
         outages = self.collection.session.outages
         before = outages.count
         self._go_through(self.collection.ids(filters), again=False)
@@ -161,8 +164,14 @@ class Rewrite:
             orders = orders[1:]
         return orders
 
+    def _update(self, orders: Sequence[Order]) -> Sent:
+        """Write documents whole where that comes to the same, and update the others."""
+        if self._wholes is None:
+            return update.send(self.collection, orders)
+        return update.send(self.collection, self._wholes.of(orders), self._wholes.params)
+
     def _send(self, orders: list[Order]) -> Sent:
-        sent = update.send(self.collection, orders)
+        sent = self._update(orders)
         if len(sent.refused) == len(orders) > 1:
             reason = f"Solr refuses every document: {sent.refused[-1].reason}"
             next_step = "check whether the schema has changed (neardup lint), then run it again"
@@ -196,11 +205,15 @@ _INSTEAD = "write another collection with `into`, or use an update chain that ke
 
 @dataclass(slots=True, kw_only=True)
 class Canary:
-    """The first documents of a run, compared before and after; `left` are still to be tried."""
+    """The first documents of a run, compared before and after; `left` are still to be tried.
+
+    `own` are the fields that may change; `update` sends orders as the run does.
+    """
 
     collection: Collection
     own: frozenset[str]
-    left: int
+    update: Callable[[Sequence[Order]], Sent]
+    left: int = FIRST
 
     def send(self, order: Order) -> Sent:
         """Send one order alone, commit, and compare.
@@ -210,7 +223,7 @@ class Canary:
         """
         self.left -= 1
         before = self._other_fields(order.id)
-        sent = update.send(self.collection, [order])
+        sent = self.update([order])
         if order.id not in sent.done and order.id not in sent.unsure:
             return sent
         after = self._committed(order.id)

@@ -176,4 +176,14 @@ def test_chains_and_parameters_of_a_configuration() -> None:
         "LogUpdateProcessorFactory", "UUIDUpdateProcessorFactory", "x",
         "DistributedUpdateProcessorFactory", "y", "RunUpdateProcessorFactory",
     ]  # fmt: skip
+    config["requestHandler"] = {"/update": {"defaults": {"processor": "uuid"}}}
+    assert update_chain(config) == [
+        "UUIDUpdateProcessorFactory", "DistributedUpdateProcessorFactory",
+        "RunUpdateProcessorFactory",
+    ]  # fmt: skip
+    assert update_chain({"requestHandler": config["requestHandler"]}) == [
+        "uuid", "DistributedUpdateProcessorFactory"
+    ]  # fmt: skip
+    unnamed = {"updateRequestProcessorChain": [{"": [{"class": "a.B"}]}]}
+    assert update_chain(unnamed) == ["B", "DistributedUpdateProcessorFactory"]
     assert update_chain({}) == []
