@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import random
 import shutil
 import uuid
+import zipfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -106,17 +108,42 @@ def collection(
     url, name = lifecycle.start().url, f"theirs_{uuid.uuid4().hex[:12]}"
     folder = layout().solr_home / "configsets" / name
     (folder / "conf").mkdir(parents=True)
-    (folder / "conf" / "solrconfig.xml").write_text(CONFIG.replace("{processors}", processors))
-    (folder / "conf" / "managed-schema.xml").write_text(SCHEMA.replace("{own}", fields + _own()))
-    (folder / "conf" / "params.json").write_text(parameters)
+    for file, content in configset(processors, fields, parameters).items():
+        (folder / "conf" / file).write_text(content)
     _admin(url, action="CREATE", name=name, configSet=name)
     yield open_collection(url, name, names=NAMES)
     _admin(url, action="UNLOAD", core=name, deleteInstanceDir="true")
     shutil.rmtree(folder)
 
 
-def _admin(url: str, **params: str) -> None:
-    answer = requests.get(f"{url}/admin/cores", params=params, timeout=TIMEOUT)
+def configset(processors: str = "", fields: str = "", parameters: str = "{}") -> dict[str, str]:
+    """The files of such a collection, by their names."""
+    return {
+        "solrconfig.xml": CONFIG.replace("{processors}", processors),
+        "managed-schema.xml": SCHEMA.replace("{own}", fields + _own()),
+        "params.json": parameters,
+    }
+
+
+@contextmanager
+def sharded(cloud: str, *, processors: str = "") -> Iterator[Collection]:
+    """The same on a SolrCloud, in two shards."""
+    packed, name = io.BytesIO(), f"theirs_{uuid.uuid4().hex[:12]}"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file, content in configset(processors).items():
+            archive.writestr(file, content)
+    sent = requests.post(f"{cloud}/admin/configs", data=packed.getvalue(), timeout=TIMEOUT,
+                         headers={"Content-Type": "application/octet-stream"},
+                         params={"action": "UPLOAD", "name": name})  # fmt: skip
+    assert sent.status_code == 200, sent.text
+    _admin(cloud, "collections", action="CREATE", name=name, numShards="2",
+           **{"collection.configName": name})  # fmt: skip
+    yield open_collection(cloud, name, names=NAMES)
+    _admin(cloud, "collections", action="DELETE", name=name)
+
+
+def _admin(url: str, path: str = "cores", **params: str) -> None:
+    answer = requests.get(f"{url}/admin/{path}", params=params, timeout=TIMEOUT)
     assert answer.status_code == 200, answer.text
 
 

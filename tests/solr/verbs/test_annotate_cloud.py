@@ -12,8 +12,13 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
+from neardup_solr.verbs.annotate import guard
+from neardup_solr.verbs.annotate.whole import wholes
+from tests.solr import theirs
+from tests.solr.verbs.test_annotate_whole import is_alone, orders
 
 COUNT = 300
+BLANK = '<processor class="solr.RemoveBlankFieldUpdateProcessorFactory"/>'
 
 
 @pytest.fixture
@@ -52,6 +57,38 @@ def test_two_shards_are_annotated_and_stripped(solr: Collection) -> None:
     assert nd.strip(solr).stripped == COUNT
     assert kept(solr) == wanted
     assert solr.count(["signature_settings:[* TO *]"]) == 0
+
+
+@pytest.mark.parametrize("processors", ["", BLANK], ids=["quiet", "forming"])
+def test_documents_of_two_shards_are_written_whole(cloud: str, processors: str) -> None:
+    """With their blank values; not those of parents, nor what others change and bear meanwhile."""
+    with theirs.sharded(cloud, processors=processors) as solr:
+        theirs.add(solr, theirs.documents(200))
+        theirs.update(solr, {"key": "k1", "colour_s": {"set": ""}})
+        way = wholes(solr, guard.own_fields(solr))
+        assert way is not None
+        assert bool(way.params) == bool(processors)
+        made = orders(solr)
+        whole = [one for one in way.of(list(made.values())) if one.json != made[one.id].json]
+        assert {one.id for one in whole} == {id for id in made if is_alone(id)}
+
+        def change(told: nd.Progress) -> None:
+            if told.done == 200:
+                bear = {"parts": {"add": [{"key": "k2.9", "title": "late", "count": 1}]}}
+                theirs.update(solr, {"key": "k2", **bear}, commit=False)
+                theirs.update(solr, {"key": "k3", "count": {"inc": 5}}, commit=False)
+
+        before = theirs.everything(solr)
+        done = nd.annotate(solr, on_progress=change)
+        assert done.failed == 0
+        after = theirs.everything(solr)
+        assert after.pop("k2.9")["title"] == "late"
+        assert after.pop("k3") == {**before.pop("k3"), "count": 8}
+        assert {key: after[key] for key in before if key.startswith("k")} == {
+            key: before[key] for key in before if key.startswith("k")
+        }
+        assert before["k1"]["colour_s"] == ""
+        assert set(theirs.ours(solr)) == {id for id in made if "." not in id}
 
 
 def test_an_alias_of_one_collection_works_and_a_read_only_one_is_refused(
