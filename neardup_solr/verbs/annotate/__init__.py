@@ -73,10 +73,10 @@ def annotate(
 
     By `which` "needed", documents are written if their fields are missing, or stale because the
     text has changed; by "missing", only those without fields, and no other text is read; by "all",
-    every one. Each is updated atomically, and only if nobody has changed it since it was read; if
-    somebody has, it is read again. Its other fields stay as they are. After an interruption the
-    same call continues where it stopped. Nested documents stay with their parent, and are not
-    annotated themselves.
+    every one. Each is updated atomically, or written whole where that comes to the same, and only
+    if nobody has changed it since it was read; if somebody has, it is read again. Its other fields
+    stay as they are. After an interruption the same call continues where it stopped. Nested
+    documents stay with their parent, and are not annotated themselves.
 
     `into` is another collection of the same Solr, or its name (it is created if it is missing):
     ids, texts and computed fields are written there, and nothing is written here. Use it if an

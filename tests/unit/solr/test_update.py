@@ -46,13 +46,18 @@ def test_an_order_sets_what_indexing_writes(
     """Each computed field but the text is set, or taken away where the text has no words."""
     document = Document(id=id, text=text)
     (order,) = orders([document], {id: 7}, settings, names)
-    assert orjson.loads(order.json) == expected(document, settings, names)
+    wanted = expected(document, settings, names)
+    assert orjson.loads(order.json) == wanted
+    given = {name: {"set": orjson.loads(value)} for name, value in order.values.items()}
+    assert {names.of("id"): id, "_version_": 7, **given} == wanted
     assert (order.id, order.version) == (id, 7)
 
 
 def test_removal_takes_fields_away_and_sets_nothing() -> None:
     """All of our fields become null, under the collection's names, and the key is its own."""
-    order = orjson.loads(removal("1", 7, OWN, Names(id="key", text=("t",), prefix="nd_")).json)
+    removed = removal("1", 7, OWN, Names(id="key", text=("t",), prefix="nd_"))
+    assert removed.values == {f"nd_{name}": b"null" for name in OWN}
+    order = orjson.loads(removed.json)
     assert order.pop("key") == "1"
     assert order.pop("_version_") == 7
     assert order == {f"nd_{name}": {"set": None} for name in OWN}
