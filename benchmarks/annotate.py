@@ -5,9 +5,10 @@
 The collection has a schema of its own (stored, indexed-only, docValues-only, copied, dynamic and
 nested fields) and is filled by plain pysolr, the texts being those of corpus.py. Then, in turn:
 
-1. `index` of the same texts into a collection of ours, and `annotate`, on that collection and on a
-   plain one without children and copies, each in a fresh process: documents a second. Beside them,
-   what Solr takes of the same documents posted whole.
+1. `index` of the same texts into a collection of ours, and `annotate`, on that collection, on one
+   like it whose update chain makes all updates atomic, and on a plain one without children and
+   copies, each in a fresh process: documents a second. Beside them, what Solr takes of the same
+   documents posted whole.
 2. every field of every document and a number of searches, before and after; then `strip`, and the
    same again.
 3. `annotate` killed (SIGKILL) at random moments and started again until it ends, while somebody
@@ -54,6 +55,7 @@ from tests.solr import theirs
 
 PAGE = 1_000
 WHOLE = 50_000  # documents that are posted whole
+TRIMMING = '<processor class="solr.TrimFieldUpdateProcessorFactory"/>'
 ENDED_WITHIN = 3_600  # seconds
 
 
@@ -66,7 +68,7 @@ def main() -> None:
         schema.remember(solr, solr.names)
         _fill(solr, options.documents)
         before = theirs.everything(solr)
-        found["speed"] = _speed(base, solr)
+        found["speed"] = _speed(base, solr) | {"atomic": _atomic(options.documents)}
         found["same"] = _same(solr, before)
         found["killed"] = _killed(solr, options)
     results.keep("annotate", found, list(_sections(found)))
@@ -97,6 +99,16 @@ def _speed(base: str, solr: Collection) -> dict[str, float]:
             written, seconds = pool.apply(perform, [work, solr.url, solr.names, own.url])
         taken[work] = written / seconds
     return taken | {"whole": _whole(solr)}
+
+
+def _atomic(count: int) -> float:
+    """Documents a second of `annotate` where a processor of theirs makes all updates atomic."""
+    with theirs.collection(processors=TRIMMING) as solr:
+        schema.remember(solr, solr.names)
+        _fill(solr, count)
+        with multiprocessing.get_context("spawn").Pool(1) as pool:
+            written, seconds = pool.apply(perform, ["annotate", solr.url, solr.names, solr.url])
+    return float(written / seconds)
 
 
 def _whole(solr: Collection) -> float:
@@ -167,7 +179,7 @@ def _killed(solr: Collection, options: argparse.Namespace) -> dict[str, Any]:
     writer = _Writer(solr, options.changes)
     writer.thread.start()
     draw, kills = random.Random(1), 0
-    command = [sys.executable, "-m", "neardup_solr", "annotate", solr.name]
+    command = [sys.executable, "-m", "neardup_solr", "annotate", "-c", solr.name]
     env = os.environ | {"NEARDUP_SOLR_URL": solr.base}
     usual = options.documents / 4_000  # seconds of a whole run, more or less
     while kills < options.kills or writer.thread.is_alive():
@@ -245,10 +257,12 @@ def _sections(found: dict[str, Any]) -> Iterator[tuple[str, str]]:
     speed, same, killed = found["speed"], found["same"], found["killed"]
     heads = [
         "documents", "index, documents/s", "annotate, their schema", "ratio",
-        "annotate, plain schema", "ratio", "posted whole, their schema", "strip, their schema",
+        "atomic, their schema", "ratio", "annotate, plain schema", "ratio",
+        "posted whole, their schema", "strip, their schema",
     ]  # fmt: skip
     one, theirs_speed, plain = speed["index"], speed["annotate"], speed["annotate plain"]
-    row = [found["documents"], one, theirs_speed, theirs_speed / one, plain, plain / one,
+    row = [found["documents"], one, theirs_speed, theirs_speed / one,
+           speed["atomic"], speed["atomic"] / one, plain, plain / one,
            speed["whole"], same["stripped_per_second"]]  # fmt: skip
     yield "Speed", results.table(heads, [row])
     heads = ["documents compared, children included", "as before after annotate", "after strip"]
