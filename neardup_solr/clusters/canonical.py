@@ -104,13 +104,20 @@ def rule(text: str) -> Rule:
 
 
 def canonicals(
-    rule: Rule, labels: Labels, ids: Sequence[str], values: Mapping[str, Sequence[Any]]
+    rule: Rule,
+    labels: Labels,
+    ids: Sequence[str],
+    values: Mapping[str, Sequence[Any]],
+    *,
+    are_ordered: bool = False,
 ) -> Labels:
     """The row number of the canonical document of each document's cluster.
 
     Shape (documents,), as `labels`; a document alone is its own. `ids` and `values` as for
-    `Rule.choose`.
+    `Rule.choose`; `are_ordered` says that the ids are in natural order.
     """
+    if are_ordered and not rule.field:
+        return labels  # which have the first of each cluster
     chosen = np.arange(len(labels))
     order = np.argsort(labels, kind="stable")
     starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
