@@ -495,6 +495,9 @@ class Collection:
 
         Raises SettingsError if documents differ in them, SchemaError if the field is missing.
         """
+        known = self._learnt.settings
+        if known is not None and self._has_only(known):
+            return known
         self.require_fields([SETTINGS])
         counts = self.values(SETTINGS)
         if len(counts) > 1:
@@ -507,6 +510,12 @@ class Collection:
             )
         self._learnt.settings = Settings.parse(next(iter(counts))) if counts else None
         return self._learnt.settings
+
+    def _has_only(self, settings: Settings) -> bool:
+        """Whether these are the settings of all documents that have any."""
+        request = query.with_settings({"query": "*:*", "params": {}}, settings.fingerprint)
+        found = self.select(request, fields=[ID], limit=0, counting=query.SETTINGS_COUNTED)
+        return query.are_all(found.counts)
 
     def needed_settings(self) -> Settings:
         """As `stored_settings`, of a collection that has to have some.

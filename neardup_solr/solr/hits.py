@@ -25,17 +25,23 @@ MOST = 5_000  # documents that are fetched for one batch: ten megabytes or so
 class Question:
     """What to ask for: documents whose `field` has any of the terms, and these of their `fields`.
 
-    `filters` are Solr filter queries.
+    `filters` are Solr filter queries. With `settings`, their fingerprint, the request also tells
+    whether these are the settings of all documents.
     """
 
     field: str
     fields: tuple[str, ...]
     filters: tuple[str, ...] = ()
+    settings: str | None = None
 
     @property
     def names(self) -> list[str]:
         """All fields that are asked for."""
         return ["id", self.field, *self.fields]
+
+
+class OtherSettings(Exception):
+    """Documents have other settings than those that the terms were made with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +114,8 @@ def hits_of_each(
     One request asks for all of them, by the terms that are not hot: documents that share only hot
     ones may be missing, and then `is_cut`. If too many are found for other reasons, the batch is
     halved; a single document has no hits then, and `is_cut`.
+
+    Raises OtherSettings if the question has settings that are not those of all documents.
     """
     cold = [hot.without(own) for own in terms]
     asked = {term for own in cold for term in own}
@@ -116,7 +124,18 @@ def hits_of_each(
         return [Hits(is_cut=one) for one in is_cut]
     wanted = query.Terms(field=question.field, values=sorted(asked))
     request = query.any_term(wanted, filters=question.filters)
-    found = collection.select(request, fields=question.names, limit=MOST)
+    if question.settings is None:
+        found = collection.select(request, fields=question.names, limit=MOST)
+    else:
+        found = collection.select(
+            query.with_settings(request, question.settings),
+            fields=question.names,
+            limit=MOST,
+            counting=query.SETTINGS_COUNTED,
+        )
+        if not query.are_all(found.counts):
+            raise OtherSettings
+        question = replace(question, settings=None)
     if found.total <= MOST:
         shared = shared_out(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]

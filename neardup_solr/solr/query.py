@@ -104,6 +104,11 @@ def with_settings(request: Request, fingerprint: str) -> Request:
     return request | {"params": request["params"] | params}
 
 
+def are_all(counts: Mapping[str, int]) -> bool:
+    """Whether the settings of `SETTINGS_COUNTED` are those of all documents that have any."""
+    return counts["these"] == counts["any"] > 0
+
+
 def by_id(id: str) -> Request:
     """A request for the one document with exactly this id, whatever characters it holds."""
     return {"query": f"{{!term f=${_ID} v=$id}}", "params": {"id": id, _ID: "id"}}

@@ -74,19 +74,22 @@ class Finder:
 
     `hot` are the bands found so far that too many documents share. By `with_most_shared`,
     documents that share only such bands are found too, those that share most. `fields` are
-    further fields to read.
+    further fields to read. With `is_sure` False, OtherSettings is raised if documents have other
+    settings than the comparer.
     """
 
     comparer: Comparer
     filters: tuple[str, ...] = ()
     fields: tuple[str, ...] = ()
     with_most_shared: bool = False
+    is_sure: bool = True
     hot: Hot = field(default_factory=Hot)
 
     def question(self) -> Question:
         """What is asked of Solr."""
         asked = (self.comparer.measure.compared_field, "num_words", *self.fields)
-        return Question(field=BANDS, fields=asked, filters=self.filters)
+        settings = None if self.is_sure else self.comparer.settings.fingerprint
+        return Question(field=BANDS, fields=asked, filters=self.filters, settings=settings)
 
 
 def hits_of_batch(collection: Collection, batch: Batch, finder: Finder) -> list[Hits]:

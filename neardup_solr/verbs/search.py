@@ -165,7 +165,7 @@ def _by_bands(
         limit=limit,
         counting=query.SETTINGS_COUNTED,
     )
-    if found.total > limit or not found.counts["these"] == found.counts["any"] > 0:
+    if found.total > limit or not query.are_all(found.counts):
         return None
     shared = counted(entry.bands, found.documents, "content_bands")
     there = {one.id: one.fields for one in shared}

@@ -21,6 +21,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.hits import OtherSettings
 from neardup_solr.sources import Reading, Source, rows_hint, size_hint
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
@@ -131,16 +132,12 @@ def gate(
         on_error=failures.add,
         on_progress=far.consumed,
     )
-    settings = _settings(collection, policy, index=gating.index)
+    known = _known_settings(collection, policy, gating)
+    settings = known or _settings(collection, policy, index=gating.index)
     if gating.index:
         collection.require_placed()
-    comparer = search.comparer_for(collection, settings, policy.measure, policy.limits)
-    finder = Finder(
-        comparer=comparer, filters=gating.fq, fields=(TAG_FIELD,), with_most_shared=True
-    )
-    meeting = Meeting(collection=collection, finder=finder)
     run = _Run(
-        meeting=meeting,
+        meeting=_meeting(collection, policy, gating, settings, is_sure=known is None),
         policy=policy,
         gating=gating,
         failures=failures,
@@ -177,6 +174,19 @@ class _Far:
         self.on_progress(Progress("deciding", self.decided, share=share))
 
 
+def _known_settings(collection: Collection, policy: Policy, gating: Gating) -> Settings | None:
+    """The settings that the collection had before, if they will do; they may have changed.
+
+    What is indexed may not depend on that.
+    """
+    known = None if gating.index else collection.known_settings
+    return known if known is not None and known.fields >= _needed(policy) else None
+
+
+def _needed(policy: Policy) -> set[str]:
+    return {BANDS, measure_named(policy.measure).compared_field}
+
+
 def _settings(collection: Collection, policy: Policy, *, index: bool) -> Settings:
     """The settings of a collection that has what the policy compares; defaults if it is empty."""
     if index and not collection.names.is_plain:
@@ -188,10 +198,24 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
         # Raises: nothing would ever be near to documents without our fields.
         stored = collection.needed_settings()
     settings = collection.settled(None) if index else stored or Settings()
-    needed = {BANDS, measure_named(policy.measure).compared_field}
+    needed = _needed(policy)
     settings.require(*needed)
     collection.require_fields(["id", *(settings.fields if index else needed)])
     return settings
+
+
+def _meeting(
+    collection: Collection, policy: Policy, gating: Gating, settings: Settings, *, is_sure: bool
+) -> Meeting:
+    """What finds the documents of a collection that others are near to."""
+    finder = Finder(
+        comparer=search.comparer_for(collection, settings, policy.measure, policy.limits),
+        filters=gating.fq,
+        fields=(TAG_FIELD,),
+        with_most_shared=True,
+        is_sure=is_sure,
+    )
+    return Meeting(collection=collection, finder=finder)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -238,7 +262,7 @@ class _Run:
     def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         problems = [entries.problem(document) for document in documents]
         usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
-        judged = iter(self._judged(signed_batch(usable, self.meeting.comparer), admitted))
+        judged = iter(self._judged(*self._matched(usable, admitted), admitted))
         return [
             next(judged)
             if reason is None
@@ -246,9 +270,22 @@ class _Run:
             for document, reason in zip(documents, problems, strict=True)
         ]
 
-    def _judged(self, batch: Batch, admitted: Admitted) -> list[Decision]:
+    def _matched(self, documents: Sequence[Document], admitted: Admitted) -> tuple[Batch, Matched]:
+        """Documents with what is computed from their texts, and what they are near to."""
+        batch = signed_batch(documents, self.meeting.comparer)
+        try:
+            matched = self.meeting.matched(batch, admitted)
+        except OtherSettings:  # the collection has other documents than before
+            collection, index = self.target.collection, self.gating.index
+            settings = _settings(collection, self.policy, index=index)
+            self.meeting = _meeting(collection, self.policy, self.gating, settings, is_sure=True)
+            return self._matched(documents, admitted)
+        if batch.words.any():
+            self.meeting = self.meeting.sure()
+        return batch, matched
+
+    def _judged(self, batch: Batch, matched: Matched, admitted: Admitted) -> list[Decision]:
         """Final decisions: what Solr refuses is rejected, and then keeps no others out."""
-        matched = self.meeting.matched(batch, admitted)
         fixed: dict[int, Decision] = {}
         there = self._there(batch.documents) if self.gating.index else set()
         while True:

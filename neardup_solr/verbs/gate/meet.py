@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,8 +76,15 @@ class Meeting:
         """What compares documents."""
         return self.finder.comparer
 
+    def sure(self) -> Meeting:
+        """The same, once the settings are known to be those of all documents."""
+        return replace(self, finder=replace(self.finder, is_sure=True))
+
     def matched(self, batch: Batch, admitted: Admitted) -> Matched:
-        """The documents that each document of a batch is near to."""
+        """The documents that each document of a batch is near to.
+
+        Raises OtherSettings if it is not sure of its settings and they are not those of all.
+        """
         found = hits_of_batch(self.collection, batch, self.finder)
         there = [
             [one for one in each.found if _counts(document.id, one)]

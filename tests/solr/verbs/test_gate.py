@@ -17,6 +17,7 @@ from neardup_solr.solr import collection, query
 from neardup_solr.solr import hits as together
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hot, Question, hits_of_each, with_most_shared
+from neardup_solr.solr.session import CheckedSession
 from neardup_solr.verbs.gate.policy import Policy
 from tests.copies import edited_copies
 from tests.solr import theirs
@@ -365,6 +366,50 @@ def test_a_collection_that_nobody_has_annotated(home: Path) -> None:
             nd.gate([document("new", FOX)], solr)
         nd.annotate(solr)
         assert actions(nd.gate([document("new", FOX)], solr)) == {"new": "allow"}
+
+
+def test_one_request_does(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the settings were met, a document without hot bands takes one request."""
+    nd.index([document("1", FOX)], solr)
+    asked: list[str] = []
+    send = CheckedSession.request
+
+    def sent(session: CheckedSession, method: str, url: str, **kwargs: Any) -> Any:
+        asked.append(url.rpartition("/")[2])
+        return send(session, method, url, **kwargs)
+
+    monkeypatch.setattr(CheckedSession, "request", sent)
+    first = list(nd.gate([document("new", FOX)], solr))
+    assert len(asked) > 1
+    asked.clear()
+    assert list(nd.gate([document("new", FOX)], solr)) == first
+    assert asked == ["select"]
+    assert [(one.action, one.matches[0].id) for one in first] == [("reject", "1")]
+
+
+def test_other_settings_are_noticed(solr: Collection) -> None:
+    """Whatever others do to a collection, the gate goes by the settings that it has now."""
+
+    def gated() -> list[tuple[str, ...]]:
+        # What has no words asks nothing of Solr, and so learns nothing of its settings.
+        documents = [document("none", "…"), document("new", FOX), document("newer", FOX)]
+        decided = nd.gate(documents, solr, batch=1, exact="hold")
+        return [tuple(match.id for match in one.matches) for one in decided]
+
+    nd.index([document("1", FOX)], solr)
+    assert gated() == [(), ("1",), ("1",)]
+    elsewhere = replace(solr)
+    nd.delete(elsewhere, query="*:*")
+    assert gated() == [(), (), ("new",)]
+    nd.index([document("2", FOX)], elsewhere, settings=nd.Settings(shingle_size=2))
+    assert gated() == [(), ("2",), ("2",)]
+    nd.delete(elsewhere, query="*:*")
+    nd.index([document("3", FOX)], elsewhere, settings=nd.Settings(shingle_size=4))
+    assert gated() == [(), ("3",), ("3",)]
+    solr.add([{"id": "4", "content": FOX, "signature_settings": nd.Settings().fingerprint}])
+    solr.commit()
+    with pytest.raises(nd.SettingsError, match="mixes settings"):
+        gated()
 
 
 def test_the_same_run_again(solr: Collection) -> None:
