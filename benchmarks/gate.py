@@ -1,6 +1,7 @@
 """The gate, queries by bands, and reports by bands: how long each document takes.
 
     python benchmarks/gate.py [--documents 40000] [--new 2000] [--asked 4800]
+    python benchmarks/gate.py --beside COMMIT [--documents 40000] [--new 2000] [--rounds 3]
 
 A core of so many documents, in the embedded Solr in a temporary folder; new documents of the same
 corpus, some of them copies of old ones, go to the gate in batches of several sizes, and its
@@ -9,6 +10,8 @@ decisions are held against those that follow from `duplicates`. A hand-written q
 with ids alone, with texts, and with texts that are re-ranked as ours are. The ways take turns, and
 each asks about documents of its own: Solr keeps the results of such a query by hand, so what one
 way has asked would be no work for the next. Results go to gate.md and .json beside this script.
+
+With --beside, one document at a time beside an earlier commit: gate_single.md and .json.
 """
 
 from __future__ import annotations
@@ -28,7 +31,7 @@ from typing import Any
 import numpy as np
 import orjson
 import requests
-from lib import results
+from lib import results, single
 from lib.corpus import corpus
 from lib.solr import running_solr
 
@@ -57,6 +60,10 @@ def main() -> None:
     options = _options()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or Solr and its folder would stay
     found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
+    if options.beside:
+        found["single"] = single.measured(options, FIELDS, BOUNDS)
+        results.keep("gate_single", found, list(single.sections(found)))
+        return
     texts = corpus(options.documents + options.new + options.asked, 1).documents
     documents = [nd.Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
     old, coming = documents[: options.documents], documents[options.documents :]
@@ -268,6 +275,8 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--documents", type=int, default=40_000)
     parser.add_argument("--new", type=int, default=2_000)
     parser.add_argument("--asked", type=int, default=4_800)
+    parser.add_argument("--beside", metavar="COMMIT", help="only single documents, beside a commit")
+    parser.add_argument("--rounds", type=int, default=3, help="of single documents")
     return parser.parse_args()
 
 
