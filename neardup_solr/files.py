@@ -91,12 +91,14 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 @contextmanager
-def whole(path: Path) -> Iterator[Path]:
+def whole(path: Path, *, lasting: bool = True) -> Iterator[Path]:
     """As `replaced`, for a file that the user has named; it is as readable as the one before it.
+
+    One that is not `lasting` may be damaged by a crash of the machine.
 
     Raises SourceError if the file cannot be written; one that was there before is left as it was.
     """
-    with _blamed_on(path), replaced(path) as unfinished:
+    with _blamed_on(path), replaced(path, lasting=lasting) as unfinished:
         yield unfinished
         with suppress(FileNotFoundError):
             mode = path.lstat().st_mode
@@ -105,7 +107,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 
 @contextmanager
-def replaced(path: Path) -> Iterator[Path]:
+def replaced(path: Path, *, lasting: bool = True) -> Iterator[Path]:
     """A name to write to, for a file that is created or replaced once all is on the disk.
 
     It is in a new folder beside the file, which nobody else can enter: what is written can be read
@@ -119,8 +121,9 @@ def replaced(path: Path) -> Iterator[Path]:
     unfinished = folder / "unfinished"
     try:
         yield unfinished
-        with open(unfinished, "rb") as file:
-            os.fsync(file.fileno())
+        if lasting:
+            with open(unfinished, "rb") as file:
+                os.fsync(file.fileno())
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)

@@ -21,6 +21,7 @@ from neardup_solr.verbs.duplicates.exported import know_again
 
 FIELDS = MARKS
 BATCH = 1_000
+FEW = 50  # one document in so many takes less time to read again than all to write
 PASSES = 3  # documents that were indexed again meanwhile have lost their marks: mark them again
 MUST_EXIST = 1  # as _version_: Solr refuses the update of a document that is not there
 
@@ -92,9 +93,11 @@ def mark(
         reason = f"the marks of {documents(len(differing))} do not stay: {run.reason}"
         step = "run it again when nobody else writes, and all nodes run"
         raise SolrAnswerError(collection.url, 200, reason, step)
-    if isinstance(clusters, Duplicates) and clusters.remembered is not None and run.touched:
-        # Marks give documents new versions: the next run need not read their texts for that.
-        know_again(clusters.remembered, collection, sorted(run.touched))
+    if isinstance(clusters, Duplicates) and not dry_run:
+        # Marks give documents new versions: the next run need not read all their texts for that.
+        path, has_many = clusters.remembered, len(run.touched) * FEW > clusters.documents
+        if path is not None and has_many:
+            know_again(path, collection, sorted(run.touched))
     return run.counts(len(members))
 
 

@@ -366,7 +366,7 @@ def _repeats(ordered: Hashes) -> NDArray[np.bool_]:
 
 
 def write(path: Path, work: str, run: Run) -> None:
-    """Write a run to its file, whole or not at all.
+    """Write a run to its file, whole or not at all; damage is seen by its checksums.
 
     Raises SourceError if it cannot be written.
     """
@@ -376,7 +376,7 @@ def write(path: Path, work: str, run: Run) -> None:
         for name, array in arrays.items()
     }
     header = orjson.dumps({"format": FORMAT, "work": work, "arrays": known})
-    with whole(path) as unfinished, open(unfinished, "xb") as file:
+    with whole(path, lasting=False) as unfinished, open(unfinished, "xb") as file:
         file.write(FIRST_LINE + header + b"\n")
         for array in filter(len, arrays.values()):
             file.write(bytes(-file.tell() % ALIGNED))
