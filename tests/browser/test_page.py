@@ -346,6 +346,31 @@ def test_ten_thousand_pairs(open_page: OpenPage) -> None:
     assert complaints(chrome) == []
 
 
+def test_texts_are_read_when_they_are_needed(open_page: OpenPage, chromium: Chrome) -> None:
+    """A page opens on a few of its texts; the search, the pages and the diffs reach all others."""
+    counting = "window.read = 0; const parse = JSON.parse;" + (
+        "JSON.parse = (text) => { window.read += text.length; return parse(text); };"
+    )
+    added = chromium.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": counting})
+    try:
+        page = large_page(300, 5_000)
+        chrome = open_page(page)
+    finally:
+        chromium.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", added)
+    count_becomes(chrome, "300 clusters")
+    whole = sum(map(len, page.texts.values()))
+    assert chrome.execute_script("return window.read") < whole / 2
+    last = page.clusters[-1].members[1].id
+    ending = " ".join(page.texts[last].split()[-4:])
+    first(chrome, "#query").send_keys(ending)
+    count_becomes(chrome, "1 of 300 clusters")
+    assert chrome.execute_script("return window.read") > whole
+    assert css(chrome, "#list mark")[0].text == ending
+    first(chrome, "#list .opener").click()
+    assert css(chrome, ".diff")
+    assert complaints(chrome) == []
+
+
 def test_a_cluster_of_ten_thousand(open_page: OpenPage) -> None:
     """A crowded cluster opens page by page."""
     chrome = open_page(crowded_page(10_000))

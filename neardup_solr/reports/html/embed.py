@@ -1,6 +1,7 @@
 """What a page lists, as JSON inside it: compact rows, harmless whatever the texts contain.
 
-A document is known by its row, in the natural order of ids. The words of a text are separated by
+A document is known by its row, in the natural order of ids. Texts come in parts, each of a few
+rows, so that a page need not read all of them to show some. The words of a text are separated by
 one space; a space inside a word as it is shown becomes U+00A0, and a word that was joined to the
 one before begins with U+2009. Words themselves contain no spaces of any kind.
 """
@@ -19,6 +20,7 @@ from neardup_solr.text.diff import Words
 
 MOST_PAIRS = 10_000
 MOST_OF_CLUSTER = 500  # pairs of one cluster
+PART = 1 << 18  # characters of texts that a page reads in one go
 _DIGITS = 4  # of a similarity
 _INNER, _JOINED = "\u00a0", "\u2009"
 # What could end the script element or a line in it, and what UTF-8 cannot encode.
@@ -32,6 +34,14 @@ class Listing:
     clusters: Sequence[Cluster]
     pairs: Sequence[Duplicate]
     note: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Packed:
+    """The words of a text, with a space between: as a page has them, and their normal forms."""
+
+    shown: str
+    forms: str
 
 
 def listing(
@@ -79,10 +89,10 @@ def rows(
     ids = sorted(_ids(clusters, pairs), key=natural)
     row_of = {id: row for row, id in enumerate(ids)}
     place_of = {cluster.id: place for place, cluster in enumerate(clusters)}
-    words = {id: diff.split(texts[id]) for id in ids if id in texts}
+    words = {id: _packed(diff.split(texts[id])) for id in ids if id in texts}
     shown = [pair for pair in pairs if pair.cluster in place_of]
     yield from _block("ids", ids)
-    yield from _block("texts", (_text(words.get(id)) for id in ids))
+    yield from _parts("texts", (words[id].shown if id in words else None for id in ids))
     yield from _block("clusters", (_cluster(cluster, row_of) for cluster in clusters))
     yield from _block("pairs", (_pair(pair, place_of[pair.cluster], row_of) for pair in shown))
     yield from _block("diffs", (_diff(words.get(p.id), words.get(p.other_id)) for p in shown))
@@ -117,13 +127,11 @@ def _ids(clusters: Iterable[Cluster], pairs: Iterable[Duplicate]) -> set[str]:
     return ids
 
 
-def _text(words: Words | None) -> str | None:
-    if words is None:
-        return None
+def _packed(words: Words) -> _Packed:
     shown = [word.replace(" ", _INNER) for word in words.shown]
     for place in words.joined:
         shown[place] = _JOINED + shown[place]
-    return " ".join(shown)
+    return _Packed(shown=" ".join(shown), forms=" ".join(words.forms))
 
 
 def _cluster(cluster: Cluster, row_of: Mapping[str, int]) -> list[object]:
@@ -150,14 +158,37 @@ def _pair(pair: Duplicate, place: int, row_of: Mapping[str, int]) -> list[object
     ]
 
 
-def _diff(first: Words | None, second: Words | None) -> list[int] | None:
-    return None if first is None or second is None else steps(first.forms, second.forms)
+def _diff(first: _Packed | None, second: _Packed | None) -> list[int] | None:
+    if first is None or second is None:
+        return None
+    return steps(first.forms.split(), second.forms.split())
 
 
 def _block(name: str, values: Iterable[object]) -> Iterator[str]:
-    yield f'<script type="application/json" id="{name}">[\n'
-    separator = ""
+    yield from _script(f'id="{name}"', map(encoded, values))
+
+
+def _parts(name: str, values: Iterable[object]) -> Iterator[str]:
+    """Blocks of the values in turn, each of about PART characters, with its first row."""
+    lines: list[str] = []
+    first, size = 0, 0
     for value in values:
-        yield f"{separator}{encoded(value)}"
+        if size > PART:
+            yield from _part(name, first, lines)
+            lines, first, size = [], first + len(lines), 0
+        lines.append(encoded(value))
+        size += len(lines[-1])
+    yield from _part(name, first, lines)
+
+
+def _part(name: str, first: int, lines: Iterable[str]) -> Iterator[str]:
+    yield from _script(f'class="{name}" id="{name}-{first}" data-from="{first}"', lines)
+
+
+def _script(attributes: str, lines: Iterable[str]) -> Iterator[str]:
+    yield f'<script type="application/json" {attributes}>[\n'
+    separator = ""
+    for line in lines:
+        yield f"{separator}{line}"
         separator = ",\n"
     yield "\n]</script>\n"

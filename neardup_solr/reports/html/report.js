@@ -17,9 +17,21 @@ const later = (id) => {
   return () => (value ??= read(id));
 };
 
+// Texts come in parts of some rows each, read when one of them is shown or searched.
+const parted = [...document.querySelectorAll("script.texts")].map((part) => ({ from: Number(part.dataset.from), texts: later(part.id) }));
+const partOf = (row) => {
+  let [low, high] = [0, parted.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (parted[middle].from <= row) low = middle;
+    else high = middle - 1;
+  }
+  return parted[low];
+};
+const textOf = (row) => partOf(row).texts()[row - partOf(row).from];
+
 const [facts] = read("facts");
 const ids = read("ids");
-const texts = later("texts");
 const diffs = later("diffs");
 const clusters = read("clusters").map(
   ([id, canonical, count, diameter, bridges, members, similarities, distances]) => ({
@@ -77,14 +89,14 @@ function visible(text, pattern) {
   return parts;
 }
 
-const plainText = (row) => unpacked(texts()[row] ?? "");
+const plainText = (row) => unpacked(textOf(row) ?? "");
 const plain = (text) => visible(text, IN_IDS);
 const named = (row, type = "id") => make("bdi", { class: type }, ...visible(ids[row], IN_IDS));
 
 function preview(row, query = "", lead = []) {
-  if (texts()[row] === null) return make("span", { class: "preview" }, "text not read");
+  if (textOf(row) === null) return make("span", { class: "preview" }, "text not read");
   const at = found(row, query);
-  const whole = at < 0 ? unpacked(texts()[row].slice(0, 2 * CLIP)) : plainText(row);
+  const whole = at < 0 ? unpacked(textOf(row).slice(0, 2 * CLIP)) : plainText(row);
   const from = at < LEAD ? 0 : whole.lastIndexOf(" ", at - LEAD) + 1;
   const before = at < 0 ? "" : whole.slice(Math.max(from, at - 2 * LEAD), at);
   const drawn = visible(`${from ? "… " : ""}${before}`, IN_TEXTS);
@@ -201,7 +213,7 @@ function marked(hunk, words, others, isWhole) {
 }
 
 function diffView(pair, steps) {
-  const split = (row) => (texts()[row] ? texts()[row].split(" ") : []);
+  const split = (row) => (textOf(row) ? textOf(row).split(" ") : []);
   const words = split(pair.first);
   const others = split(pair.second);
   const all = parts(steps);

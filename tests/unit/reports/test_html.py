@@ -71,6 +71,19 @@ def embedded(html: str, name: str) -> Any:
     return json.loads(block[1])
 
 
+def embedded_texts(html: str) -> list[str | None]:
+    """The texts of a page, out of all of their parts."""
+    pattern = (
+        r'<script type="application/json" class="texts" id="texts-(\d+)" data-from="(\d+)">'
+        r"(.*?)</script>"
+    )
+    texts: list[str | None] = []
+    for name, first, block in re.findall(pattern, html, re.S):
+        assert int(name) == int(first) == len(texts)
+        texts += json.loads(block)
+    return texts
+
+
 def test_the_same_page_is_the_same_file() -> None:
     """Neither dates nor chance get into a page."""
     assert list(page_lines(small_page())) == list(page_lines(small_page()))
@@ -173,7 +186,7 @@ def test_rows_by_hand() -> None:
     """Ids are in natural order, and everything else names them by their place."""
     html = "".join(page_lines(page_of([{"10": "Plum & and/or pear", "9": "plum or PEAR tree"}])))
     assert embedded(html, "ids") == ["9", "10"]
-    assert embedded(html, "texts") == ["plum or PEAR tree", "Plum\u00a0& and/ \u2009or pear"]
+    assert embedded_texts(html) == ["plum or PEAR tree", "Plum\u00a0& and/ \u2009or pear"]
     assert embedded(html, "clusters") == [[0, 1, 1, 1, [], [1, 0], [1.0, 0.5], [0, 2]]]
     assert embedded(html, "pairs") == [[0, 0, 1, 0.5, 2, 5]]
     assert embedded(html, "diffs") == [[1, 0, 1, 2, 1, 0]]
@@ -184,8 +197,23 @@ def test_texts_may_be_missing() -> None:
     page = page_of([{"a": "some words", "b": "some more words", "c": "some words"}])
     texts = {id: text for id, text in page.texts.items() if id != "b"}
     html = "".join(page_lines(replace(page, texts=texts)))
-    assert embedded(html, "texts") == ["some words", None, "some words"]
+    assert embedded_texts(html) == ["some words", None, "some words"]
     assert embedded(html, "diffs") == [None, [2, 0, 0], None]
+
+
+def test_texts_come_in_parts() -> None:
+    """However long the texts, a part has few characters beyond its last one, and none is lost."""
+    long = "word " * (embed.PART // 12)
+    groups = [
+        {f"{number}-{copy}": f"{long}{number} {copy}" for copy in "ab"} for number in range(9)
+    ]
+    page = page_of(groups)
+    html = "".join(page_lines(page))
+    assert embedded_texts(html) == [page.texts[id] for id in embedded(html, "ids")]
+    sizes = [len(block) for block in html.split('class="texts"')[1:-1]]
+    assert len(sizes) > 1
+    assert max(sizes) < embed.PART + 2 * len(long)
+    assert embedded_texts("".join(page_lines(page_of([])))) == []
 
 
 def plots() -> Iterator[str]:
