@@ -5,11 +5,12 @@
 | part | question |
 |---|---|
 | solr | candidates out of Solr beside a plain export of the same fields; the whole report |
-| file | raw texts to candidate pairs beside gaoya, on one core and on all |
+| file | raw texts to candidate pairs beside gaoya, on one core and on all; the luck of hashes |
 | verify | millions of pairs compared by words, their texts fetched from Solr |
 | again | a marked collection with one new document in a hundred: what is new, beside all of it |
 | growth | a file through the report, stage by stage, from 100,000 to 800,000 documents |
 | large | ten million synthetic signatures in bounded memory |
+| page | report pages over the findings among ten million documents, in a browser |
 | licences | what the cap on hot bands costs in large families of texts |
 
 Each part leaves duplicates_PART.md and .json beside this script. The runs of `file`, `growth` and
@@ -30,7 +31,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lib import hotbands, results, served
+from lib import draws, hotbands, pages, results, served
 from lib.wholes import MEGABYTE, Task, plot, work, write_jsonl
 
 LARGE_MEMORY = 2048  # megabytes
@@ -58,9 +59,9 @@ def main() -> None:
     results.keep(f"duplicates_{options.part}", found, list(part.sections(found)))
 
 
-def _perform(task: Task) -> dict[str, Any]:
+def _perform(task: Task, way: Callable[[Task], dict[str, Any]] = work) -> dict[str, Any]:
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        found = pool.apply(work, [task])
+        found = pool.apply(way, [task])
     print(task, found, file=sys.stderr, flush=True)
     return found
 
@@ -78,7 +79,8 @@ def _file(options: argparse.Namespace) -> dict[str, Any]:
                 for name in ("neardup_solr", "gaoya")
             }
             runs.append({"documents": count, "cores": core, "taken": taken})
-    return {"runs": runs}
+    drawn = [_perform(Task(name="draws", documents=count)) for count in options.documents]
+    return {"runs": runs, "draws": drawn}
 
 
 def _file_sections(found: dict[str, Any]) -> Sections:
@@ -99,6 +101,7 @@ def _file_sections(found: dict[str, Any]) -> Sections:
     heads = ["documents", "cores", "", "seconds", "× ours", "pairs", "recall ≥ 0.5", "≥ 0.8",
              "S-curve ≥ 0.5", "MB, texts included"]  # fmt: skip
     yield "Raw texts to candidate pairs", results.table(heads, rows)
+    yield from draws.section(found["draws"])
 
 
 def _growth(options: argparse.Namespace) -> dict[str, Any]:
@@ -117,6 +120,17 @@ def _large(options: argparse.Namespace) -> dict[str, Any]:
         counts = options.documents
         options.memory = options.memory or LARGE_MEMORY
         return {"runs": [_perform(_task("large", one, options, folder)) for one in counts]}
+
+
+def _pages(options: argparse.Namespace) -> dict[str, Any]:
+    runs = []
+    for count in options.documents:
+        for kind in pages.KINDS:
+            with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+                run = _perform(_task(kind, count, options, folder), pages.work)
+                opened = pages.opened(Path(folder), options.rounds)
+            runs.append(run | {"documents": count, "opened": opened})
+    return {"runs": runs}
 
 
 def _task(name: str, count: int, options: argparse.Namespace, folder: str) -> Task:
@@ -148,6 +162,7 @@ PARTS = {
     "again": Part(served.again, served.again_sections, (400_000,)),
     "growth": Part(_growth, _staged_sections, (100_000, 200_000, 400_000, 800_000)),
     "large": Part(_large, _staged_sections, (10_000_000,)),
+    "page": Part(_pages, pages.sections, (10_000_000,)),
     "licences": Part(lambda options: hotbands.measured(), hotbands.sections, (10_008,)),
 }
 

@@ -82,15 +82,16 @@ def sentences() -> list[str]:
         return lines.read().splitlines()
 
 
-def corpus(count: int, seed: int, *, ascii_only: bool = False) -> Corpus:
+def corpus(count: int, seed: int, *, ascii_only: bool = False, boilerplate: bool = True) -> Corpus:
     """`count` documents and the pairs planted among them; the same for the same seed.
 
-    `ascii_only` draws from the sentences without a character beyond ASCII.
+    `ascii_only` draws from the sentences without a character beyond ASCII. Without `boilerplate`
+    no sentence is drawn more often than others.
     """
     source = [one for one in sentences() if one.isascii()] if ascii_only else sentences()
     copies, siblings = round(count * COPIES), round(count * SIBLINGS)
     rng = random.Random(seed)
-    drafts = _originals(count - copies - siblings, source, Dice(seed))
+    drafts = _originals(count - copies - siblings, source, Dice(seed), boilerplate)
     pairs = _plant_copies(drafts, copies, source, rng)
     pairs += _plant_siblings(drafts, siblings, source, rng)
     places = np.argsort(Dice(seed + 1).fractions(count), kind="stable").argsort().tolist()
@@ -120,14 +121,14 @@ def jaccard(first: str, second: str) -> float:
     return len(one & other) / len(one | other)
 
 
-def _originals(count: int, source: Sequence[str], dice: Dice) -> list[Draft]:
+def _originals(count: int, source: Sequence[str], dice: Dice, boilerplate: bool) -> list[Draft]:
     least, most = SENTENCES
     sizes = (least + dice.below(most - least, count)).tolist()
     drawn = iter(dice.below(len(source), sum(sizes)).tolist())
     titles = dice.below(len(source), count).tolist()
     references = dice.below(90_000_000, count).tolist()
     cities = dice.below(len(CITIES), count).tolist()
-    feet = _boilerplate(count, source, dice)
+    feet = _boilerplate(count, source, dice) if boilerplate else [[]] * count
     return [
         Draft(
             title=title_of(source[title]),

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import neardup_solr
+from lib import draws
 from lib.contenders import BANDS, HASHES, ROWS
 from lib.corpus import corpus
 from neardup_solr.candidates.by_band import Joining, band_candidates, components
@@ -92,7 +93,8 @@ def work(task: Task) -> dict[str, Any]:
     return found | {"megabytes": peak.megabytes()}
 
 
-# From raw texts in memory to all candidate pairs.
+# From raw texts in memory to all candidate pairs. Without boilerplate, or their number would be a
+# matter of which hashes are drawn (`draws`), and no two contenders would do the same work.
 
 
 def _ours(texts: list[str], cores: int) -> Pairs:
@@ -122,7 +124,7 @@ def _gaoya(texts: list[str], cores: int) -> Pairs:
 
 def _joined(of: Callable[[list[str], int], Pairs]) -> Callable[[Task], dict[str, Any]]:
     def joined(task: Task) -> dict[str, Any]:
-        made = corpus(task.documents, 1)
+        made = corpus(task.documents, 1, boilerplate=False)
         of(made.documents[:200], task.cores)  # compiled code is read from its cache
         started = time.perf_counter()
         pairs = of(made.documents, task.cores)
@@ -286,6 +288,7 @@ def _large(task: Task) -> dict[str, Any]:
 _WORK: dict[str, Callable[[Task], dict[str, Any]]] = {
     "neardup_solr": _joined(_ours),
     "gaoya": _joined(_gaoya),
+    "draws": draws.work,
     "growth": _growth,
     "large": _large,
 }
