@@ -17,6 +17,7 @@ from neardup_solr.errors import SourceError
 
 _OBJECT = 57  # bytes of a Python string and of its place in a list, beside its characters
 _SHARE = 4  # each column may hold this part of the memory
+_AROUND = 1 << 16  # bytes that come into memory with a row, as the system reads what is around it
 _UNKNOWN = 4 << 30  # bytes, if the machine does not tell
 
 
@@ -43,6 +44,11 @@ class Spill:
     def share(self) -> int:
         """Bytes that one column may hold in memory."""
         return self.memory // _SHARE
+
+    @property
+    def at_once(self) -> int:
+        """How many rows of tables may be looked at, here and there, until they are let go."""
+        return max(2, self.share // _AROUND)
 
     def let_go(self) -> None:
         """Let what was looked at of tables in files leave the memory, if the system can do that."""

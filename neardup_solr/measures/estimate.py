@@ -12,8 +12,6 @@ from neardup_solr.measures.arrays import Found, Pairs, Similarities
 from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings
 
-_AT_ONCE = 1 << 18  # pairs; bounds the memory
-
 
 def estimated(signatures: NDArray[np.uint32], pairs: Pairs) -> Similarities:
     """The estimated Jaccard similarity of each pair.
@@ -31,13 +29,10 @@ def count_shared_bands(
     signatures: NDArray[np.uint32], pairs: Pairs, settings: Settings
 ) -> NDArray[np.int64]:
     """In how many LSH bands each pair agrees; `signatures` and `pairs` as for `estimated`."""
-    found = np.empty(len(pairs), dtype=np.int64)
     used = settings.bands * settings.rows
-    for at in range(0, len(pairs), _AT_ONCE):
-        block = pairs[at : at + _AT_ONCE]
-        equal = signatures[block[:, 0], :used] == signatures[block[:, 1], :used]
-        by_band = equal.reshape(len(block), settings.bands, settings.rows).all(axis=2)
-        found[at : at + _AT_ONCE] = by_band.sum(axis=1)
+    equal = signatures[pairs[:, 0], :used] == signatures[pairs[:, 1], :used]
+    by_band = equal.reshape(len(pairs), settings.bands, settings.rows).all(axis=2)
+    found: NDArray[np.int64] = by_band.sum(axis=1)
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import get_args
+from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +47,15 @@ FEW = 2_000
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
 BLOCK = 1 << 17  # pairs that are compared at a time
+Ends: TypeAlias = NDArray[np.uint32]  # of the first rows of pairs, and of the second ones
+NO_DISTANCES, NO_SIMILARITIES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
 U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
 ORDER = 3  # of the pairs in a checkpoint: the version of `_in_order`
 FIRST, AT_ONCE = 100, 10_000  # texts that are read at once: the first ones, and at most
 CHARACTERS = 1 << 24  # that they have, about
+HELD = 3  # the part of the memory for texts that are compared, if they lie in a file
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,10 +111,41 @@ class Verified:
     vanished: set[int] = field(default_factory=set)
     stale: set[int] = field(default_factory=set)
 
+    def take(self, parts: Sequence[tuple[NDArray[Any], ...]]) -> None:
+        """Have the pairs of all parts."""
+        if parts:
+            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+            self.pairs, self.distances, self.similarities = columns
+
     def keep(self, wanted: NDArray[np.bool_] | NDArray[np.intp]) -> None:
         """Keep these pairs, in this order."""
         self.pairs, self.distances = self.pairs[wanted], self.distances[wanted]
         self.similarities = self.similarities[wanted]
+
+
+class _Held:
+    """What pairs bring into memory of a table in a file; it is let go if it would be too much.
+
+    With a row the system reads what is around it, so from the first to the last one of pairs all
+    may come.
+    """
+
+    def __init__(self, spill: Spill) -> None:
+        self._spill = spill
+        self._first = self._last = np.empty(0, dtype=np.uint32)
+
+    def need(self, pairs: Pairs, size: Callable[[Ends, Ends], int]) -> None:
+        """Have room for these pairs, too; `size` gives the bytes from some rows to others."""
+        if not len(pairs):
+            return
+        first, last = pairs.min(axis=0), pairs.max(axis=0)
+        if len(self._first):
+            both = np.minimum(first, self._first), np.maximum(last, self._last)
+            if size(*both) <= self._spill.memory // HELD:
+                self._first, self._last = both
+                return
+            self._spill.let_go()
+        self._first, self._last = first, last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -161,13 +195,22 @@ class Comparison:
         return found
 
     def _compared(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
+        pairs = _in_order(pairs)
         if self.comparer.measure.needs_texts:
             return self._by_texts(pairs, checkpoint)
-        return Verified(*_near(pairs, self.comparer.compare(self.gathered.signatures, pairs)))
+        found = Verified(pairs[:0], NO_DISTANCES, NO_SIMILARITIES)
+        held = _Held(self.spill)
+        table = self.gathered.signatures
+        parts = []
+        for at in range(0, len(pairs), BLOCK):
+            block = pairs[at : at + BLOCK]
+            held.need(block, lambda first, last: int((last - first + 1).sum()) * table.strides[0])
+            parts.append(_near(block, self.comparer.compare(table, block)))
+        found.take(parts)
+        return found
 
     def _by_texts(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
-        found = Verified(pairs[:0], np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64))
-        pairs = _in_order(pairs)
+        found = Verified(pairs[:0], NO_DISTANCES, NO_SIMILARITIES)
         parts = list(checkpoint.kept()) if checkpoint else []
         done = len(parts) * BLOCK
         is_compared = np.zeros(len(self.gathered), dtype=np.bool_)
@@ -179,22 +222,17 @@ class Comparison:
         texts = self._prepared(rows, found)
         is_there = np.ones(len(self.gathered), dtype=np.bool_)
         is_there[list(found.vanished)] = False
-        looked_at = 0  # bytes, at most
+        held = _Held(self.spill)
         for at in range(done, len(pairs), BLOCK):
             block = pairs[at : at + BLOCK]
             block = block[is_there[block].all(axis=1)]
             own = places[block]
+            held.need(own, texts.size_between)
             parts.append(_near(block, self.comparer.compare(texts, own)))
             if checkpoint:
                 checkpoint.keep(parts[-1])
-            looked_at += int(texts.lengths_of(own).sum()) * texts.values.itemsize
-            if looked_at > self.spill.share:
-                self.spill.let_go()
-                looked_at = 0
             self._tell(COMPARING, min(at + BLOCK, len(pairs)), len(pairs))
-        if parts:
-            columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
-            found.pairs, found.distances, found.similarities = columns
+        found.take(parts)
         return found
 
     def _prepared(self, rows: NDArray[np.uint32], found: Verified) -> Flat:

@@ -220,7 +220,13 @@ class _Numbered:
         gathered = self._comparison.gathered
         settings = gathered.settings
         originals = self._places[self._pairs]
-        return count_shared_bands(gathered.signatures, originals, settings)
+        found = np.empty(len(originals), dtype=np.int64)
+        at_once = self._comparison.spill.at_once // 2
+        for at in range(0, len(originals), at_once):
+            some = originals[at : at + at_once]
+            found[at : at + at_once] = count_shared_bands(gathered.signatures, some, settings)
+            self._comparison.spill.let_go()
+        return found
 
 
 def _joined(pairs: Pairs) -> NDArray[np.uint64]:
