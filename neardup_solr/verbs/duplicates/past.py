@@ -221,6 +221,8 @@ class Past:
             self.reason = found
         elif found[0] != self._work:
             self.reason = "the last run had other settings or limits"
+        elif not len(found[1].traces.ids):
+            self.reason = "the last run had no documents"
         else:
             self._before = found[1]
 
@@ -257,7 +259,11 @@ class Past:
         traces.contents[:] = np.where(
             is_same & (traces.contents == UNKNOWN), contents, traces.contents
         )
-        is_same |= is_known & (contents != UNKNOWN) & (contents == traces.contents)
+        is_alike = is_known & (contents != UNKNOWN) & (contents == traces.contents) & ~is_same
+        if len(old.signatures):  # which may be others for the same text: then one of them is wrong
+            at = np.flatnonzero(is_alike)
+            is_alike[at] = (old.signatures[rows[at]] == signatures[at]).all(axis=1)
+        is_same |= is_alike
         places = np.full(len(old.traces.ids), -1)
         places[rows[is_same]] = np.flatnonzero(is_same)
         self.within.before = old.within.placed(places)

@@ -175,6 +175,22 @@ def test_an_older_copy_of_the_index(
     assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
 
 
+def test_a_signature_that_is_not_of_its_text(solr: Collection, tmp_path: Path) -> None:
+    """Somebody has written another one: it is told each time, as by a full run."""
+    now = documents(texts(200, seed=19))
+    nd.index(now, solr)
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    one, other = nd.duplicates(solr, **working).pairs[0].id, now[150].id
+    fields = ["signature", "content_bands"]
+    (found,) = solr.stored([other], fields)
+    solr.add([{"id": one, **{name: {"set": found[name]} for name in fields}}])
+    solr.commit()
+    for _ in range(2):
+        again = nd.duplicates(solr, **working)
+        assert of_again(again.since).reused
+        assert result(again) == result(nd.duplicates(solr, **BY_BANDS))
+
+
 def test_a_rebuilt_collection_starts_over(solr: Collection, tmp_path: Path) -> None:
     """All documents are others, though their ids are the same."""
     now = documents(texts(200, seed=15))

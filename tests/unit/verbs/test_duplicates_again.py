@@ -146,6 +146,17 @@ def test_other_settings_start_over(tmp_path: Path) -> None:
     assert of_again(nd.duplicates(now, remember=known, linkage="complete").since)
 
 
+def test_nothing_before_and_nothing_now(tmp_path: Path) -> None:
+    """A source that is empty at first, or in the end."""
+    now, known = documents(texts(60, seed=9)), tmp_path / "known"
+    assert nd.duplicates([], remember=known).pairs == ()
+    found = nd.duplicates(now, remember=known)
+    assert found.since == Since(reason="the last run had no documents")
+    empty = nd.duplicates([], remember=known)
+    assert of_again(empty.since).gone == 60
+    assert (empty.pairs, empty.documents) == ((), 0)
+
+
 def test_aligned_is_compared_in_full(tmp_path: Path) -> None:
     """Each new document changes the weight of words, so nothing is sure to hold."""
     now = documents(texts(60, seed=6))
