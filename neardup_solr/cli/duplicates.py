@@ -240,7 +240,11 @@ def duplicates(
             checkpoint=unfinished,
             remember=remember,
             full=full,
-            texts=_texts_wanted(output, as_rows),
+            texts=_texts_wanted(
+                output,
+                as_rows,
+                has_page_texts=source is not None and against is None and measure != "estimate",
+            ),
             output=output,
             unique=unique,
             removed=removed,
@@ -282,11 +286,18 @@ def _kept(unfinished: Path | None) -> Iterator[None]:
         raise
 
 
-def _texts_wanted(output: Path | None, as_rows: str | None) -> bool | int:
-    """Whether texts are shown: all on a page, those of the largest clusters on a terminal."""
-    if output is not None:
-        return output.suffix.lower() == ".html"
-    return MOST_CLUSTERS if as_rows is None else False
+def _texts_wanted(
+    output: Path | None, as_rows: str | None, *, has_page_texts: bool
+) -> bool | int | None:
+    """Whether texts are shown: those of the page, those of the largest clusters on a terminal.
+
+    `has_page_texts` says that a result has those of the pairs that a page lists by itself.
+    """
+    if output is None:
+        return MOST_CLUSTERS if as_rows is None else False
+    if output.suffix.lower() != ".html":
+        return False
+    return None if has_page_texts else True
 
 
 def _side(against: str, solr: str | None) -> str | Collection:
@@ -303,6 +314,7 @@ MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
     """The largest clusters as a table, text under text, the document to keep first."""
     from neardup_solr.records import largest
+    from neardup_solr.reports.html.embed import MOST_PAIRS
 
     shown = largest(found.clusters, most)
     if not shown:
@@ -310,9 +322,10 @@ def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
     show.print_clusters(shown, found.texts)
     more = len(found.clusters) - len(shown)
     if more:
+        page = "all" if len(found.pairs) <= MOST_PAIRS else "many more"
         show.say(
             f"... and {show.counted(more, 'smaller cluster')};"
-            " -o report.html shows all of them, -o pairs.tsv has all pairs."
+            f" -o report.html shows {page} of them, -o pairs.tsv has all pairs."
         )
 
 
