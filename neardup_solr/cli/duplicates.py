@@ -138,7 +138,8 @@ def duplicates(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Remember there what was compared: the next run compares only what is new.",
+            help="Remember there what was compared: the next run compares only what is new or has"
+            " changed.",
             rich_help_panel=options.WORK,
         ),
     ] = None,
@@ -192,6 +193,8 @@ def duplicates(
     if undo:
         if output is not None:
             raise typer.BadParameter("--undo writes no pairs: leave -o out")
+        if remember is not None or full:
+            raise typer.BadParameter("--undo compares nothing: leave --remember and --full out")
         _undo(options.connect(solr, collection), dry_run=dry_run)
         return
     as_rows = options.rows_format(format)
@@ -352,7 +355,7 @@ def _say_duplicates(found: Duplicates) -> None:
 def _since(since: Since) -> str:
     """What has changed since the run that was remembered, and what of it was used."""
     if since.reason:
-        return f"Everything was compared: {since.reason}."
+        return f"Everything was compared: {since.reason.replace('`full`', '--full')}."
     changes = {"came": since.came, "changed": since.changed, "went": since.gone}
     told = [f"{show.counted(count, 'document')} {word}" for word, count in changes.items() if count]
     known = show.counted(since.reused, "comparison was", "comparisons were")

@@ -10,10 +10,17 @@ import mmh3
 import orjson
 
 from neardup_solr.arguments import checked
-from neardup_solr.errors import ArgumentError, SchemaError, SettingsError, SolrAnswerError
-from neardup_solr.progress import OnProgress, Progress, unheard
+from neardup_solr.errors import (
+    ArgumentError,
+    SchemaError,
+    SettingsError,
+    SolrAnswerError,
+    SourceError,
+)
+from neardup_solr.progress import LOG, OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
 from neardup_solr.sizes import documents
+from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.verbs.duplicates import Duplicates
@@ -97,7 +104,10 @@ def mark(
         # Marks give documents new versions: the next run need not read all their texts for that.
         path, has_many = clusters.remembered, len(run.touched) * FEW > clusters.documents
         if path is not None and has_many:
-            know_again(path, collection, sorted(run.touched))
+            try:
+                know_again(path, collection, sorted(run.touched))
+            except SourceError as error:
+                LOG.warning("all is marked, but the next run will read it again: %s", error)
     return run.counts(len(members))
 
 
@@ -197,8 +207,13 @@ def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
 
 def _marks(collection: Collection, wanted: Iterable[str]) -> dict[str, Mark]:
     """The marks of these documents, if they exist, then of all others that have any."""
-    exported = collection.exported(["id", *FIELDS], filters=[_any_mark(collection)])
-    marked = {row["id"]: _mark_of(row) for block in exported for row in block}
+    key = schema.described(collection).field(collection.names.id)
+    if key is not None and key.is_exported:
+        exported = collection.exported(["id", *FIELDS], filters=[_any_mark(collection)])
+        marked = {row["id"]: _mark_of(row) for block in exported for row in block}
+    else:
+        ids = list(collection.ids([_any_mark(collection)]))
+        marked = {row["id"]: _mark_of(row) for row in collection.stored(ids, FIELDS)}
     others = collection.stored([id for id in wanted if id not in marked], FIELDS)
     found = {row["id"]: _mark_of(row) for row in others} | marked
     return {id: found[id] for id in dict.fromkeys(wanted) | marked if id in found}

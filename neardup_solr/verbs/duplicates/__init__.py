@@ -15,7 +15,7 @@ from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.choices import Linkage, MeasureName, Way
 from neardup_solr.errors import ArgumentError, RecordError
-from neardup_solr.files import check_place
+from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import Limits, measure_named
 from neardup_solr.measures.aligned import mutual_best as best_of_each
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
@@ -290,6 +290,9 @@ def duplicates(
     )
     check_sides(against, within=within, mutual_best=mutual_best)
     check_remembered(remember, against, full=full)
+    named = {"output": output, "unique": unique, "removed": removed, "checkpoint": checkpoint,
+             "remember": remember}  # fmt: skip
+    check_apart({f"`{name}`": None if path is None else Path(path) for name, path in named.items()})
     grouping = Grouping(linkage=linkage, canonical=canonical)
     working = Working(
         memory=in_bytes(memory, "memory") if isinstance(memory, str) else memory,
@@ -351,7 +354,7 @@ def duplicates(
             comparer=comparer_of(gathered, verifying),
             working=working,
             spill=spilled,
-            past=past,
+            past=past if past is not None and past.is_kept else None,
         )
         verified = _verified(comparison, found)
         if verifying.mutual_best:
@@ -387,7 +390,7 @@ def duplicates(
             against=against is not None,
             within=within,
             since=None if past is None else past.since(),
-            remembered=None if past is None else past.path,
+            remembered=past.path if past is not None and _may_remember(past, gathered) else None,
         )
         if outputs.are_wanted:
             written = outputs.write(
@@ -396,8 +399,10 @@ def duplicates(
             result = replace(result, unique=written)
         if output is not None:
             write_duplicates(result, output)
-        if past is not None:
-            _remember(past, gathered)
+        if past is not None and result.remembered is not None:
+            is_stored = gathered.sides[0].collection is not None
+            names, table = gathered.sides[0].ids, gathered.signatures
+            past.write([*names] if is_stored else [], table if is_stored else table[:0])
         if working.checkpoint is not None:
             working.checkpoint.unlink(missing_ok=True)
         return result
@@ -411,19 +416,15 @@ def check_sides(against: Compared | None, *, within: bool, mutual_best: bool) ->
 
 def check_remembered(remember: str | Path | None, against: Compared | None, *, full: bool) -> None:
     """Refuse a file that could not be written, and what does not go with it, before any work."""
-    require(remember is not None or not full, "`full` is given", "name a file by `remember`")
+    require(remember is not None or not full, "`full` goes with `remember`", "name a file by that")
     if remember is not None:
         require(against is None, "`remember` is for one source", "leave it or `against` out")
         check_place(Path(remember))
 
 
-def _remember(past: Past, gathered: Gathered) -> None:
-    """Leave what was compared to the next run, unless the source has changed meanwhile."""
-    (side,) = gathered.sides
-    if side.collection is not None:
-        past.write([*side.ids], gathered.signatures)
-    elif not side.has_changed():
-        past.write([], gathered.signatures[:0])
+def _may_remember(past: Past, gathered: Gathered) -> bool:
+    """Whether all that was compared is what was read, and can be known again."""
+    return past.is_kept and not any(side.has_changed() for side in gathered.sides)
 
 
 def _name(source: Compared) -> str:
@@ -445,7 +446,7 @@ def _work(comparison: Comparison, found: Candidates) -> str:
     gathered = comparison.gathered
     digest = hashlib.sha256(np.ascontiguousarray(found.pairs).data)
     for side in gathered.sides:
-        digest.update(repr((side.documents, side.state)).encode())
+        digest.update(repr((side.documents, side.state, side.digest)).encode())
     name, limits = comparison.comparer.measure.name, comparison.comparer.limits
     known = f"{gathered.settings.fingerprint} {name} {limits} {comparison.order}"
     return f"{known} {digest.hexdigest()}"

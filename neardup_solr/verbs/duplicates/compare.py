@@ -171,10 +171,10 @@ class Comparison:
     @property
     def order(self) -> str:
         """What has to be the same for the parts of a checkpoint to be those that come first."""
-        return f"{ORDER}.{BLOCK}" + (f".{self.past.name}" if self.past else "")
+        return f"{ORDER}.{BLOCK}" + (f".{self.past.digest}" if self.past else "")
 
     def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
-        """The pairs that are within the limits, by their rows; the array `pairs` is sorted, too."""
+        """The pairs that are within the limits, by their rows; the array `pairs` may be sorted."""
         if self.past is None:
             found = self._compared(pairs, checkpoint)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -62,7 +62,8 @@ class _Listed(NamedTuple):
 
 def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
     """The documents of a collection that have a signature, which is added to `rows`."""
-    working, remembering = intake.working, intake.past
+    working = intake.working
+    remembering = intake.past if intake.past is not None and intake.past.is_kept else None
     state = collection.state()
     side = Side(
         ids=intake.spill.strings(),
@@ -77,9 +78,15 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
     side.is_cut = total < state.documents
     described = schema.described(collection)
     side.unsigned = guard.count_missing(collection, described)
-    if remembering is not None and not _has_versions(described):
-        remembering.give_up(f"{VERSION} has no docValues in its schema", is_kept=False)
-    for found in _signed(collection, settings, remembering, total, side.is_cut):
+    if remembering is not None:
+        remembering.is_cut = side.is_cut
+        if not _has_versions(described):
+            reason = f"{VERSION} has no docValues in its schema, so nothing can be remembered"
+            remembering.give_up(reason, is_kept=False)
+            remembering = None
+    key = described.field(collection.names.id)
+    may_ask = not side.is_cut and key is not None and key.kind == "StrField"
+    for found in _signed(collection, settings, remembering, total, may_ask=may_ask):
         side.ids.extend(found.ids)
         rows.append(found.signatures)
         if remembering is not None:
@@ -93,15 +100,20 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
 
 
 def _signed(
-    collection: Collection, settings: Settings, remembering: Past | None, total: int, is_cut: bool
+    collection: Collection,
+    settings: Settings,
+    remembering: Past | None,
+    total: int,
+    *,
+    may_ask: bool,
 ) -> Iterator[_Signed]:
     if remembering is not None and (before := remembering.before) is not None:
-        listed = (None if is_cut else _after(collection, before)) or _all(collection, total)
+        listed = (_after(collection, before) if may_ask else None) or _all(collection, total)
         rows = _same(listed, before)
         if np.count_nonzero(rows < 0) * MOST_NEW <= len(rows):
             yield from _only_new(collection, settings, before, listed, rows)
             return
-        remembering.give_up("most documents are new, or have changed")
+        remembering.give_up("most documents are new, or have other versions than in the last run")
     fields = ["id", "signature"] if remembering is None else ["id", "signature", VERSION]
     for block in _first(collection.exported(fields), total):
         signed = [found for found in block if found.get("signature")]
@@ -136,29 +148,42 @@ def _after(collection: Collection, before: Run) -> _Listed | None:
     """As `_all`, by asking only for what was written after the earlier run; None if not sure.
 
     A core gives what is written a version above all others in it, or close to them while others
-    write. So if as many documents as there should be are older than the newest of that run, none
-    of them has gone; and if that one is still there, no older copy of the index was put in place.
+    write. So if there are as many older documents as there should be, none has gone; and if some
+    of them have the versions that they had, it is not another index, or an older copy of this one.
     """
     ids, versions = list(before.names), before.traces.versions
-    if collection.session.nodes.is_cloud is not False or not ids or ids != sorted(ids):
+    newest = int(before.newest[0])
+    if collection.session.nodes.is_cloud is not False or not newest or ids != sorted(ids):
         return None
-    newest_row, newest = before.newest.tolist()
     until = f"{{!cache=false}}{VERSION}:[* TO {newest - CLOSE}]"
     after = f"{{!cache=false}}{VERSION}:{{{newest - CLOSE} TO *]"
     exported = collection.exported(["id", VERSION], filters=[after])
     later = {one["id"]: one.get(VERSION, 0) for block in exported for one in block}
     changed = [row for row, id in enumerate(ids) if id in later]
     still = collection.count([until, f"{collection.names.of('signature')}:[* TO *]"])
-    if still + len(changed) != len(ids) or not 0 < newest <= later.get(ids[newest_row], 0):
+    if still + len(changed) != len(ids) or not _are_there(collection, before, later):
         return None
     versions = versions.copy()
     versions[changed] = [later.pop(ids[row]) for row in changed]
     new = sorted(later)
-    places = [bisect(ids, id) for id in new]
-    for place, id in zip(reversed(places), reversed(new), strict=True):
-        ids.insert(place, id)
-    there = np.insert(versions, places, [later[id] for id in new])
-    return _Listed(ids, there, others=collection.count([until]) - still)
+    there = np.insert(versions, [bisect(ids, id) for id in new], [later[id] for id in new])
+    others = collection.count([until]) - still
+    return _Listed(sorted([*ids, *new]), there, others=others)
+
+
+def _are_there(collection: Collection, before: Run, later: Mapping[str, int]) -> bool:
+    """Whether the last documents of the earlier run, and some others, have the same versions.
+
+    Those in `later` were written since.
+    """
+    versions = before.traces.versions
+    order = np.argsort(versions)
+    order = order[versions[order] > 0]
+    sample = np.concatenate([order[-PAGE:], order[:: max(1, len(order) // PAGE)]])
+    known = {before.names[row]: int(versions[row]) for row in sample.tolist()}
+    asked = [id for id in known if id not in later]
+    found = collection.versions(asked)
+    return all(found.get(id) == known[id] for id in asked)
 
 
 def _versions_in(block: Block) -> NDArray[np.int64]:
@@ -199,7 +224,9 @@ def _only_new(
             at = list(found)
             encoded = [one["signature"] for one in found.values()]
             signatures[at] = signature.decode_all(encoded, settings)
-            there[at] = [one.get(VERSION, 0) for one in found.values()]
+            read_now = np.array([one.get(VERSION, 0) for one in found.values()])
+            # What was written since it was listed is to be read again by the next run.
+            there[at] = np.where(read_now == there[at], read_now, 0)
             contents[at] = hashes([one.get(TEXT, "") for one in found.values()])
             is_signed[at] = True
         kept = [own[at] for at in np.flatnonzero(is_signed).tolist()]
@@ -222,6 +249,8 @@ def know_again(path: Path, collection: Collection, ids: Sequence[str]) -> None:
         return
     work, run = found
     settings = collection.needed_settings()
+    if run.signatures.shape != (len(run.traces.ids), settings.hashes) or not len(run.signatures):
+        return  # of a file
     for first in range(0, len(ids), AT_ONCE):
         read = _by_id(collection, ids[first : first + AT_ONCE], ["signature", VERSION, TEXT])
         there = [one for one in read.values() if one.get("signature")]

@@ -105,7 +105,7 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
         raise SettingsError(reason, "index one of them again with the settings of the other")
     settings = stored[0] if stored else intake.settings
     if intake.past is not None:
-        intake.past.open(settings)
+        intake.past.open(settings, " ".join(map(_known_by, given)))
     rows = intake.spill.rows(settings.hashes, np.uint32)
     sides = tuple(
         of_collection(each, rows, settings, intake)
@@ -114,9 +114,14 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
         for each in given
     )
     signatures = rows.table()
-    if intake.past is not None:
+    if intake.past is not None and intake.past.is_kept:
         intake.past.settle(signatures)
     return Gathered(settings=settings, signatures=signatures, sides=sides)
+
+
+def _known_by(given: Compared) -> str:
+    """What is compared of a collection: another one, or other fields, is another work."""
+    return f"{given.name} {given.names.noted()}" if isinstance(given, Collection) else "a source"
 
 
 def _settings_of(collection: Collection) -> Settings:

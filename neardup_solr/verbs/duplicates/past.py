@@ -8,7 +8,7 @@ documents that are there now, as in a full run.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -31,6 +31,7 @@ Hashes: TypeAlias = NDArray[np.uint64]
 FORMAT = 1
 FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
 ALIGNED = 64  # bytes at whose multiples arrays begin
+AT_ONCE = 20_000  # documents whose signatures are compared at once
 MOST_NEW = 2  # if more than one document in so many may be new, all are read
 UNKNOWN = U64(0)  # the hash of a content that was not read
 
@@ -158,9 +159,9 @@ class Run:
     """A run as it lies in its file: documents by row, and the results of their pairs.
 
     `names` are the ids, and `signatures` (uint32, documents × hashes) the stored ones, of a
-    collection; of a source, which is read anew each time, there are none. `newest` (int64) is the
-    row of the newest version that was there when the documents were listed, and it. `within` are
-    results within the limits of the run, `beyond` those of pairs compared without limits.
+    collection; of a source, which is read anew each time, there are none. `newest` (int64, 1) is
+    the newest version that was there when all documents were listed, 0 if not all were. `within`
+    are results within the limits of the run, `beyond` those of pairs compared without limits.
     """
 
     traces: Traces
@@ -179,17 +180,16 @@ class Run:
         ordered = known[order]
         at = np.searchsorted(ordered, ids).clip(max=len(known) - 1)
         is_there = (ordered[at] == ids) & ~_repeats(ordered)[at]
-        by_hash = np.argsort(ids, kind="stable")
-        is_there[by_hash] &= ~_repeats(ids[by_hash])
-        return np.where(is_there, order[at], -1)
+        return np.where(is_there & ~_are_twice(ids), order[at], -1)
 
 
 @dataclass(slots=True, kw_only=True)
 class Past:
     """An earlier run that is remembered in the file `path`, and what this run adds to it.
 
-    `is_full` starts over. `reason` says why the earlier run is of no use, if it is not;
-    `is_kept` tells whether this run can be remembered.
+    `is_full` starts over. `before` is the earlier run while it is of use, and `reason` says why it
+    is not; `is_kept` tells whether this run can be remembered, `is_cut` whether it has not all
+    documents.
 
     Raises SourceError if there is another file at that place.
     """
@@ -198,42 +198,44 @@ class Past:
     measure: Measure
     limits: Limits
     is_full: bool = False
+    is_cut: bool = False
     reason: str = ""
     is_kept: bool = True
+    before: Run | None = None
     within: Known = field(default_factory=Known)
     beyond: Known = field(default_factory=Known)
     _work: str = ""
-    _before: Run | None = None
     _parts: list[Traces] = field(default_factory=list)
     _traces: Traces = NO_TRACES
-    _newest: NDArray[np.int64] = field(default_factory=lambda: np.zeros(2, dtype=np.int64))
+    _newest: int = 0
+    _forgotten: set[int] = field(default_factory=set)
     _since: Since = field(default_factory=Since)
 
-    def open(self, settings: Settings) -> None:
-        """Read the earlier run, if it was of these settings."""
-        found = read(self.path)
-        self._work = f"{settings.fingerprint} {self.measure.name} {self.limits}"
+    def open(self, settings: Settings, compared: str) -> None:
+        """Read the earlier run, if it was of these settings and of what is `compared` now."""
+        from neardup_solr import __version__
+
+        name = self.measure.name
+        self._work = f"{__version__} {settings.fingerprint} {name} {self.limits} {compared}"
         if self.measure.needs_frequencies:
-            self.reason, self.is_kept = f"{self.measure.name} weighs words by all documents", False
-        elif self.is_full:
-            self.reason = "it was asked for"
+            reason = f"{name} weighs words by all documents, so nothing can be remembered"
+            self.give_up(reason, is_kept=False)
+            return
+        found = read(self.path)
+        if self.is_full:
+            self.reason = "`full` was asked for"
         elif isinstance(found, str):
             self.reason = found
         elif found[0] != self._work:
-            self.reason = "the last run had other settings or limits"
+            self.reason = "the last run had other settings, limits or fields, or another version"
         elif not len(found[1].traces.ids):
             self.reason = "the last run had no documents"
         else:
-            self._before = found[1]
+            self.before = found[1]
 
     def give_up(self, reason: str, *, is_kept: bool = True) -> None:
         """Compare everything, and say why; if it is not `is_kept`, this run is not remembered."""
-        self._before, self.reason, self.is_kept = None, reason, is_kept
-
-    @property
-    def before(self) -> Run | None:
-        """The earlier run, if it is of use."""
-        return self._before
+        self.before, self.reason, self.is_kept = None, reason, is_kept
 
     def add(self, traces: Traces) -> None:
         """Note the traces of the next documents of this run."""
@@ -241,17 +243,16 @@ class Past:
 
     def settle(self, signatures: NDArray[np.uint32]) -> None:
         """Find out what of the earlier run still holds, once all documents are there."""
-        traces = Traces(*map(np.concatenate, zip(NO_TRACES, *self._parts, strict=True)))
+        traces = joined([NO_TRACES, *self._parts])
         self._parts.clear()
         if not self.measure.needs_texts:
             traces = traces._replace(contents=signature_hashes(signatures))
         self._traces = traces
-        if len(traces.versions):
-            row = int(traces.versions.argmax())
-            self._newest = np.array([row, traces.versions[row]])
-        if self._before is None:
+        if not self.is_cut:
+            self._newest = int(traces.versions.max(initial=0))
+        if self.before is None:
             return
-        old, self._before = self._before, None  # so that its file is no longer used
+        old, self.before = self.before, None  # it takes memory
         rows = old.rows_of(traces.ids)
         is_known = rows >= 0
         versions, contents = old.traces.versions[rows], old.traces.contents[rows]
@@ -259,29 +260,31 @@ class Past:
         traces.contents[:] = np.where(
             is_same & (traces.contents == UNKNOWN), contents, traces.contents
         )
-        is_alike = is_known & (contents != UNKNOWN) & (contents == traces.contents) & ~is_same
-        if len(old.signatures):  # which may be others for the same text: then one of them is wrong
-            at = np.flatnonzero(is_alike)
-            is_alike[at] = (old.signatures[rows[at]] == signatures[at]).all(axis=1)
-        is_same |= is_alike
+        has_same_signature = is_known & ~is_same
+        if len(old.signatures):  # others for the same text: then one of them is wrong
+            for at in _parts(np.flatnonzero(has_same_signature)):
+                has_same_signature[at] = (old.signatures[rows[at]] == signatures[at]).all(axis=1)
+        is_unread = has_same_signature & (contents == UNKNOWN) & (len(old.signatures) > 0)
+        is_same |= has_same_signature & (contents != UNKNOWN) & (contents == traces.contents)
         places = np.full(len(old.traces.ids), -1)
         places[rows[is_same]] = np.flatnonzero(is_same)
         self.within.before = old.within.placed(places)
         self.beyond.before = old.beyond.placed(places)
         self._since = Since(
-            came=int(np.count_nonzero(~is_known)),
-            changed=int(np.count_nonzero(is_known & ~is_same)),
-            gone=len(places) - int(np.count_nonzero(is_known)),
+            came=int(np.count_nonzero(~is_known & ~_are_twice(traces.ids))),
+            changed=int(np.count_nonzero(is_known & ~is_same & ~is_unread)),
+            gone=int(np.count_nonzero(~_are_twice(old.traces.ids))) - int(is_known.sum()),
         )
 
     def note_contents(self, rows: NDArray[np.uint32], texts: Sequence[str]) -> None:
-        """Note the texts of these rows as they were compared."""
-        self._traces.contents[rows] = hashes(texts)
+        """Note the texts of these rows as they are compared; forget those that were others."""
+        contents, now = self._traces.contents, hashes(texts)
+        self.forget(rows[(contents[rows] != UNKNOWN) & (contents[rows] != now)].tolist())
+        contents[rows] = now
 
-    def forget(self, rows: Sequence[int]) -> None:
+    def forget(self, rows: Iterable[int]) -> None:
         """Do not know these rows again: they were gone, or had changed, when they were compared."""
-        self._traces.versions[rows] = 0
-        self._traces.contents[rows] = UNKNOWN
+        self._forgotten.update(rows)
 
     def since(self) -> Since:
         """What has changed since the earlier run."""
@@ -300,23 +303,34 @@ class Past:
 
         Raises SourceError if the file cannot be written.
         """
-        if not self.is_kept:
-            return
+        traces, forgotten = self._traces, list(self._forgotten)
+        traces.versions[forgotten] = 0
+        traces.contents[forgotten] = UNKNOWN
         run = Run(
-            traces=self._traces,
+            traces=traces,
             names=Packed(*in_utf8(names)),
             signatures=signatures,
-            newest=self._newest,
+            newest=np.array([self._newest]),
             within=self.within.results(),
             beyond=self.beyond.results(),
         )
         write(self.path, self._work, run)
 
     @property
-    def name(self) -> str:
-        """A name of what is known before anything is compared, for a checkpoint."""
+    def digest(self) -> str:
+        """What tells what was known before anything was compared, for a checkpoint."""
         known = self.within.before
-        return f"{zlib.crc32(known.far.data):x}{zlib.crc32(known.near.data):x}"
+        columns = (known.far, known.near, known.distances, known.similarities)
+        return " ".join(f"{zlib.crc32(column.data):x}" for column in columns)
+
+
+def joined(parts: Sequence[Traces]) -> Traces:
+    """The traces of all parts."""
+    return Traces(
+        ids=np.concatenate([part.ids for part in parts]),
+        versions=np.concatenate([part.versions for part in parts]),
+        contents=np.concatenate([part.contents for part in parts]),
+    )
 
 
 def hashes(texts: Sequence[str]) -> Hashes:
@@ -362,6 +376,19 @@ def _is_in(numbers: Hashes, known: Hashes) -> NDArray[np.bool_]:
     return found
 
 
+def _are_twice(ids: Hashes) -> NDArray[np.bool_]:
+    """Which ids are there twice."""
+    order = np.argsort(ids, kind="stable")
+    found = np.empty(len(ids), dtype=np.bool_)
+    found[order] = _repeats(ids[order])
+    return found
+
+
+def _parts(rows: NDArray[np.intp]) -> Iterator[NDArray[np.intp]]:
+    """Some rows at a time."""
+    return (rows[at : at + AT_ONCE] for at in range(0, len(rows), AT_ONCE))
+
+
 def _repeats(ordered: Hashes) -> NDArray[np.bool_]:
     """Which of the numbers, that rise, are there twice."""
     found = np.zeros(len(ordered), dtype=np.bool_)
@@ -382,8 +409,9 @@ def write(path: Path, work: str, run: Run) -> None:
         for name, array in arrays.items()
     }
     header = orjson.dumps({"format": FORMAT, "work": work, "arrays": known})
+    check = b"%08x " % zlib.crc32(header)
     with whole(path, lasting=False) as unfinished, open(unfinished, "xb") as file:
-        file.write(FIRST_LINE + header + b"\n")
+        file.write(FIRST_LINE + check + header + b"\n")
         for array in filter(len, arrays.values()):
             file.write(bytes(-file.tell() % ALIGNED))
             file.write(array.data)
@@ -396,17 +424,23 @@ def read(path: Path) -> tuple[str, Run] | str:
     """
     try:
         with open(path, "rb") as file:
-            if file.readline(len(FIRST_LINE)) != FIRST_LINE:
+            first = file.readline(len(FIRST_LINE))
+            if not first.strip(b"\0"):  # a crash of the machine may leave nothing in it
+                return f"{path.name} is damaged"
+            if first != FIRST_LINE:
                 reason = "is not what a run of duplicates remembers"
                 raise SourceError(str(path), reason, "name another file by `remember`")
-            try:
-                header = orjson.loads(file.readline())
-                if header["format"] != FORMAT:
-                    return "the last run was of another version"
-                found = {name: _array(file, *known) for name, known in header["arrays"].items()}
-                return str(header["work"]), _run(found)
-            except (ValueError, KeyError, TypeError):
+            check, _, told = file.readline().rstrip(b"\n").partition(b" ")
+            if check != b"%08x" % zlib.crc32(told):
                 return f"{path.name} is damaged"
+            header = orjson.loads(told)
+            if header["format"] != FORMAT:
+                return "the last run was of another version"
+            try:
+                found = {name: _array(file, *known) for name, known in header["arrays"].items()}
+            except ValueError:
+                return f"{path.name} is damaged"
+            return str(header["work"]), _run(found)
     except FileNotFoundError:
         return "there was no run before"
     except OSError as error:
@@ -419,7 +453,13 @@ def _array(file: Any, kind: str, shape: Sequence[int], check: int) -> NDArray[An
     if not shape[0]:
         return np.empty(shape, dtype)
     file.seek(-file.tell() % ALIGNED, 1)
-    found = np.fromfile(file, dtype, int(np.prod(shape))).reshape(shape)
+    found: NDArray[Any]
+    if len(shape) > 1:  # signatures: what is looked at of them comes into memory
+        at = file.tell()
+        found = np.memmap(file, dtype, "r", at, tuple(shape))
+        file.seek(at + found.nbytes)
+    else:
+        found = np.fromfile(file, dtype, shape[0]).reshape(shape)
     if zlib.crc32(found.data) != check:
         raise ValueError
     return found

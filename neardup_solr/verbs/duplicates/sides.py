@@ -65,7 +65,8 @@ class Side:
 
     `unsigned` documents have text but no signature; `repeated` ones came again later. `state` is
     the state of a collection when it was read, `order` the order of a source if it is needed;
-    `has_changed` tells whether a file has been written to since.
+    `has_changed` tells whether a file has been written to since; `digest` tells the texts of a
+    source, if there is a checkpoint.
     """
 
     ids: Strings
@@ -81,6 +82,7 @@ class Side:
     state: State | None = None
     order: Order | None = None
     has_changed: Callable[[], bool] = lambda: False
+    digest: bytes = b""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

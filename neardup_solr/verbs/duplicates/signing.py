@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -46,6 +47,9 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
         has_changed=texts.has_changed,
     )
 
+    digest = None if intake.working.checkpoint is None else hashlib.blake2b()
+    remembering = intake.past if intake.past is not None and intake.past.is_kept else None
+
     def signed(batch: _Batch) -> tuple[_Batch, Signed]:
         return batch, sign.sign_parts(batch.texts, settings, threads=threads())
 
@@ -65,13 +69,18 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
             rows.append(made.signatures[is_there])
             words.append(made.words[is_there][:, None])
             texts.add(batch, is_there)
-            if intake.past is not None:
+            if digest is not None or remembering is not None:
                 contents = np.concatenate([past.hashes(part) for part in batch.texts])
-                traces = past.Traces.of(batch.ids, contents=contents)
-                intake.past.add(traces.only(is_there))
+                if digest is not None:
+                    digest.update(contents.data)
+                if remembering is not None:
+                    traces = past.Traces.of(batch.ids, contents=contents)
+                    remembering.add(traces.only(is_there))
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
             tell(Progress(READING, side.documents, limit))
+    if digest is not None:
+        side.digest = digest.digest()
     if hashes:
         hashed = np.concatenate(hashes)
         side.dead = _repeated(ids, hashed[np.concatenate(with_words)])

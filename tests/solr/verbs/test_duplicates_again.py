@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,20 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
+from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.duplicates import exported
 from neardup_solr.verbs.duplicates.past import Since
 from neardup_solr.verbs.mark import FIELDS
 from tests.unit.verbs.test_duplicates_again import changed, documents, of_again, result, texts
 
 BY_BANDS: dict[str, Any] = {"by": "bands"}
+
+
+@pytest.fixture
+def other(solr_url: str) -> Iterator[Collection]:
+    """A second empty core."""
+    with fresh_core(solr_url) as core:
+        yield core
 
 
 def marks(solr: Collection) -> list[dict[str, Any]]:
@@ -191,6 +200,84 @@ def test_a_signature_that_is_not_of_its_text(solr: Collection, tmp_path: Path) -
         assert result(again) == result(nd.duplicates(solr, **BY_BANDS))
 
 
+def test_a_change_while_new_documents_are_read(
+    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that was listed changes while others are read: the next run sees it."""
+    monkeypatch.setattr(exported, "CLOSE", 1)
+    now = documents(texts(200, seed=20))
+    nd.index(now, solr)
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    id = nd.duplicates(solr, **working).pairs[0].id
+    nd.index([nd.Document(id="new", text=now[5].text)], solr)
+    by_id = exported._by_id
+
+    def late(collection: Collection, ids: list[str], fields: list[str]) -> dict[str, Any]:
+        for each, text in ((id, "quite another text that is like no other"), ("new", now[6].text)):
+            nd.index([nd.Document(id=each, text=text)], solr)
+        return by_id(collection, ids, fields)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(exported, "_by_id", late)
+        nd.duplicates(solr, **working)
+    found = nd.duplicates(solr, **working)
+    assert id not in found.labels
+    assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
+
+
+def test_another_collection_of_the_same_ids(
+    solr: Collection, other: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that takes the place of the other, and gets the newest document last, as that did."""
+    monkeypatch.setattr(exported, "CLOSE", 1)
+    now = documents(texts(100, seed=21))
+    better = [nd.Document(id=one.id, text=one.text + " and more of it") for one in now]
+    nd.index(now, solr)
+    nd.index(better, other)
+    nd.index(now[:1], solr)
+    known = tmp_path / "known"
+    nd.duplicates(solr, **BY_BANDS, remember=known)
+    nd.index(now[:1], other)
+    found = nd.duplicates(other, **BY_BANDS, remember=known)
+    assert found.since
+    assert "other settings, limits or fields" in found.since.reason
+    nd.duplicates(solr, **BY_BANDS, remember=known)
+    url = f"{solr.base}/admin/cores"
+    params = {"action": "SWAP", "core": solr.name, "other": other.name}
+    for _ in range(2):
+        solr.session.get(url, params=params, timeout=60)
+        nd.index(now[:1], solr)
+        found = nd.duplicates(solr, **BY_BANDS, remember=known)
+        assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
+
+
+def test_a_run_that_was_cut(
+    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As many documents are left as were read of more: they are not taken for the same."""
+    monkeypatch.setattr(exported, "CLOSE", 1)
+    nd.index(documents(texts(101, seed=22)), solr)
+    working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
+    pairs = nd.duplicates(solr, **working, limit=100).pairs
+    nd.delete(solr, ids=[pairs[0].id])
+    found = nd.duplicates(solr, **working)
+    assert of_again(found.since)
+    assert result(found) == result(nd.duplicates(solr, **BY_BANDS))
+
+
+def test_what_cannot_be_remembered(solr: Collection, tmp_path: Path) -> None:
+    """aligned compares everything; a file's run is nothing that marks could add to."""
+    now = documents(texts(60, seed=23))
+    nd.index(now, solr)
+    known = tmp_path / "known"
+    found = nd.duplicates(solr, measure="aligned", remember=known)
+    assert found.since
+    assert "aligned weighs words" in found.since.reason
+    assert not known.exists()
+    found = nd.duplicates(now, remember=known, **BY_BANDS)
+    assert nd.mark(solr, found).marked > 5
+
+
 def test_a_rebuilt_collection_starts_over(solr: Collection, tmp_path: Path) -> None:
     """All documents are others, though their ids are the same."""
     now = documents(texts(200, seed=15))
@@ -200,7 +287,9 @@ def test_a_rebuilt_collection_starts_over(solr: Collection, tmp_path: Path) -> N
     solr.delete_ids([one.id for one in now])
     nd.index(now[::-1], solr)
     found = nd.duplicates(solr, **working)
-    assert found.since == Since(reason="most documents are new, or have changed")
+    assert found.since == Since(
+        reason="most documents are new, or have other versions than in the last run"
+    )
     assert of_again(nd.duplicates(solr, **working).since).came == 0
 
 

@@ -137,12 +137,14 @@ def test_other_settings_start_over(tmp_path: Path) -> None:
     """Other limits, measures or settings, and `full`: everything is compared, and it says why."""
     now, known = documents(texts(100, seed=5)), tmp_path / "known"
     nd.duplicates(now, remember=known)
-    other = Since(reason="the last run had other settings or limits")
+    other = Since(reason="the last run had other settings, limits or fields, or another version")
     assert nd.duplicates(now, remember=known, min_similarity=0.7).since == other
     assert nd.duplicates(now, remember=known).since == other
     assert nd.duplicates(now, remember=known, settings={"shingle_size": 2}).since == other
     assert nd.duplicates(now, remember=known).since == other
-    assert nd.duplicates(now, remember=known, full=True).since == Since(reason="it was asked for")
+    assert nd.duplicates(now, remember=known, full=True).since == Since(
+        reason="`full` was asked for"
+    )
     assert of_again(nd.duplicates(now, remember=known, linkage="complete").since)
 
 
@@ -161,7 +163,9 @@ def test_aligned_is_compared_in_full(tmp_path: Path) -> None:
     """Each new document changes the weight of words, so nothing is sure to hold."""
     now = documents(texts(60, seed=6))
     found = nd.duplicates(now, remember=tmp_path / "known", measure="aligned")
-    assert found.since == Since(reason="aligned weighs words by all documents")
+    reason = "aligned weighs words by all documents, so nothing can be remembered"
+    assert found.since == Since(reason=reason)
+    assert found.remembered is None
     assert not (tmp_path / "known").exists()
 
 
@@ -173,7 +177,7 @@ def test_a_damaged_file_starts_over(tmp_path: Path, at: int) -> None:
     kept = known.read_bytes()
     damaged = bytearray(kept)
     damaged[at] ^= 1
-    for content in (bytes(damaged), kept[:at]):
+    for content in (bytes(damaged), kept[:at], b"", bytes(100)):
         known.write_bytes(content)
         found = nd.duplicates(now, remember=known)
         assert found.since == Since(reason="known is damaged")
@@ -195,10 +199,51 @@ def test_another_file_is_left_alone(tmp_path: Path) -> None:
 def test_what_does_not_go_together() -> None:
     """`full` without a file, and two sides."""
     now = documents(["a b", "b c"])
-    with pytest.raises(nd.ArgumentError, match="`full` is given; name a file by `remember`"):
+    with pytest.raises(nd.ArgumentError, match="`full` goes with `remember`; name a file"):
         nd.duplicates(now, full=True)
     with pytest.raises(nd.ArgumentError, match="`remember` is for one source"):
         nd.duplicates(now, against=now, remember="known")
+
+
+def test_repeated_ids_are_no_news(tmp_path: Path) -> None:
+    """They are compared each time, and counted as nothing that came or went."""
+    now = documents(texts(60, seed=10))
+    now += [nd.Document(id=one.id, text=one.text) for one in now[:3]]
+    nd.duplicates(now, remember=tmp_path / "known")
+    since = of_again(nd.duplicates(now, remember=tmp_path / "known").since)
+    assert (since.came, since.changed, since.gone) == (0, 0, 0)
+
+
+def test_one_file_for_two_things(tmp_path: Path) -> None:
+    """The result is not overwritten by what is remembered."""
+    one = tmp_path / "pairs.tsv"
+    with pytest.raises(nd.SourceError, match="is both `output` and `remember`"):
+        nd.duplicates(documents(["a b", "b c"]), output=one, remember=one)
+
+
+def test_an_interruption_and_another_text(tmp_path: Path) -> None:
+    """What was compared before an interruption is not taken for a text that was edited since."""
+    path, known, kept = tmp_path / "t.csv", tmp_path / "known", tmp_path / "kept"
+    made = texts(80, seed=11)
+    working: dict[str, Any] = {"by": "all", "remember": known, "checkpoint": kept}
+
+    def write() -> None:
+        lines = [f"{n},{text}\n" for n, text in enumerate(made)]
+        path.write_text("id,text\n" + "".join(lines), encoding="utf-8")
+
+    def stop(told: nd.Progress) -> None:
+        if told.stage == "comparing" and told.done == told.total:
+            raise KeyboardInterrupt
+
+    write()
+    with pytest.raises(KeyboardInterrupt):
+        nd.duplicates(path, **working, on_progress=stop)
+    assert kept.exists()
+    made[3] = made[4]
+    write()
+    found = nd.duplicates(path, **working)
+    assert result(found) == result(nd.duplicates(path, by="all"))
+    assert result(nd.duplicates(path, **working)) == result(found)
 
 
 def test_a_run_that_fails_leaves_the_last_one(tmp_path: Path) -> None:
