@@ -84,6 +84,8 @@ class Gathered:
     def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
         """The values of fields of rows, in ascending order; None if there is no value."""
         found: dict[str, list[Any]] = {name: [] for name in fields}
+        if not found:
+            return found
         for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True):
             own = side.values([row - first for row in rows if first <= row < last], fields)
             for name in fields:

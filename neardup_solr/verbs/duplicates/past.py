@@ -119,7 +119,7 @@ class Known:
 
     def split(self, pairs: Pairs) -> tuple[Results, Pairs]:
         """What is known of the near ones among these pairs, and those of which nothing is known."""
-        numbers = numbered(pairs)
+        numbers = np.sort(numbered(pairs))  # neighbours are found near each other
         near = self.before.near
         at = np.searchsorted(near, numbers).clip(max=max(len(near) - 1, 0))
         is_near = near[at] == numbers if len(near) else np.zeros(len(numbers), dtype=np.bool_)
@@ -132,7 +132,7 @@ class Known:
             distances=self.before.distances[found],
             similarities=self.before.similarities[found],
         )
-        return known, pairs[~is_known]
+        return known, rows_of(numbers[~is_known])
 
     def add(
         self, pairs: Pairs, distances: NDArray[np.int64], similarities: NDArray[np.float64]
@@ -143,7 +143,8 @@ class Known:
 
     def results(self) -> Results:
         """All that is known of the pairs of this run."""
-        asked = np.unique(np.concatenate([NOTHING, *self._asked]))
+        asked = np.sort(np.concatenate([NOTHING, *self._asked]))
+        asked = asked[np.append(True, asked[1:] != asked[:-1])[: len(asked)]]
         parts = self._near or [Results()]
         near, first = np.unique(np.concatenate([part.near for part in parts]), return_index=True)
         return Results(
