@@ -335,18 +335,16 @@ def duplicates(
             is_full=full,
         )
     with Spill(memory=working.memory, folder=working.spill) as spilled:
-        gathered = gather(
-            given,
-            Intake(
-                spill=spilled,
-                settings=settings_of(settings),
-                reading=reading,
-                working=working,
-                has_texts=has_texts,
-                has_order=outputs.are_wanted,
-                past=past,
-            ),
+        intake = Intake(
+            spill=spilled,
+            settings=settings_of(settings),
+            reading=reading,
+            working=working,
+            has_texts=has_texts,
+            has_order=outputs.are_wanted,
+            past=past,
         )
+        gathered = gather(given, intake)
         way = verifying.way(gathered)
         found = candidates(gathered, way, verifying, working, spilled)
         comparison = Comparison(
@@ -354,7 +352,7 @@ def duplicates(
             comparer=comparer_of(gathered, verifying),
             working=working,
             spill=spilled,
-            past=past if past is not None and past.is_kept else None,
+            past=intake.remembering,
         )
         verified = _verified(comparison, found)
         if verifying.mutual_best:

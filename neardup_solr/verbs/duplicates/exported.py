@@ -62,8 +62,7 @@ class _Listed(NamedTuple):
 
 def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
     """The documents of a collection that have a signature, which is added to `rows`."""
-    working = intake.working
-    remembering = intake.past if intake.past is not None and intake.past.is_kept else None
+    working, remembering = intake.working, intake.remembering
     state = collection.state()
     side = Side(
         ids=intake.spill.strings(),
@@ -273,7 +272,7 @@ def _texts_of(collection: Collection, ids: Sequence[str]) -> list[str | None]:
 def _values_of(
     collection: Collection, ids: Sequence[str], fields: Sequence[str]
 ) -> dict[str, list[Any]]:
-    found = {document["id"]: document for document in collection.stored(ids, fields)}
+    found = _by_id(collection, ids, fields)
     return {name: [found.get(id, {}).get(name) for id in ids] for name in fields}
 
 

@@ -116,8 +116,8 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
         for each in given
     )
     signatures = rows.table()
-    if intake.past is not None and intake.past.is_kept:
-        intake.past.settle(signatures)
+    if intake.remembering is not None:
+        intake.remembering.settle(signatures)
     return Gathered(settings=settings, signatures=signatures, sides=sides)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -120,15 +120,14 @@ class Known:
     def split(self, pairs: Pairs) -> tuple[Results, Pairs]:
         """What is known of the near ones among these pairs, and those of which nothing is known."""
         numbers = np.sort(numbered(pairs))  # neighbours are found near each other
-        near = self.before.near
-        at = np.searchsorted(near, numbers).clip(max=max(len(near) - 1, 0))
-        is_near = near[at] == numbers if len(near) else np.zeros(len(numbers), dtype=np.bool_)
+        is_near = _is_in(numbers, self.before.near)
         is_known = is_near | _is_in(numbers, self.before.far)
-        found = at[is_near]
+        near = numbers[is_near]
+        found = np.searchsorted(self.before.near, near)
         self._asked.append(numbers)
         self.reused += int(np.count_nonzero(is_known))
         known = Results(
-            near=near[found],
+            near=near,
             distances=self.before.distances[found],
             similarities=self.before.similarities[found],
         )
@@ -144,7 +143,9 @@ class Known:
     def results(self) -> Results:
         """All that is known of the pairs of this run."""
         asked = np.sort(np.concatenate([NOTHING, *self._asked]))
-        asked = asked[np.append(True, asked[1:] != asked[:-1])[: len(asked)]]
+        is_new = np.ones(len(asked), dtype=np.bool_)
+        np.not_equal(asked[1:], asked[:-1], out=is_new[1:])
+        asked = asked[is_new]
         parts = self._near or [Results()]
         near, first = np.unique(np.concatenate([part.near for part in parts]), return_index=True)
         return Results(
@@ -291,13 +292,7 @@ class Past:
         """What has changed since the earlier run."""
         if self.reason:
             return Since(reason=self.reason)
-        found = self._since
-        return Since(
-            came=found.came,
-            changed=found.changed,
-            gone=found.gone,
-            reused=self.within.reused + self.beyond.reused,
-        )
+        return replace(self._since, reused=self.within.reused + self.beyond.reused)
 
     def write(self, names: Sequence[str], signatures: NDArray[np.uint32]) -> None:
         """Remember this run, with the ids and signatures of a collection, in place of the earlier.

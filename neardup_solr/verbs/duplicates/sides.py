@@ -99,3 +99,8 @@ class Intake:
     has_texts: bool
     has_order: bool = False
     past: Past | None = None
+
+    @property
+    def remembering(self) -> Past | None:
+        """The earlier run, if this one can be remembered."""
+        return self.past if self.past is not None and self.past.is_kept else None

@@ -48,7 +48,7 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
     )
 
     digest = None if intake.working.checkpoint is None else hashlib.blake2b()
-    remembering = intake.past if intake.past is not None and intake.past.is_kept else None
+    remembering = intake.remembering
 
     def signed(batch: _Batch) -> tuple[_Batch, Signed]:
         return batch, sign.sign_parts(batch.texts, settings, threads=threads())
