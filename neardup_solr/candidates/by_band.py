@@ -17,13 +17,15 @@ from neardup_solr.settings import Settings
 
 MOST_PAIRS = 1 << 28
 MEMORY = 1 << 30  # bytes for the keys, their orders and marks
-_ROOM = 1 << 20  # pairs in one block
+ROOM = 1 << 20  # pairs in one block
 _AT_ONCE = 1 << 16  # signatures whose keys are derived in one go
-_COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
+COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
 
 Sides = NDArray[np.uint8]
+Hot = NDArray[np.uint64]  # (hot keys × 2): the band, and the key
 Runs = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # members of runs of equal keys, and ends
 ONE_SIDE: Sides = np.empty(0, dtype=np.uint8)
+NONE_HOT: Hot = np.empty((0, 2), dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,11 +34,15 @@ class Candidates:
 
     `pairs` (uint32, pairs × 2) has each pair once, the smaller number first. `hot_keys` counts
     the band keys of more documents than the cap: those are chained, each with the next, so that
-    they still come together in one component, but not all of their pairs are there.
+    they still come together in one component, but not all of their pairs are there. `hot` names
+    them, if they are of bands; `chained` are those of the pairs that share no other key, if that
+    is known.
     """
 
     pairs: Pairs
     hot_keys: int
+    hot: Hot = field(default_factory=lambda: NONE_HOT)
+    chained: Pairs | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,17 +83,18 @@ def band_candidates(
     Raises SettingsError if there are more pairs than `joining.most`.
     """
     documents = len(signatures)
-    at_once = max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
-    alike = _alike(signatures, settings, joining)
-    found, hot_keys = _Found(joining), 0
+    at_once = max(1, min(settings.bands, joining.memory // (COST * max(documents, 1))))
+    alike = whole_hashes(signatures, settings, joining)
+    found, hot = Found(joining), [NONE_HOT]
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
-        keys = _keys(signatures, first, last, settings, joining)
-        hot_keys += _join(keys, alike, found, joining, is_first=first == 0)
+        keys = band_keys(signatures, first, last, settings, joining)
+        hot += _join(keys, alike, found, joining, is_first=first == 0, first=first)
         if first:
             found.keep_distinct()
         on_progress(last, settings.bands)
-    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
+    all_hot = np.concatenate(hot)
+    return Candidates(pairs=found.pairs, hot_keys=len(all_hot), hot=all_hot)
 
 
 def key_candidates(
@@ -102,20 +109,21 @@ def key_candidates(
     `alike` (documents) is equal for rows that agree in all bands, also in those of other calls;
     the first call chains them.
     """
-    found = _Found(joining)
-    hot_keys = _join(keys, alike, found, joining, is_first=is_first)
-    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
+    found = Found(joining)
+    hot = np.concatenate(_join(keys, alike, found, joining, is_first=is_first))
+    return Candidates(pairs=found.pairs, hot_keys=len(hot), hot=hot)
 
 
 def _join(
     keys: NDArray[np.uint64],
     alike: NDArray[np.uint64],
-    found: _Found,
+    found: Found,
     joining: Joining,
     *,
     is_first: bool,
-) -> int:
-    """Add the pairs of rows that agree in some column; gives how many keys are hot."""
+    first: int = 0,
+) -> list[Hot]:
+    """Add the pairs of rows that agree in some column; gives the hot keys of bands from `first`."""
     join = _Join(keys, alike, joining, is_first)
     with ThreadPoolExecutor(joining.threads) as pool:
         runs, hot_of_band = zip(*pool.map(join.sort, range(keys.shape[1])), strict=True)
@@ -125,13 +133,15 @@ def _join(
         except SettingsError:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    hot_keys = int(sum(hot_of_band))
-    if hot_keys:  # neighbours in one chain may be neighbours in another
+    if any(map(len, hot_of_band)):  # neighbours in one chain may be neighbours in another
         found.keep_distinct()
-    return hot_keys
+    return [
+        np.stack([np.full_like(keys, band), keys], axis=1)
+        for band, keys in enumerate(hot_of_band, first)
+    ]
 
 
-class _Found:
+class Found:
     """Pairs, each as one number, in an array that grows in place."""
 
     def __init__(self, joining: Joining) -> None:
@@ -161,8 +171,8 @@ class _Found:
         numbers = self._room[: self._filled]
         numbers.sort()
         kept, before = 0, None
-        for at in range(0, len(numbers), _ROOM):
-            part = numbers[at : at + _ROOM]
+        for at in range(0, len(numbers), ROOM):
+            part = numbers[at : at + ROOM]
             is_new = np.ones(len(part), dtype=np.bool_)
             np.not_equal(part[1:], part[:-1], out=is_new[1:])
             is_new[0] = part[0] != before
@@ -194,19 +204,20 @@ class _Join:
         self._is_first = is_first
         self._hot = np.zeros(keys.shape, dtype=np.bool_)
 
-    def sort(self, band: int) -> tuple[Runs, int]:
-        """The runs of equal keys of a band, and how many of them are hot."""
+    def sort(self, band: int) -> tuple[Runs, NDArray[np.uint64]]:
+        """The runs of equal keys of a band, and the keys that are hot."""
         column = np.ascontiguousarray(self._keys[:, band])
         order = np.argsort(column).astype(np.uint32)
         members, ends = np.empty_like(order), np.empty_like(order)
         hot = self._hot[:, band]
-        filled, found, hot_keys = joins.runs(order, column, self._joining.cap, hot, members, ends)
+        filled, found, _ = joins.runs(order, column, self._joining.cap, hot, members, ends)
         members, ends = members[:filled].copy(), ends[:found].copy()
-        for first, last in _hot_runs(ends, self._joining.cap):
+        hot_runs = _hot_runs(ends, self._joining.cap)
+        for first, last in hot_runs:
             # So that equal signatures are neighbours, and the same ones in every band.
             run = members[first:last]
             run[:] = run[np.lexsort((run, self._alike[run]))]
-        return (members, ends), hot_keys
+        return (members, ends), column[members[[first for first, _ in hot_runs]]]
 
     def pairs(self, band: int, runs: Runs) -> Pairs:
         """The pairs that share this band and none before it, once every band is sorted."""
@@ -216,7 +227,7 @@ class _Join:
         self, band: int, members: NDArray[np.uint32], ends: NDArray[np.uint32]
     ) -> Iterator[Pairs]:
         cap, sides = self._joining.cap, self._joining.sides
-        room = max(_ROOM, 2 * len(members), cap * cap)
+        room = max(ROOM, 2 * len(members), cap * cap)
         block = np.empty((room, 2), dtype=np.uint32)
         first = 0
         yield block[:0]
@@ -235,7 +246,7 @@ def _hot_runs(ends: NDArray[np.uint32], cap: int) -> list[tuple[int, int]]:
     return list(zip(begins[hot].tolist(), ends[hot].tolist(), strict=True))
 
 
-def _keys(
+def band_keys(
     signatures: NDArray[np.uint32], first: int, last: int, settings: Settings, joining: Joining
 ) -> NDArray[np.uint64]:
     """The hashes of bands first..last - 1; as `bands.hash_bands`, but some documents at a time."""
@@ -248,7 +259,7 @@ def _keys(
     return keys
 
 
-def _alike(
+def whole_hashes(
     signatures: NDArray[np.uint32], settings: Settings, joining: Joining
 ) -> NDArray[np.uint64]:
     """One hash over all bands of each document."""

@@ -124,6 +124,71 @@ def _pair(one, other, keys, hot, band, pairs, filled):
 
 
 @compiled
+def find_by_key(ordered, is_hot, slots):
+    """Fill `slots` (uint32, a power of two), so that they lead from a key to its first place.
+
+    `ordered` (uint64) are keys that rise; a slot is 0 or 1 + a place. Keys that `is_hot` (bool)
+    marks are left out. Gives the length of the longest run of equal keys.
+    """
+    last, longest, start = np.uint64(len(slots) - 1), 0, 0
+    for at in range(len(ordered)):
+        key = ordered[at]
+        if is_hot[at]:
+            continue
+        if at == 0 or key != ordered[at - 1]:
+            slot, start = (key ^ key >> np.uint64(32)) & last, at
+            while slots[slot]:
+                slot = (slot + np.uint64(1)) & last
+            slots[slot] = at + 1
+        longest = max(longest, at + 1 - start)
+    return longest
+
+
+@compiled
+def pairs_of_new(first, keys, band, places, new, hot, ordered, owners, slots, counts, cap, pairs):
+    """Fill `pairs` with new documents and others that share this band and no earlier one.
+
+    It goes on from row `first` of `keys` (uint64, documents × bands). `new` (uint32) are the rows
+    of the new documents, and `places` (int64, documents) where each is among them, else -1; `hot`
+    (bool, new × bands) marks keys that do not count. `ordered` (uint64) are their keys of this
+    band, `owners` (uint32) whose they are, `slots` those of `find_by_key`; `counts` (uint32) says
+    at the first place of each key how many documents have it. Gives the row where the next call
+    goes on, how many pairs were filled, and whether a key is of more than `cap` documents, which
+    ends it; no run in `ordered` is longer than `cap`, and `pairs` (uint32, room × 2) has room for
+    one.
+    """
+    filled, last = 0, np.uint64(len(slots) - 1)
+    for row in range(first, len(keys)):
+        key = keys[row, band]
+        slot = (key ^ key >> np.uint64(32)) & last
+        while slots[slot] and ordered[slots[slot] - 1] != key:
+            slot = (slot + np.uint64(1)) & last
+        if not slots[slot]:
+            continue
+        if filled + cap > len(pairs):
+            return row, filled, False
+        start = np.int64(slots[slot]) - 1
+        counts[start] += 1
+        if counts[start] > cap:
+            return row, filled, True
+        for at in range(start, len(ordered)):
+            if ordered[at] != key:
+                break
+            owner = owners[at]
+            other = np.int64(new[owner])
+            if places[row] >= 0 and other >= row:  # once for two new ones
+                continue
+            is_known = False
+            for earlier in range(band):
+                if keys[row, earlier] == keys[other, earlier] and not hot[owner, earlier]:
+                    is_known = True
+            if not is_known:
+                pairs[filled, 0], pairs[filled, 1] = min(row, other), max(row, other)
+                filled += 1
+    return len(keys), filled, False
+
+
+@compiled
 def equal_values(signatures, pairs, equal):
     """Fill `equal` (float64, pairs) with the share of equal values of two signatures."""
     hashes = signatures.shape[1]

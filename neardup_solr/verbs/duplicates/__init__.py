@@ -346,7 +346,7 @@ def duplicates(
         )
         gathered = gather(given, intake)
         way = verifying.way(gathered)
-        found = candidates(gathered, way, verifying, working, spilled)
+        found = candidates(gathered, way, verifying, working, spilled, intake.remembering)
         comparison = Comparison(
             gathered=gathered,
             comparer=comparer_of(gathered, verifying),

@@ -20,6 +20,7 @@ from neardup_solr.candidates.by_band import (
     band_candidates,
 )
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
+from neardup_solr.candidates.grown import chained_only, grown_candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.choices import MeasureName, Way
 from neardup_solr.measures import (
@@ -329,6 +330,7 @@ def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:
 
 
 JOINING = "joining"
+MOST_HOT = 1_000  # hot keys that the next run may go on with: each is looked at by itself
 _PAIR = 16  # bytes, with what is needed for it meanwhile
 
 
@@ -340,19 +342,29 @@ class _Search:
     verifying: Verifying
     working: Working
     spill: Spill
+    past: Past | None
     sides: NDArray[np.uint8]
 
 
 def candidates(
-    gathered: Gathered, way: Way, verifying: Verifying, working: Working, spill: Spill
+    gathered: Gathered,
+    way: Way,
+    verifying: Verifying,
+    working: Working,
+    spill: Spill,
+    past: Past | None = None,
 ) -> Candidates:
-    """The pairs that may be near-duplicates, without documents whose id comes again later."""
+    """The pairs that may be near-duplicates, without documents whose id comes again later.
+
+    Those of documents that were there in the `past` are not looked for again, if they are known.
+    """
     is_across = len(gathered.sides) == 2 and not verifying.within
     search = _Search(
         gathered=gathered,
         verifying=verifying,
         working=working,
         spill=spill,
+        past=past,
         sides=gathered.side_of() if is_across else ONE_SIDE,
     )
     found = _WAYS[way](search)
@@ -365,21 +377,31 @@ def candidates(
 
 
 def _by_bands(search: _Search) -> Candidates:
-    tell = search.working.watching.on_progress
+    signatures, settings = search.gathered.signatures, search.gathered.settings
+    past, cap = search.past, search.verifying.cap or CAP
     joining = Joining(
-        cap=search.verifying.cap or CAP,
+        cap=cap,
         memory=search.spill.share,
         most=search.spill.memory // _PAIR,
         let_go=search.spill.let_go,
         threads=threads(),
         sides=search.sides,
     )
-    return band_candidates(
-        search.gathered.signatures,
-        search.gathered.settings,
-        joining=joining,
-        on_progress=lambda done, total: tell(Progress(JOINING, done, total)),
-    )
+
+    def tell(done: int, total: int) -> None:
+        search.working.watching.on_progress(Progress(JOINING, done, total))
+
+    found = None
+    if past is not None and (joined := past.joined(cap)) is not None:
+        found = grown_candidates(*joined, signatures, settings, joining=joining, on_progress=tell)
+    if found is None:
+        found = band_candidates(signatures, settings, joining=joining, on_progress=tell)
+    if past is not None and found.hot_keys <= MOST_HOT:
+        chained = found.chained
+        if chained is None:
+            chained = chained_only(found.hot, signatures, settings, joining=joining)
+        past.note_joined(cap, found.hot, chained)
+    return found
 
 
 def _by_words(search: _Search) -> Candidates:

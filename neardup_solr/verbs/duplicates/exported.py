@@ -27,6 +27,7 @@ from neardup_solr.verbs.duplicates.past import (
     MOST_NEW,
     NO_TRACES,
     UNKNOWN,
+    Hashes,
     Past,
     Run,
     Traces,
@@ -53,9 +54,13 @@ class _Signed(NamedTuple):
 
 
 class _Listed(NamedTuple):
-    """Ids and versions of documents, in the order of an export; `others` have no signature."""
+    """Ids, their hashes, and versions of documents, in the order of an export.
+
+    Further `others` have no signature.
+    """
 
     ids: list[str]
+    hashes: Hashes
     versions: NDArray[np.int64]
     others: int = 0
 
@@ -121,7 +126,9 @@ def _signed(
             read=len(block),
             ids=ids,
             signatures=signature.decode_all([found["signature"] for found in signed], settings),
-            traces=NO_TRACES if remembering is None else Traces.of(ids, _versions_in(signed)),
+            traces=NO_TRACES
+            if remembering is None
+            else Traces.of(hashes(ids), _versions_in(signed)),
         )
 
 
@@ -140,7 +147,7 @@ def _all(collection: Collection, total: int) -> _Listed:
     for block in _first(collection.exported(["id", VERSION]), total):
         ids += [found["id"] for found in block]
         versions.append(_versions_in(block))
-    return _Listed(ids, np.concatenate(versions))
+    return _Listed(ids, hashes(ids), np.concatenate(versions))
 
 
 def _after(collection: Collection, before: Run) -> _Listed | None:
@@ -165,9 +172,13 @@ def _after(collection: Collection, before: Run) -> _Listed | None:
     versions = versions.copy()
     versions[changed] = [later.pop(ids[row]) for row in changed]
     new = sorted(later)
-    there = np.insert(versions, [bisect(ids, id) for id in new], [later[id] for id in new])
-    others = collection.count([until]) - still
-    return _Listed(sorted([*ids, *new]), there, others=others)
+    places = [bisect(ids, id) for id in new]
+    return _Listed(
+        ids=sorted([*ids, *new]),
+        hashes=np.insert(before.traces.ids, places, hashes(new)),
+        versions=np.insert(versions, places, [later[id] for id in new]),
+        others=collection.count([until]) - still,
+    )
 
 
 def _are_there(collection: Collection, before: Run, later: Mapping[str, int]) -> bool:
@@ -196,7 +207,7 @@ def _has_versions(described: schema.Schema) -> bool:
 
 def _same(listed: _Listed, before: Run) -> NDArray[np.int64]:
     """The rows that documents had in the earlier run in the same version; -1 if there is none."""
-    rows, versions = before.rows_of(hashes(listed.ids)), listed.versions
+    rows, versions = before.rows_of(listed.hashes), listed.versions
     is_same = (rows >= 0) & (versions != 0) & (before.traces.versions[rows] == versions)
     return np.where(is_same, rows, -1)
 
@@ -233,7 +244,7 @@ def _only_new(
             read=len(own) + others,
             ids=kept,
             signatures=signatures[is_signed],
-            traces=Traces.of(kept, there[is_signed], contents[is_signed]),
+            traces=Traces(listed.hashes[part][is_signed], there[is_signed], contents[is_signed]),
         )
         others = 0
 

@@ -17,6 +17,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from neardup_solr.candidates.by_band import NONE_HOT, Hot
 from neardup_solr.errors import SourceError
 from neardup_solr.files import whole
 from neardup_solr.kernel import joins, pieces
@@ -28,7 +29,7 @@ from neardup_solr.text.packed import Packed
 
 U64 = np.uint64
 Hashes: TypeAlias = NDArray[np.uint64]
-FORMAT = 1
+FORMAT = 2
 FIRST_LINE = b"neardup duplicates: what the next run need not compare\n"
 ALIGNED = 64  # bytes at whose multiples arrays begin
 AT_ONCE = 20_000  # documents whose signatures are compared at once
@@ -50,14 +51,14 @@ class Traces(NamedTuple):
     @classmethod
     def of(
         cls,
-        ids: Sequence[str],
+        ids: Hashes,
         versions: NDArray[np.int64] | None = None,
         contents: Hashes | None = None,
     ) -> Traces:
-        """Those of documents of these ids."""
+        """Those of documents whose ids have these hashes."""
         count = len(ids)
         return cls(
-            ids=hashes(ids),
+            ids=ids,
             versions=np.zeros(count, dtype=np.int64) if versions is None else versions,
             contents=np.full(count, UNKNOWN) if contents is None else contents,
         )
@@ -90,30 +91,41 @@ class Since:
 class Results:
     """What is known of pairs, each the number that `numbered` makes of its rows; they rise.
 
-    `near` pairs have a distance and a similarity, `far` ones are beyond the limits.
+    `near` pairs have a distance and a similarity, `far` ones are beyond the limits. Those `beside`
+    are among them too, but do not share a band key that is not hot.
     """
 
     near: Hashes = field(default_factory=lambda: NOTHING)
     distances: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     similarities: NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     far: Hashes = field(default_factory=lambda: NOTHING)
+    beside: Hashes = field(default_factory=lambda: NOTHING)
+
+    @property
+    def sharing(self) -> Pairs:
+        """The pairs that share a band key that is not hot."""
+        known = np.concatenate([self.near, self.far])
+        return rows_of(known[~_is_in(known, self.beside)])
 
     def placed(self, places: NDArray[np.int64]) -> Results:
         """The same for rows that are now at `places`, -1 if they are gone."""
         near, order = _placed(self.near, places)
-        far, _ = _placed(self.far, places)
         return Results(
             near=near, distances=self.distances[order], similarities=self.similarities[order],
-            far=far,
+            far=_placed(self.far, places)[0], beside=_placed(self.beside, places)[0],
         )  # fmt: skip
 
 
 @dataclass(slots=True, kw_only=True)
 class Known:
-    """Results that are known of this run's pairs, and those that are added by it."""
+    """Results that are known of this run's pairs, and those that are added by it.
+
+    `chained` are candidates that share nothing but hot keys.
+    """
 
     before: Results = field(default_factory=Results)
     reused: int = 0
+    chained: Hashes = field(default_factory=lambda: NOTHING)
     _asked: list[Hashes] = field(default_factory=list)
     _near: list[Results] = field(default_factory=list)
 
@@ -142,17 +154,17 @@ class Known:
 
     def results(self) -> Results:
         """All that is known of the pairs of this run."""
-        asked = np.sort(np.concatenate([NOTHING, *self._asked]))
-        is_new = np.ones(len(asked), dtype=np.bool_)
-        np.not_equal(asked[1:], asked[:-1], out=is_new[1:])
-        asked = asked[is_new]
+        asked = _distinct(self._asked)
+        first = self._asked[0] if self._asked else NOTHING
+        later = _distinct(self._asked[1:])
         parts = self._near or [Results()]
-        near, first = np.unique(np.concatenate([part.near for part in parts]), return_index=True)
+        near, at = np.unique(np.concatenate([part.near for part in parts]), return_index=True)
         return Results(
             near=near,
-            distances=np.concatenate([part.distances for part in parts])[first],
-            similarities=np.concatenate([part.similarities for part in parts])[first],
+            distances=np.concatenate([part.distances for part in parts])[at],
+            similarities=np.concatenate([part.similarities for part in parts])[at],
             far=asked[~_is_in(asked, near)],
+            beside=_distinct([self.chained, later[~_is_in(later, first)]]),
         )
 
 
@@ -162,14 +174,18 @@ class Run:
 
     `names` are the ids, and `signatures` (uint32, documents × hashes) the stored ones, of a
     collection; of a source, which is read anew each time, there are none. `newest` (int64, 1) is
-    the newest version that was there when all documents were listed, 0 if not all were. `within`
-    are results within the limits of the run, `beyond` those of pairs compared without limits.
+    the newest version that was there when all documents were listed, 0 if not all were. `cap`
+    (int64, 1) is that of the bands by which they were joined, 0 if they were not, or otherwise;
+    `hot` are the keys of more documents. `within` are results within the limits of the run,
+    `beyond` those of pairs compared without limits.
     """
 
     traces: Traces
     names: Packed
     signatures: NDArray[np.uint32]
     newest: NDArray[np.int64]
+    cap: NDArray[np.int64]
+    hot: Hot
     within: Results = field(default_factory=Results)
     beyond: Results = field(default_factory=Results)
 
@@ -183,6 +199,14 @@ class Run:
         at = np.searchsorted(ordered, ids).clip(max=len(known) - 1)
         is_there = (ordered[at] == ids) & ~_repeats(ordered)[at]
         return np.where(is_there & ~_are_twice(ids), order[at], -1)
+
+
+class Joined(NamedTuple):
+    """How the earlier run was joined by bands, and which rows are new since."""
+
+    cap: int
+    hot: Hot
+    is_new: NDArray[np.bool_]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -210,6 +234,9 @@ class Past:
     _parts: list[Traces] = field(default_factory=list)
     _traces: Traces = NO_TRACES
     _newest: int = 0
+    _joined: Joined | None = None
+    _cap: int = 0
+    _hot: Hot = field(default_factory=lambda: NONE_HOT)
     _forgotten: set[int] = field(default_factory=set)
     _since: Since = field(default_factory=Since)
 
@@ -272,11 +299,26 @@ class Past:
         places[rows[is_same]] = np.flatnonzero(is_same)
         self.within.before = old.within.placed(places)
         self.beyond.before = old.beyond.placed(places)
+        if np.count_nonzero(~is_same) * MOST_NEW <= len(is_same):
+            self._joined = Joined(int(old.cap[0]), old.hot, ~is_same)
         self._since = Since(
             came=int(np.count_nonzero(~is_known & ~_are_twice(traces.ids))),
             changed=int(np.count_nonzero(is_known & ~is_same & ~is_unread)),
             gone=int(np.count_nonzero(~_are_twice(old.traces.ids))) - int(is_known.sum()),
         )
+
+    def joined(self, cap: int) -> tuple[Pairs, Hot, NDArray[np.bool_]] | None:
+        """What was joined by bands with this `cap`, for `grown_candidates`; None if nothing was.
+
+        The pairs of documents that are not new, the keys that were hot, and which rows are new.
+        """
+        if self._joined is None or self._joined.cap != cap:
+            return None
+        return self.within.before.sharing, self._joined.hot, self._joined.is_new
+
+    def note_joined(self, cap: int, hot: Hot, chained: Pairs) -> None:
+        """Note that documents were joined by bands, for the next run."""
+        self._cap, self._hot, self.within.chained = cap, hot, np.sort(numbered(chained))
 
     def note_contents(self, rows: NDArray[np.uint32], texts: Sequence[str]) -> None:
         """Note the texts of these rows as they are compared; forget those that were others."""
@@ -307,6 +349,8 @@ class Past:
             names=Packed(*in_utf8(names)),
             signatures=signatures,
             newest=np.array([self._newest]),
+            cap=np.array([self._cap]),
+            hot=self._hot,
             within=self.within.results(),
             beyond=self.beyond.results(),
         )
@@ -356,10 +400,13 @@ def rows_of(numbers: Hashes) -> Pairs:
 
 def _placed(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:
     """Pairs whose rows are now at `places`, rising, and where each was before."""
-    moved = np.sort(places[rows_of(numbers)], axis=1)
-    is_there = np.flatnonzero(moved[:, 0] >= 0)
+    moved = places[rows_of(numbers)]
+    still = places[places >= 0]
+    if not (still[1:] > still[:-1]).all():  # as those of a source may be
+        moved = np.sort(moved, axis=1)
+    is_there = np.flatnonzero((moved >= 0).all(axis=1))
     found = numbered(moved[is_there].astype(np.uint32))
-    order = np.argsort(found, kind="stable")
+    order = np.argsort(found, kind="stable")  # by which no time is lost if they rise
     return found[order], is_there[order]
 
 
@@ -370,6 +417,14 @@ def _is_in(numbers: Hashes, known: Hashes) -> NDArray[np.bool_]:
     at = np.searchsorted(known, numbers).clip(max=len(known) - 1)
     found: NDArray[np.bool_] = known[at] == numbers
     return found
+
+
+def _distinct(parts: Sequence[Hashes]) -> Hashes:
+    """The numbers of all parts, each once; they rise."""
+    numbers = np.sort(np.concatenate([NOTHING, *parts]))
+    is_new = np.ones(len(numbers), dtype=np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=is_new[1:])
+    return numbers[is_new]
 
 
 def _are_twice(ids: Hashes) -> NDArray[np.bool_]:
@@ -465,7 +520,7 @@ def _arrays(run: Run) -> Mapping[str, NDArray[Any]]:
     """Each array of a run by its name in the file."""
     found: dict[str, NDArray[Any]] = dict(run.traces._asdict())
     found |= {"names": run.names.data, "bounds": run.names.bounds, "signatures": run.signatures}
-    found["newest"] = run.newest
+    found |= {"newest": run.newest, "cap": run.cap, "hot": run.hot}
     for kind in ("within", "beyond"):
         results = getattr(run, kind)
         for column in fields(results):
@@ -484,6 +539,8 @@ def _run(arrays: Mapping[str, NDArray[Any]]) -> Run:
         names=Packed(arrays["names"], arrays["bounds"]),
         signatures=arrays["signatures"],
         newest=arrays["newest"],
+        cap=arrays["cap"],
+        hot=arrays["hot"],
         within=results("within"),
         beyond=results("beyond"),
     )

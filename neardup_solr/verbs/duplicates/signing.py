@@ -74,7 +74,7 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
                 if digest is not None:
                     digest.update(contents.data)
                 if remembering is not None:
-                    traces = past.Traces.of(batch.ids, contents=contents)
+                    traces = past.Traces.of(past.hashes(batch.ids), contents=contents)
                     remembering.add(traces.only(is_there))
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))

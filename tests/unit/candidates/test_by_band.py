@@ -127,7 +127,7 @@ def test_a_pair_of_a_cool_band_is_never_lost(keys: NDArray[np.uint64], cap: int)
 
 def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs beyond one block come with the next ones."""
-    monkeypatch.setattr(by_band, "_ROOM", 1)
+    monkeypatch.setattr(by_band, "ROOM", 1)
     keys = np.repeat(np.arange(50, dtype=np.uint64), 4).reshape(-1, 1)
     assert len(as_set(joined(keys, cap=8).pairs)) == 50 * 6
 

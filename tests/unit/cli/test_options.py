@@ -14,7 +14,7 @@ import pytest
 import typer.main
 
 import neardup_solr as nd
-from neardup_solr import sources
+from neardup_solr import embedded, sources
 from neardup_solr.cli import show
 from neardup_solr.cli.main import in_options, parser
 from neardup_solr.solr import admin, collection, schema
@@ -92,6 +92,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
     monkeypatch.setattr(nd, "connect", connect, raising=False)
     monkeypatch.setattr(sources, "read", read)
     monkeypatch.setattr(admin, "exists", lambda solr: True)
+    monkeypatch.setattr(embedded, "is_known", lambda: True)
     monkeypatch.setattr(schema, "described", lambda solr: Schema(key="id", types={}, fields={}))
     monkeypatch.setattr(nd.Collection, "kept_names", lambda solr: solr.names)
     monkeypatch.setattr(show, "compile_kernel", lambda: None)

@@ -11,7 +11,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.choices import Linkage, MeasureName, Way
-from neardup_solr.verbs.duplicates import Duplicates
+from neardup_solr.verbs.duplicates import Duplicates, compare
 from neardup_solr.verbs.duplicates.past import Since
 
 WORDS = [f"word{number}" for number in range(400)]
@@ -115,6 +115,25 @@ def test_hot_bands_and_repeated_ids(tmp_path: Path) -> None:
         assert result(found) == result(nd.duplicates(now, **working))
         assert found.hot_keys > 0
         now = [*changed(now, seed), *now[:3]]
+
+
+def test_only_what_came_is_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that stay hot do not make it join all documents again; those that become so do."""
+    words = texts(200, seed=8)
+    now = documents([*words, *words[:1] * 9])
+    working: dict[str, Any] = {"by": "bands", "cap": 5}
+    nd.duplicates(now, remember=tmp_path / "known", **working)
+    now = [*now[3:], nd.Document(id="new", text=words[5]), nd.Document(id="one", text=words[0])]
+    full = nd.duplicates(now, **working)
+    with monkeypatch.context() as patch:
+        patch.setattr(compare, "band_candidates", None)
+        assert result(nd.duplicates(now, remember=tmp_path / "known", **working)) == result(full)
+    assert full.hot_keys == 42
+    now += [nd.Document(id=f"more {n}", text=words[7]) for n in range(6)]
+    again = nd.duplicates(now, remember=tmp_path / "known", **working)
+    assert of_again(again.since).came == 6
+    assert result(again) == result(nd.duplicates(now, **working))
+    assert again.hot_keys == 84
 
 
 def test_an_appended_file(tmp_path: Path) -> None:
