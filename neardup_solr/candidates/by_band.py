@@ -18,6 +18,7 @@ from neardup_solr.settings import Settings
 MOST_PAIRS = 1 << 28
 MEMORY = 1 << 30  # bytes for the keys, their orders and marks
 ROOM = 1 << 20  # pairs in one block
+_PART = 1 << 12  # keys of a band among which equal ones are found at once
 _AT_ONCE = 1 << 16  # signatures whose keys are derived in one go
 COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
 
@@ -90,10 +91,11 @@ def band_candidates(
         last = min(first + at_once, settings.bands)
         keys = band_keys(signatures, first, last, settings, joining)
         hot += _join(keys, alike, found, joining, is_first=first == 0, first=first)
-        if first:
-            found.keep_distinct()
         on_progress(last, settings.bands)
     all_hot = np.concatenate(hot)
+    # Pairs may share bands of two rounds, and neighbours in one chain be neighbours in another.
+    if at_once < settings.bands or len(all_hot):
+        found.keep_distinct()
     return Candidates(pairs=found.pairs, hot_keys=len(all_hot), hot=all_hot)
 
 
@@ -111,6 +113,8 @@ def key_candidates(
     """
     found = Found(joining)
     hot = np.concatenate(_join(keys, alike, found, joining, is_first=is_first))
+    if len(hot):
+        found.keep_distinct()
     return Candidates(pairs=found.pairs, hot_keys=len(hot), hot=hot)
 
 
@@ -123,7 +127,10 @@ def _join(
     is_first: bool,
     first: int = 0,
 ) -> list[Hot]:
-    """Add the pairs of rows that agree in some column; gives the hot keys of bands from `first`."""
+    """Add the pairs of rows that agree in some column; gives the hot keys of bands from `first`.
+
+    Pairs of hot keys may be there twice.
+    """
     join = _Join(keys, alike, joining, is_first)
     with ThreadPoolExecutor(joining.threads) as pool:
         runs, hot_of_band = zip(*pool.map(join.sort, range(keys.shape[1])), strict=True)
@@ -133,8 +140,6 @@ def _join(
         except SettingsError:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
-    if any(map(len, hot_of_band)):  # neighbours in one chain may be neighbours in another
-        found.keep_distinct()
     return [
         np.stack([np.full_like(keys, band), keys], axis=1)
         for band, keys in enumerate(hot_of_band, first)
@@ -207,10 +212,18 @@ class _Join:
     def sort(self, band: int) -> tuple[Runs, NDArray[np.uint64]]:
         """The runs of equal keys of a band, and the keys that are hot."""
         column = np.ascontiguousarray(self._keys[:, band])
-        order = np.argsort(column).astype(np.uint32)
-        members, ends = np.empty_like(order), np.empty_like(order)
-        hot = self._hot[:, band]
-        filled, found, _ = joins.runs(order, column, self._joining.cap, hot, members, ends)
+        count = len(column)
+        bits = max(1, (count // _PART).bit_length())
+        parts = np.zeros((1 << bits) + 1, dtype=np.int64)
+        keys, rows = np.empty_like(column), np.empty(count, dtype=np.uint32)
+        largest = joins.partition(column, 64 - bits, parts, keys, rows)
+        slots = np.empty(1 << (2 * largest).bit_length(), dtype=np.uint32)
+        lasts, nexts = np.empty((2, max(largest, 1)), dtype=np.uint32)
+        members, ends = np.empty_like(rows), np.empty(count // 2, dtype=np.uint32)
+        filled, found = joins.runs(
+            keys, rows, parts, slots, lasts, nexts, self._joining.cap, self._hot[:, band], members,
+            ends,
+        )  # fmt: skip
         members, ends = members[:filled].copy(), ends[:found].copy()
         hot_runs = _hot_runs(ends, self._joining.cap)
         for first, last in hot_runs:

@@ -60,9 +60,9 @@ def grown_candidates(
                     pool.shutdown(cancel_futures=True)
                     return None
                 found.add(pairs)
-        if first:
-            found.keep_distinct()
         on_progress(last, settings.bands)
+    if at_once < settings.bands:
+        found.keep_distinct()
     found.add(np.ascontiguousarray(known))
     chained = chains.only()
     found.add(chained)

@@ -29,31 +29,77 @@ def hash_whole(signatures, used, hashed):
 
 
 @compiled
-def runs(order, column, cap, hot, members, ends):
+def partition(column, shift, ends, keys, rows):
+    """Put the documents with the same upper bits of their keys together; gives the largest part.
+
+    Part p, of the keys that are p if shifted by `shift`, becomes keys[ends[p - 1]:ends[p]] (uint64)
+    of rows (uint32), which rise in it. `column` (uint64, documents) has the keys, `ends` (int64) is
+    0 for each part and one more.
+    """
+    bits = np.uint64(shift)
+    for row in range(len(column)):
+        ends[(column[row] >> bits) + np.uint64(1)] += 1
+    largest = 0
+    for part in range(1, len(ends)):
+        largest = max(largest, ends[part])
+        ends[part] += ends[part - 1]
+    for row in range(len(column)):
+        part = column[row] >> bits
+        at = ends[part]
+        keys[at], rows[at] = column[row], row
+        ends[part] += 1
+    return largest
+
+
+@compiled
+def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, members, ends):
     """Collect the documents whose keys are equal to another's, run by run.
 
-    `order` sorts `column` (uint64, documents). Run r is members[ends[r - 1]:ends[r]]; gives the
-    number of members, of runs, and of hot ones: of more than `cap` documents, which `hot` (bool,
-    documents) then marks.
+    `keys`, `rows` and `parts`, as its `ends`, are those of `partition`. Run r is
+    members[ends[r - 1]:ends[r]], whose rows rise; gives the number of members and of runs. `hot`
+    (bool, documents) marks those of runs of more than `cap` documents. In each part equal keys are
+    found by a table, and linked from the first to the last: `slots` (uint32, a power of two, at
+    least twice the largest part), `lasts` and `nexts` (uint32, the largest part) are room for that.
     """
-    filled, found, hot_ones, start, count = 0, 0, 0, 0, len(order)
-    while start < count:
-        key, stop = column[order[start]], start + 1
-        while stop < count and column[order[stop]] == key:
-            stop += 1
-        if stop - start > 1:
-            first = filled
-            for at in range(start, stop):
-                members[filled] = order[at]
+    filled, found, start = 0, 0, 0
+    for part in range(len(parts) - 1):
+        stop = parts[part]
+        size = stop - start
+        room = 2
+        while room < 2 * size:
+            room *= 2
+        slots[:room] = 0
+        end = np.uint64(room - 1)
+        for at in range(size):
+            key = keys[start + at]
+            slot = (key ^ key >> np.uint64(32)) & end
+            while slots[slot] and keys[start + slots[slot] - 1] != key:
+                slot = (slot + np.uint64(1)) & end
+            if slots[slot]:
+                first = slots[slot] - 1
+                nexts[lasts[first]] = at
+                lasts[first] = at
+                lasts[at] = 0
+            else:
+                slots[slot] = at + 1
+                lasts[at] = at
+        for at in range(size):
+            if lasts[at] <= at:  # the only one of its key, or not the first
+                continue
+            before, place = filled, at
+            while True:
+                members[filled] = rows[start + place]
                 filled += 1
+                if place == lasts[at]:
+                    break
+                place = int(nexts[place])
             ends[found] = filled
             found += 1
-            if stop - start > cap:
-                hot_ones += 1
-                for at in range(first, filled):
-                    hot[members[at]] = True
+            if filled - before > cap:
+                for member in range(before, filled):
+                    hot[members[member]] = True
         start = stop
-    return filled, found, hot_ones
+    return filled, found
 
 
 @compiled
