@@ -16,11 +16,11 @@ from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import Settings
 
 MOST_PAIRS = 1 << 28
-MEMORY = 1 << 30  # bytes for the keys, their orders and marks
+MEMORY = 1 << 30  # bytes for the keys and their marks
 ROOM = 1 << 20  # pairs in one block
 _PART = 1 << 12  # keys of a band among which equal ones are found at once
 _AT_ONCE = 1 << 16  # signatures whose keys are derived in one go
-COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
+_COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
 
 Sides = NDArray[np.uint8]
 Hot = NDArray[np.uint64]  # (hot keys × 2): the band, and the key
@@ -50,8 +50,8 @@ class Candidates:
 class Joining:
     """How bands are joined.
 
-    A band key of more than `cap` documents is chained instead of paired; keys, orders and marks
-    take at most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
+    A band key of more than `cap` documents is chained instead of paired; keys and marks take at
+    most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
     work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
     different sides are paired. `let_go` is called when signatures that were looked at are not
     needed for now: if they lie in a file, they need not stay in memory.
@@ -77,14 +77,13 @@ def band_candidates(
 ) -> Candidates:
     """The pairs of documents that share a band; `signatures` has shape (documents, hashes).
 
-    As many bands at a time as fit the memory: their keys, one sort a band, then a walk over the
-    runs of equal keys. A pair is given by the first band that it shares. `on_progress` gets the
+    As many bands at a time as fit the memory: their keys, in each band the runs of equal ones, then
+    a walk over these. A pair is given by the first band that it shares. `on_progress` gets the
     bands done and all. "Mining of Massive Datasets", section 3.4.3.
 
     Raises SettingsError if there are more pairs than `joining.most`.
     """
-    documents = len(signatures)
-    at_once = max(1, min(settings.bands, joining.memory // (COST * max(documents, 1))))
+    at_once = bands_at_once(len(signatures), settings, joining)
     alike = whole_hashes(signatures, settings, joining)
     found, hot = Found(joining), [NONE_HOT]
     for first in range(0, settings.bands, at_once):
@@ -97,6 +96,11 @@ def band_candidates(
     if at_once < settings.bands or len(all_hot):
         found.keep_distinct()
     return Candidates(pairs=found.pairs, hot_keys=len(all_hot), hot=all_hot)
+
+
+def bands_at_once(documents: int, settings: Settings, joining: Joining) -> int:
+    """How many bands of so many documents fit the memory."""
+    return max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
 
 
 def key_candidates(
@@ -133,7 +137,7 @@ def _join(
     """
     join = _Join(keys, alike, joining, is_first)
     with ThreadPoolExecutor(joining.threads) as pool:
-        runs, hot_of_band = zip(*pool.map(join.sort, range(keys.shape[1])), strict=True)
+        runs, hot_of_band = zip(*pool.map(join.runs, range(keys.shape[1])), strict=True)
         try:
             for block in pool.map(join.pairs, range(keys.shape[1]), runs):
                 found.add(block)
@@ -141,8 +145,8 @@ def _join(
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [
-        np.stack([np.full_like(keys, band), keys], axis=1)
-        for band, keys in enumerate(hot_of_band, first)
+        np.stack([np.full_like(own, band), own], axis=1)
+        for band, own in enumerate(hot_of_band, first)
     ]
 
 
@@ -184,7 +188,9 @@ class Found:
             before, new = part[-1], part[is_new]
             numbers[kept : kept + len(new)] = new
             kept += len(new)
+        del numbers
         self._filled = kept
+        self._room.resize(kept, refcheck=False)  # what is left over goes back to the system
 
 
 def _too_many(joining: Joining) -> SettingsError:
@@ -196,7 +202,7 @@ def _too_many(joining: Joining) -> SettingsError:
 
 
 class _Join:
-    """The sorted bands of some documents, and the pairs of each."""
+    """Some bands of documents: who has equal keys in each, and the pairs of these."""
 
     def __init__(
         self,
@@ -209,7 +215,7 @@ class _Join:
         self._is_first = is_first
         self._hot = np.zeros(keys.shape, dtype=np.bool_)
 
-    def sort(self, band: int) -> tuple[Runs, NDArray[np.uint64]]:
+    def runs(self, band: int) -> tuple[Runs, NDArray[np.uint64]]:
         """The runs of equal keys of a band, and the keys that are hot."""
         column = np.ascontiguousarray(self._keys[:, band])
         count = len(column)
@@ -233,7 +239,7 @@ class _Join:
         return (members, ends), column[members[[first for first, _ in hot_runs]]]
 
     def pairs(self, band: int, runs: Runs) -> Pairs:
-        """The pairs that share this band and none before it, once every band is sorted."""
+        """The pairs that share this band and none before it, once all runs are known."""
         return np.concatenate(list(self._blocks(band, *runs)))
 
     def _blocks(

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.candidates.by_band import (
-    COST,
     DEFAULT,
     ROOM,
     Candidates,
@@ -17,6 +16,7 @@ from neardup_solr.candidates.by_band import (
     Hot,
     Joining,
     band_keys,
+    bands_at_once,
     whole_hashes,
 )
 from neardup_solr.kernel import joins
@@ -45,10 +45,9 @@ def grown_candidates(
     Raises SettingsError if there are more pairs than `joining.most`.
     """
     chains = _Chains(signatures, hot, settings, joining)
-    if chains.are_cold:
+    if chains.has_cooled:
         return None
-    documents = len(signatures)
-    at_once = max(1, min(settings.bands, joining.memory // (COST * max(documents, 1))))
+    at_once = bands_at_once(len(signatures), settings, joining)
     found = Found(joining)
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
@@ -105,7 +104,7 @@ class _Growth:
     def pairs(self, band: int) -> Pairs | None:
         """The pairs of new documents that share this key and none before; None if it is hot now."""
         own = self._keys[self._new, band]
-        owners = np.argsort(own, kind="stable").astype(np.uint32)
+        owners = np.argsort(own).astype(np.uint32)
         ordered, is_hot = own[owners], self._hot[owners, band]
         slots = np.zeros(1 << (2 * len(own)).bit_length(), dtype=np.uint32)
         if joins.find_by_key(ordered, is_hot, slots) > self._cap:
@@ -132,9 +131,12 @@ class _Chains:
     ) -> None:
         self._signatures, self._hot = signatures, hot
         self._settings, self._joining = settings, joining
-        self.are_cold = False  # whether some key is no longer of more documents than the cap
-        links = [np.empty((0, 2), dtype=np.uint32), *self._links()]
-        self._pairs = np.unique(np.concatenate(links), axis=0)
+        self.has_cooled = False  # whether a key is no longer of more documents than the cap
+        found = Found(joining)
+        for links in self._links() if len(hot) else ():
+            found.add(links)
+        found.keep_distinct()
+        self._pairs = found.pairs
 
     def _links(self) -> Iterator[Pairs]:
         """The pairs of neighbours in the chain of each key."""
@@ -143,7 +145,7 @@ class _Chains:
             keys = band_keys(self._signatures, band, band + 1, self._settings, self._joining)[:, 0]
             for key in _of_band(self._hot, band):
                 members = np.flatnonzero(keys == key)
-                self.are_cold |= len(members) <= self._joining.cap
+                self.has_cooled |= len(members) <= self._joining.cap
                 members = members[np.argsort(alike[members], kind="stable")]
                 pairs = np.stack([members[:-1], members[1:]], axis=1)
                 if band:  # those of equal signatures are chained in the first band

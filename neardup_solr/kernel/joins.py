@@ -228,6 +228,7 @@ def pairs_of_new(first, keys, band, places, new, hot, ordered, owners, slots, co
             for earlier in range(band):
                 if keys[row, earlier] == keys[other, earlier] and not hot[owner, earlier]:
                     is_known = True
+                    break
             if not is_known:
                 pairs[filled, 0], pairs[filled, 1] = min(row, other), max(row, other)
                 filled += 1

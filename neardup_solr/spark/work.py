@@ -79,7 +79,7 @@ class Banding:
             for band in range(self.settings.bands):
                 keys = signed.keys[has_words, band]
                 matrix = np.stack([keys, *own], axis=1)
-                # The upper bits: the lower ones decide inside of a bucket's sort.
+                # The upper bits: the lower ones find equal keys inside of a bucket.
                 split = (keys >> np.uint64(40)) % np.uint64(self.splits)
                 rows += [(band * self.splits + number, part) for number, part in _by(split, matrix)]
             yield _blobs("bucket", rows)

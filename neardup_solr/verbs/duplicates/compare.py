@@ -391,9 +391,13 @@ def _by_bands(search: _Search) -> Candidates:
     def tell(done: int, total: int) -> None:
         search.working.watching.on_progress(Progress(JOINING, done, total))
 
-    found = None
-    if past is not None and (joined := past.joined(cap)) is not None:
-        found = grown_candidates(*joined, signatures, settings, joining=joining, on_progress=tell)
+    def grown() -> Candidates | None:
+        known = None if past is None else past.earlier_join(cap)
+        if known is None:
+            return None
+        return grown_candidates(*known, signatures, settings, joining=joining, on_progress=tell)
+
+    found = grown()
     if found is None:
         found = band_candidates(signatures, settings, joining=joining, on_progress=tell)
     if past is not None and found.hot_keys <= MOST_HOT:

@@ -1,12 +1,13 @@
 """What a run leaves in a file, so that the next one compares only what came or changed since.
 
 A comparison says something about two contents, whoever has them, so it still holds if both are
-still there. All else is done anew: candidates, clusters and canonical documents are those of the
-documents that are there now, as in a full run.
+still there; so does that two signatures share a band. All else is done anew: clusters and canonical
+documents are those of the documents that are there now, as in a full run.
 """
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -175,8 +176,8 @@ class Run:
     `names` are the ids, and `signatures` (uint32, documents × hashes) the stored ones, of a
     collection; of a source, which is read anew each time, there are none. `newest` (int64, 1) is
     the newest version that was there when all documents were listed, 0 if not all were. `cap`
-    (int64, 1) is that of the bands by which they were joined, 0 if they were not, or otherwise;
-    `hot` are the keys of more documents. `within` are results within the limits of the run,
+    (int64, 1) is that of the bands by which they were joined, 0 if they were not, or too many keys
+    were hot; `hot` are those. `within` are results within the limits of the run,
     `beyond` those of pairs compared without limits.
     """
 
@@ -272,7 +273,7 @@ class Past:
 
     def settle(self, signatures: NDArray[np.uint32]) -> None:
         """Find out what of the earlier run still holds, once all documents are there."""
-        traces = joined([NO_TRACES, *self._parts])
+        traces = concatenated([NO_TRACES, *self._parts])
         self._parts.clear()
         if not self.measure.needs_texts:
             traces = traces._replace(contents=signature_hashes(signatures))
@@ -307,8 +308,8 @@ class Past:
             gone=int(np.count_nonzero(~_are_twice(old.traces.ids))) - int(is_known.sum()),
         )
 
-    def joined(self, cap: int) -> tuple[Pairs, Hot, NDArray[np.bool_]] | None:
-        """What was joined by bands with this `cap`, for `grown_candidates`; None if nothing was.
+    def earlier_join(self, cap: int) -> tuple[Pairs, Hot, NDArray[np.bool_]] | None:
+        """What is known of a join with this `cap`, for `grown_candidates`; None if nothing is.
 
         The pairs of documents that are not new, the keys that were hot, and which rows are new.
         """
@@ -364,7 +365,7 @@ class Past:
         return " ".join(f"{zlib.crc32(column.data):x}" for column in columns)
 
 
-def joined(parts: Sequence[Traces]) -> Traces:
+def concatenated(parts: Sequence[Traces]) -> Traces:
     """The traces of all parts."""
     return Traces(
         ids=np.concatenate([part.ids for part in parts]),
@@ -488,7 +489,10 @@ def read(path: Path) -> tuple[str, Run] | str:
             if header["format"] != FORMAT:
                 return "the last run was of another version"
             try:
-                found = {name: _array(file, *known) for name, known in header["arrays"].items()}
+                found = {
+                    name: _array(file, *known, is_mapped=name == "signatures")
+                    for name, known in header["arrays"].items()
+                }
             except ValueError:
                 return f"{path.name} is damaged"
             return str(header["work"]), _run(found)
@@ -499,18 +503,20 @@ def read(path: Path) -> tuple[str, Run] | str:
         raise SourceError(str(path), reason, "name another file by `remember`") from None
 
 
-def _array(file: Any, kind: str, shape: Sequence[int], check: int) -> NDArray[Any]:
+def _array(
+    file: Any, kind: str, shape: Sequence[int], check: int, *, is_mapped: bool
+) -> NDArray[Any]:
     dtype = np.dtype(kind)
     if not shape[0]:
         return np.empty(shape, dtype)
     file.seek(-file.tell() % ALIGNED, 1)
     found: NDArray[Any]
-    if len(shape) > 1:  # signatures: what is looked at of them comes into memory
+    if is_mapped:  # what is looked at of it comes into memory
         at = file.tell()
         found = np.memmap(file, dtype, "r", at, tuple(shape))
         file.seek(at + found.nbytes)
     else:
-        found = np.fromfile(file, dtype, shape[0]).reshape(shape)
+        found = np.fromfile(file, dtype, math.prod(shape)).reshape(shape)
     if zlib.crc32(found.data) != check:
         raise ValueError
     return found

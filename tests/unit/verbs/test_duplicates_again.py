@@ -136,6 +136,57 @@ def test_only_what_came_is_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert again.hot_keys == 84
 
 
+BANDS: dict[str, Any] = {"by": "bands", "cap": 12}
+
+
+def test_each_run_may_be_another(tmp_path: Path) -> None:
+    """Another way, cap, linkage, memory or order than the last run had, with keys that are hot."""
+    made = texts(1_000, seed=9)
+    now = documents([*made, *made[:1] * 14])
+    runs: list[dict[str, Any]] = [
+        BANDS,
+        BANDS | {"linkage": "complete"},
+        BANDS,
+        {"by": "words"},
+        BANDS,
+        BANDS | {"cap": 6},
+        BANDS,
+        BANDS | {"memory": "1M"},
+        BANDS | {"memory": "1M"},
+        BANDS | {"limit": 900},
+        BANDS,
+    ]
+    for number, working in enumerate(runs):
+        found = nd.duplicates(now, remember=tmp_path / "known", **working)
+        assert result(found) == result(nd.duplicates(now, **working))
+        assert found.hot_keys > 0 or "limit" in working
+        if number:
+            assert of_again(found.since).reused > 100
+        copies = [nd.Document(id=f"copy {number} {n}", text=made[0]) for n in range(3)]
+        now = [*changed(now[:900], number), *now[900:], *copies]
+        random.Random(number).shuffle(now)
+
+
+def test_an_interruption_of_a_join_by_bands(tmp_path: Path) -> None:
+    """A run that goes on at a checkpoint knows what it knew when it began."""
+    now = documents(texts(400, seed=10))
+    known, check = tmp_path / "known", tmp_path / "check"
+    working: dict[str, Any] = {"by": "bands", "remember": known, "checkpoint": check}
+    nd.duplicates(now, **working)
+    now = changed(now, seed=10)
+
+    def stop(told: nd.Progress) -> None:
+        if told.stage == "writing" or (told.stage == "comparing" and told.done == told.total):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        nd.duplicates(now, **working, on_progress=stop)
+    assert check.exists()
+    found = nd.duplicates(now, **working)
+    assert of_again(found.since).reused > 0
+    assert result(found) == result(nd.duplicates(now, by="bands"))
+
+
 def test_an_appended_file(tmp_path: Path) -> None:
     """The lines that were there are not compared again; a canonical document is chosen anew."""
     path, known = tmp_path / "texts.csv", tmp_path / "known"
