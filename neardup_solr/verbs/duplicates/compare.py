@@ -36,7 +36,8 @@ from neardup_solr.progress import SILENT, Progress
 from neardup_solr.spill import Rows, Spill
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.verbs.duplicates.gather import Gathered
-from neardup_solr.verbs.duplicates.past import Past, rows_of
+from neardup_solr.verbs.duplicates.known import rows_of
+from neardup_solr.verbs.duplicates.past import Past
 from neardup_solr.verbs.duplicates.sides import Working, threads
 
 TEXTS, COMPARING = "texts", "comparing"

@@ -22,18 +22,17 @@ from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.spill import Rows
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.duplicates import past
-from neardup_solr.verbs.duplicates.past import (
-    MOST_NEW,
+from neardup_solr.verbs.duplicates import remembered
+from neardup_solr.verbs.duplicates.known import (
     NO_TRACES,
     UNKNOWN,
     Hashes,
-    Past,
-    Run,
     Traces,
     hashes,
     signature_hashes,
 )
+from neardup_solr.verbs.duplicates.past import MOST_NEW, Past
+from neardup_solr.verbs.duplicates.remembered import Run
 from neardup_solr.verbs.duplicates.sides import READING, Intake, Side
 
 PAGES = 4  # pages of documents that are requested at the same time
@@ -254,7 +253,7 @@ def know_again(path: Path, collection: Collection, ids: Sequence[str]) -> None:
 
     Raises SourceError if the file `path` cannot be written.
     """
-    found = past.read(path)
+    found = remembered.read(path)
     if isinstance(found, str):
         return
     work, run = found
@@ -272,7 +271,7 @@ def know_again(path: Path, collection: Collection, ids: Sequence[str]) -> None:
         is_same &= (contents == texts) | (contents == signature_hashes(signatures))
         versions = np.fromiter((one.get(VERSION, 0) for one in there), np.int64, len(there))
         run.traces.versions[rows[is_same]] = versions[is_same]
-    past.write(path, work, run)
+    remembered.write(path, work, run)
 
 
 def _texts_of(collection: Collection, ids: Sequence[str]) -> list[str | None]:

@@ -23,7 +23,7 @@ from neardup_solr.records import Document, Run
 from neardup_solr.settings import Settings
 from neardup_solr.spill import Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
-from neardup_solr.verbs.duplicates import past
+from neardup_solr.verbs.duplicates import known
 from neardup_solr.verbs.duplicates.sides import READING, Intake, Order, Side, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
@@ -70,11 +70,11 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
             words.append(made.words[is_there][:, None])
             texts.add(batch, is_there)
             if digest is not None or remembering is not None:
-                contents = np.concatenate([past.hashes(part) for part in batch.texts])
+                contents = np.concatenate([known.hashes(part) for part in batch.texts])
                 if digest is not None:
                     digest.update(contents.data)
                 if remembering is not None:
-                    traces = past.Traces.of(past.hashes(batch.ids), contents=contents)
+                    traces = known.Traces.of(known.hashes(batch.ids), contents=contents)
                     remembering.add(traces.only(is_there))
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
