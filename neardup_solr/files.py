@@ -57,11 +57,13 @@ def page(name: str) -> str:
 def check_place(path: Path) -> None:
     """Refuse a file that could not be written, before any work is done for it.
 
-    Raises SourceError if it is a folder, or if no file can be made beside it.
+    Raises SourceError if it is a folder, a device or a pipe, or if no file can be made beside it.
     """
     with _blamed_on(path):
         if path.is_dir():
             raise SourceError(str(path), "is a folder, not a file", "name a file in it")
+        if path.exists() and not path.is_file():  # it would be replaced
+            raise SourceError(str(path), "is a device or a pipe, not a file", "name a file")
         if not path.parent.is_dir():
             raise SourceError(str(path), "its folder does not exist", "create it, or name another")
         trial = _beside(path)

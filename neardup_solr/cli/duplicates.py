@@ -49,7 +49,7 @@ def duplicates(
         Way | None,
         typer.Option(
             help="What candidates share: bands, words (rare ones; for short records), or all for"
-            " every pair (default: all for few documents, bands for more; words for --measure"
+            " every pair (default: all up to 2,000 documents, bands for more; words for --measure"
             " aligned).",
             rich_help_panel=options.COUNTS,
         ),
@@ -211,7 +211,7 @@ def duplicates(
         measure=measure, limits=limits, by=by, cap=cap, within=within, mutual_best=mutual_best
     )
     check_sides(against, within=within, mutual_best=mutual_best)
-    check_remembered(remember, against, full=full)
+    check_remembered(source, remember, against, full=full)
     Grouping(linkage=linkage, canonical=canonical)
     Working(memory=None if memory is None else in_bytes(memory, "memory"), limit=limit)
     if not (source or solr or collection):

@@ -26,7 +26,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
-from neardup_solr.errors import ArgumentError, RecordError
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import Document, Run, characters
 from neardup_solr.sources import first_lines
@@ -294,6 +294,8 @@ def _source(
     on_progress: Callable[[int], None] | None = None,
     on_notice: Callable[[str], None] = _log,
 ) -> Opened:
+    if source == "":
+        raise SourceError("''", "is no name of a file", "name a file or a folder")
     is_stdin = str(source) == "-"
     given = STDIN if is_stdin else str(source)
     return Opened(

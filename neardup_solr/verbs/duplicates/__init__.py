@@ -14,7 +14,7 @@ from neardup_solr.arguments import OneOrMore, checked, listed, require, require_
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.choices import Linkage, MeasureName, Way
-from neardup_solr.errors import ArgumentError, RecordError
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import Limits, measure_named
 from neardup_solr.measures.aligned import mutual_best as best_of_each
@@ -247,9 +247,9 @@ def duplicates(
 
     Candidates are found `by` "bands" (they share an LSH band), "words" (they share a word that few
     documents have; for short records, and the default for the measure "aligned") or "all" (every
-    pair; the default for few documents). If more than `cap` documents have a band key or a word,
-    not all of them are paired. Candidates are compared by `measure`; they count if they are at
-    most `max_distance` words apart and at least `min_similarity` (0..1) similar (default: the
+    pair; the default up to 2,000 documents). If more than `cap` documents have a band key or a
+    word, not all of them are paired. Candidates are compared by `measure`; they count if they are
+    at most `max_distance` words apart and at least `min_similarity` (0..1) similar (default: the
     threshold of the measure).
 
     With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
@@ -289,7 +289,7 @@ def duplicates(
         mutual_best=mutual_best,
     )
     check_sides(against, within=within, mutual_best=mutual_best)
-    check_remembered(remember, against, full=full)
+    check_remembered(source, remember, against, full=full)
     named = {"output": output, "unique": unique, "removed": removed, "checkpoint": checkpoint,
              "remember": remember}  # fmt: skip
     check_apart({f"`{name}`": None if path is None else Path(path) for name, path in named.items()})
@@ -324,6 +324,8 @@ def duplicates(
     state = outputs.state()
     if output is not None:
         check_output(Path(output))
+    if checkpoint is not None:
+        check_place(Path(checkpoint))
     given = [source] if against is None else [source, against]
     has_texts = verifying.has_texts or working.keep_texts
     past = None
@@ -400,7 +402,11 @@ def duplicates(
         if past is not None and result.remembered is not None:
             is_stored = gathered.sides[0].collection is not None
             names, table = gathered.sides[0].ids, gathered.signatures
-            past.write([*names] if is_stored else [], table if is_stored else table[:0])
+            try:
+                past.write([*names] if is_stored else [], table if is_stored else table[:0])
+            except SourceError as error:
+                LOG.warning("the next run will compare all of this again: %s", error)
+                result = replace(result, remembered=None)
         if working.checkpoint is not None:
             working.checkpoint.unlink(missing_ok=True)
         return result
@@ -412,12 +418,17 @@ def check_sides(against: Compared | None, *, within: bool, mutual_best: bool) ->
     require(across, "there is only one side to compare", "name the other by `against`")
 
 
-def check_remembered(remember: str | Path | None, against: Compared | None, *, full: bool) -> None:
+def check_remembered(
+    source: Compared | None, remember: str | Path | None, against: Compared | None, *, full: bool
+) -> None:
     """Refuse a file that could not be written, and what does not go with it, before any work."""
     require(remember is not None or not full, "`full` goes with `remember`", "name a file by that")
     if remember is not None:
         require(against is None, "`remember` is for one source", "leave it or `against` out")
         check_place(Path(remember))
+        if isinstance(source, str | Path) and Path(source).is_dir():
+            is_read = Path(remember).resolve().is_relative_to(Path(source).resolve())
+            require(not is_read, "`remember` lies in the folder that is read", "name another place")
 
 
 def _may_remember(past: Past, gathered: Gathered) -> bool:

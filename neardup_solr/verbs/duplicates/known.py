@@ -102,8 +102,9 @@ class Known:
         is_known = is_near | _is_in(numbers, self.before.far)
         near = numbers[is_near]
         found = np.searchsorted(self.before.near, near)
+        if not self._asked:
+            self.reused = int(np.count_nonzero(is_known))
         self._asked.append(numbers)
-        self.reused += int(np.count_nonzero(is_known))
         known = Results(
             near=near,
             distances=self.before.distances[found],

@@ -32,7 +32,7 @@ from neardup_solr.verbs.duplicates.known import (
     numbered,
     signature_hashes,
 )
-from neardup_solr.verbs.duplicates.remembered import Run, are_twice, read, write
+from neardup_solr.verbs.duplicates.remembered import Run, come_again, read, write
 
 AT_ONCE = 20_000  # documents whose signatures are compared at once
 MOST_NEW = 2  # if more than one document in so many may be new, all are read
@@ -42,7 +42,7 @@ MOST_NEW = 2  # if more than one document in so many may be new, all are read
 class Since:
     """What has changed since the run that was remembered, and how much of it was used again.
 
-    `came`, `changed` and `gone` count documents, `reused` pairs that were not compared again.
+    `came`, `changed` and `gone` count documents, `reused` candidates that were not compared again.
     `reason` says why everything was compared, if it was.
     """
 
@@ -108,7 +108,10 @@ class Past:
         elif isinstance(found, str):
             self.reason = found
         elif found[0] != self._work:
-            self.reason = "the last run had other settings, limits or fields, or another version"
+            self.reason = (
+                "the last run was of another collection or version, or had other settings, limits"
+                " or fields"
+            )
         elif not len(found[1].traces.ids):
             self.reason = "the last run had no documents"
         else:
@@ -154,9 +157,9 @@ class Past:
         if np.count_nonzero(~is_same) * MOST_NEW <= len(is_same):
             self._joined = Joined(int(old.cap[0]), old.hot, ~is_same)
         self._since = Since(
-            came=int(np.count_nonzero(~is_known & ~are_twice(traces.ids))),
+            came=int(np.count_nonzero(~is_known & ~come_again(traces.ids))),
             changed=int(np.count_nonzero(is_known & ~is_same & ~is_unread)),
-            gone=int(np.count_nonzero(~are_twice(old.traces.ids))) - int(is_known.sum()),
+            gone=int(np.count_nonzero(~come_again(old.traces.ids))) - int(is_known.sum()),
         )
 
     def earlier_join(self, cap: int) -> tuple[Pairs, Hot, NDArray[np.bool_]] | None:
@@ -186,7 +189,7 @@ class Past:
         """What has changed since the earlier run."""
         if self.reason:
             return Since(reason=self.reason)
-        return replace(self._since, reused=self.within.reused + self.beyond.reused)
+        return replace(self._since, reused=self.within.reused)
 
     def write(self, names: Sequence[str], signatures: NDArray[np.uint32]) -> None:
         """Remember this run, with the ids and signatures of a collection, in place of the earlier.

@@ -46,15 +46,14 @@ class Run:
     beyond: Results = field(default_factory=Results)
 
     def rows_of(self, ids: Hashes) -> NDArray[np.int64]:
-        """The rows of ids of these hashes, -1 if they are not there; so if two have one hash."""
+        """The rows of ids of these hashes, the last ones if they repeat; -1 if there are none."""
         known = self.traces.ids
         if not len(known):
             return np.full(len(ids), -1)
-        order = np.argsort(known)
+        order = np.argsort(known, kind="stable")
         ordered = known[order]
-        at = np.searchsorted(ordered, ids).clip(max=len(known) - 1)
-        is_there = (ordered[at] == ids) & ~_repeats(ordered)[at]
-        return np.where(is_there & ~are_twice(ids), order[at], -1)
+        at = (np.searchsorted(ordered, ids, side="right") - 1).clip(min=0)  # the last of equal ones
+        return np.where((ordered[at] == ids) & ~come_again(ids), order[at], -1)
 
 
 def write(path: Path, work: str, run: Run) -> None:
@@ -85,7 +84,7 @@ def read(path: Path) -> tuple[str, Run] | str:
         with open(path, "rb") as file:
             first = file.readline(len(FIRST_LINE))
             if not first.strip(b"\0"):  # a crash of the machine may leave nothing in it
-                return f"{path.name} is damaged"
+                return f"{path.name} is damaged" if first else f"{path.name} is empty"
             if first != FIRST_LINE:
                 reason = "is not what a run of duplicates remembers"
                 raise SourceError(str(path), reason, "name another file by `remember`")
@@ -159,18 +158,10 @@ def _run(arrays: Mapping[str, NDArray[Any]]) -> Run:
     )
 
 
-def are_twice(ids: Hashes) -> NDArray[np.bool_]:
-    """Which ids are there twice."""
+def come_again(ids: Hashes) -> NDArray[np.bool_]:
+    """Which ids come again later: then that record counts."""
     order = np.argsort(ids, kind="stable")
-    found = np.empty(len(ids), dtype=np.bool_)
-    found[order] = _repeats(ids[order])
-    return found
-
-
-def _repeats(ordered: Hashes) -> NDArray[np.bool_]:
-    """Which of the numbers, that rise, are there twice."""
-    found = np.zeros(len(ordered), dtype=np.bool_)
-    same = ordered[1:] == ordered[:-1]
-    found[1:] |= same
-    found[:-1] |= same
+    ordered = ids[order]
+    found = np.zeros(len(ids), dtype=np.bool_)
+    found[order[:-1]] = ordered[1:] == ordered[:-1]
     return found

@@ -311,6 +311,8 @@ def test_what_is_not_there_or_not_a_file_is_refused(tmp_path: Path) -> None:
         read(tmp_path / "no.txt")
     with pytest.raises(SourceError, match="is a folder, not a file"):
         read(tmp_path, reading=Reading(source_format="csv"))
+    with pytest.raises(SourceError, match="'': is no name of a file; name a file or a folder"):
+        read("")
     with pytest.raises(SourceError, match="cannot be read"):
         read("a\0b.txt")
     with pytest.raises(SourceError, match="cannot be read"):
