@@ -95,9 +95,8 @@ class _Growth:
         hot: list[NDArray[np.uint64]],
         cap: int,
     ) -> None:
-        self._keys, self._cap = keys, cap
+        self._keys, self._is_new, self._cap = keys, is_new, cap
         self._new = np.flatnonzero(is_new).astype(np.uint32)
-        self._places = np.where(is_new, np.cumsum(is_new) - 1, -1)
         own = keys[self._new]
         self._hot = np.stack([np.isin(own[:, at], each) for at, each in enumerate(hot)], axis=1)
 
@@ -114,7 +113,7 @@ class _Growth:
         blocks, first = [room[:0]], 0
         while first < len(self._keys):
             first, filled, has_become_hot = joins.pairs_of_new(
-                first, self._keys, band, self._places, self._new, self._hot, ordered, owners,
+                first, self._keys, band, self._is_new, self._new, self._hot, ordered, owners,
                 slots, counts, self._cap, room,
             )  # fmt: skip
             if has_become_hot:

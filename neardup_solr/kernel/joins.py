@@ -191,17 +191,16 @@ def find_by_key(ordered, is_hot, slots):
 
 
 @compiled
-def pairs_of_new(first, keys, band, places, new, hot, ordered, owners, slots, counts, cap, pairs):
+def pairs_of_new(first, keys, band, is_new, new, hot, ordered, owners, slots, counts, cap, pairs):
     """Fill `pairs` with new documents and others that share this band and no earlier one.
 
     It goes on from row `first` of `keys` (uint64, documents × bands). `new` (uint32) are the rows
-    of the new documents, and `places` (int64, documents) where each is among them, else -1; `hot`
-    (bool, new × bands) marks keys that do not count. `ordered` (uint64) are their keys of this
-    band, `owners` (uint32) whose they are, `slots` those of `find_by_key`; `counts` (uint32) says
-    at the first place of each key how many documents have it. Gives the row where the next call
-    goes on, how many pairs were filled, and whether a key is of more than `cap` documents, which
-    ends it; no run in `ordered` is longer than `cap`, and `pairs` (uint32, room × 2) has room for
-    one.
+    of the new documents, which `is_new` (bool, documents) marks; `hot` (bool, new × bands) marks
+    keys that do not count. `ordered` (uint64) are their keys of this band, `owners` (uint32) whose
+    they are, `slots` those of `find_by_key`; `counts` (uint32) says at the first place of each key
+    how many documents have it. Gives the row where the next call goes on, how many pairs were
+    filled, and whether a key is of more than `cap` documents, which ends it; no run in `ordered` is
+    longer than `cap`, and `pairs` (uint32, room × 2) has room for one.
     """
     filled, last = 0, np.uint64(len(slots) - 1)
     for row in range(first, len(keys)):
@@ -222,7 +221,7 @@ def pairs_of_new(first, keys, band, places, new, hot, ordered, owners, slots, co
                 break
             owner = owners[at]
             other = np.int64(new[owner])
-            if places[row] >= 0 and other >= row:  # once for two new ones
+            if is_new[row] and other >= row:  # once for two new ones
                 continue
             is_known = False
             for earlier in range(band):

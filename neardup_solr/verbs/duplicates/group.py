@@ -23,6 +23,7 @@ from neardup_solr.measures.containment import MEASURE as CONTAINMENT
 from neardup_solr.measures.estimate import count_shared_bands
 from neardup_solr.records import Cluster, Duplicate, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
+from neardup_solr.verbs.duplicates.known import numbered
 
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 
@@ -64,8 +65,8 @@ def grouped(comparison: Comparison, verified: Verified, grouping: Grouping) -> G
     are near-duplicates are added.
     """
     with _nothing_freed():
-        numbered = _Numbered(comparison, verified, grouping)
-        return Grouped(pairs=numbered.rows(), clusters=numbered.clusters(), rows=numbered.originals)
+        own = _Numbered(comparison, verified, grouping)
+        return Grouped(pairs=own.rows(), clusters=own.clusters(), rows=own.originals)
 
 
 @contextmanager
@@ -197,18 +198,18 @@ class _Numbered:
         distances = np.full(len(own), 0 if has_distance else NO_DISTANCE)
         similarities = np.ones(len(own))
         wanted = np.sort(np.stack([own, chosen], axis=1), axis=1).astype(np.uint32)
-        known = _joined(self._pairs)
+        known = numbered(self._pairs)
         order = np.argsort(known)
-        places = np.searchsorted(known[order], _joined(wanted)).clip(max=len(known) - 1)
+        places = np.searchsorted(known[order], numbered(wanted)).clip(max=len(known) - 1)
         at = order[places]
-        is_known = known[at] == _joined(wanted)
+        is_known = known[at] == numbered(wanted)
         distances[is_known] = self._distances[at[is_known]]
         similarities[is_known] = self._similarities[at[is_known]]
         rest = np.flatnonzero(~is_known & (chosen != own))
         if len(rest):
             asked = np.sort(self._places[np.stack([rest, chosen[rest]], axis=1)], axis=1)
             found = self._comparison.without_limits().verified(np.unique(asked, axis=0))
-            keys, sought = _joined(found.pairs), _joined(asked)
+            keys, sought = numbered(found.pairs), numbered(asked)
             at = np.searchsorted(keys, sought).clip(max=max(len(keys) - 1, 0))
             is_there = keys[at] == sought if len(keys) else np.zeros(len(sought), dtype=np.bool_)
             distances[rest[is_there]] = found.distances[at[is_there]]
@@ -227,7 +228,3 @@ class _Numbered:
             found[at : at + at_once] = count_shared_bands(gathered.signatures, some, settings)
             self._comparison.spill.let_go()
         return found
-
-
-def _joined(pairs: Pairs) -> NDArray[np.uint64]:
-    return pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1].astype(np.uint64)
