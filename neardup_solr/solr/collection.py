@@ -424,17 +424,19 @@ class Collection:
         shards: Sequence[str] | None = None,
         *,
         filters: Sequence[str] = (),
+        parts: int = 1,
     ) -> Iterator[export.Block]:
         """These docValues fields of all documents, in blocks of some thousands, whole or refused.
 
-        In the order of the ids if the collection has one shard. `shards` are addresses of those
-        that are wanted alone, `filters` what all documents have to match.
+        In the order of the ids if the collection has one shard; that is asked for so many `parts`
+        of its documents at the same time. `shards` are addresses of those that are wanted alone,
+        `filters` what all documents have to match.
         Raises SolrAnswerError if the export broke off, which Solr reports inside a success.
         """
         wanted = ",".join(self.names.fields(fields))
         sort = f"{self.names.id} asc"
         params = {"q": "*:*", "fq": list(filters), "sort": sort, "fl": wanted, **EXACT}
-        blocks = export.blocks(self.session, shards or self.shards(), params)
+        blocks = export.blocks(self.session, shards or self.shards(), params, parts=parts)
         if self.names.is_plain:
             return blocks
         return (self.names.logical_all(block, fields) for block in blocks)

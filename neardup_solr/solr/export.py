@@ -1,15 +1,17 @@
 """Whole columns of a collection by Solr's /export, block by block, complete or refused.
 
-/export answers for one shard only and reports errors inside a success. So all shards are asked at
-once, and the documents that came are counted against the number that each shard announced.
+/export answers for one shard only, by one thread, and reports errors inside a success. So all
+shards are asked at once, a single one for parts of its documents, and those that came are counted
+against the number that each answer announced.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from itertools import islice
-from operator import lt
+from operator import itemgetter, lt
 from queue import Empty, Queue
 from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
@@ -33,18 +35,54 @@ _AHEAD = 2  # blocks of each shard that wait to be used
 _PAUSE = 0.05  # seconds
 
 
-def blocks(session: CheckedSession, shards: Sequence[str], params: Params) -> Iterator[Block]:
+def blocks(
+    session: CheckedSession, shards: Sequence[str], params: Params, *, parts: int = 1
+) -> Iterator[Block]:
     """The documents of all shards, given by their addresses, in blocks of some thousands.
 
-    The blocks of one shard are in the order of the export's sort, read ahead of their use; the
-    sort is by the key of the documents, which tells if one of them comes twice.
+    A single shard is asked for so many `parts` of its documents at the same time. Its blocks are
+    in the order of the export's sort, read ahead of their use; the sort is by the key of the
+    documents, which tells if one of them comes twice.
     Raises SolrAnswerError if an export broke off, or is not what Solr would write.
     """
     key = str(params["sort"]).partition(" ")[0]
-    readers = _Readers([_of_shard(session, shard, params, key) for shard in shards])
-    with closing(readers):
-        found = readers.blocks()
+
+    def of(shard: str, asked: Params) -> Iterator[Block]:
+        return _of_shard(session, shard, asked, key)
+
+    if len(shards) == 1 and parts > 1:
+        sources = [of(shards[0], _part(params, key, part, parts)) for part in range(parts)]
+        with ExitStack() as readers:
+            all_of_them = [readers.enter_context(closing(_Readers([one]))) for one in sources]
+            yield from _in_order([reader.blocks() for reader in all_of_them], key)
+        return
+    with closing(_Readers([of(shard, params) for shard in shards])) as reader:
+        found = reader.blocks()
         yield from found if len(shards) == 1 else _once(found, key, shards[0])
+
+
+def _part(params: Params, key: str, part: int, parts: int) -> Params:
+    """What asks for one part of the documents: those whose keys have one remainder of hashes."""
+    one_part = f"{{!hash workers={parts} worker={part} cache=false}}"
+    filters = params.get("fq", ())
+    filters = [filters] if isinstance(filters, str) else [*filters]
+    return {**params, "fq": [*filters, one_part], "partitionKeys": key}
+
+
+def _in_order(parts: Sequence[Iterator[Block]], key: str) -> Iterator[Block]:
+    """The documents of all parts, each in the order of its keys, in that order."""
+    by_key = itemgetter(key)
+    rest: list[tuple[Iterator[Block], Block]] = [(part, []) for part in parts]
+    while True:
+        read = [(part, block or next(filter(None, part), [])) for part, block in rest]
+        waiting = [(part, block) for part, block in read if block]
+        if not waiting:
+            return
+        last = min(by_key(block[-1]) for _, block in waiting)
+        cuts = [bisect_right(block, last, key=by_key) for _, block in waiting]
+        merged = [one for (_, block), cut in zip(waiting, cuts, strict=True) for one in block[:cut]]
+        yield sorted(merged, key=by_key)
+        rest = [(part, block[cut:]) for (part, block), cut in zip(waiting, cuts, strict=True)]
 
 
 def _of_shard(session: CheckedSession, shard: str, params: Params, key: str) -> Iterator[Block]:

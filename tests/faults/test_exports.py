@@ -68,3 +68,33 @@ def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyP
         pytest.raises(nd.SolrAnswerError, match="broke off after"),
     ):
         collection.open_collection(address, "x").export(["id"])
+
+
+PARTS = [["1", "4", "5"], ["0", "2", "3", "7"], []]
+
+
+def in_parts(*answers: Answer) -> list[str]:
+    """The ids of an export in as many parts, each of which gets one of the answers."""
+    with answering(NO_SHARDS, *answers) as (address, _):
+        opened = collection.open_collection(address, "x")
+        blocks = opened.exported(["id"], parts=len(answers))
+        return [one["id"] for block in blocks for one in block]
+
+
+def test_parts_are_put_together_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long they are; a part may be empty."""
+    monkeypatch.setattr(export, "_BLOCK", 1)
+    found = in_parts(*(Answer(body=exported(ids)) for ids in PARTS))
+    assert found == sorted(id for ids in PARTS for id in ids)
+
+
+@pytest.mark.parametrize("damaged", [0, 1, 2])
+def test_a_part_that_is_not_whole_is_refused(damaged: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whichever of them it is, the others do not stand for it."""
+    monkeypatch.setattr(export, "_BLOCK", 1)
+    found = [len(ids) + (part == damaged) for part, ids in enumerate(PARTS)]
+    answers = [
+        Answer(body=exported(ids, found=count)) for ids, count in zip(PARTS, found, strict=True)
+    ]
+    with pytest.raises(nd.SolrAnswerError, match="broke off after"):
+        in_parts(*answers)

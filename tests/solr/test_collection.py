@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
-from neardup_solr.solr import collection, query
+from neardup_solr.solr import collection, export, query
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import ranked
 from neardup_solr.solr.query import Terms
@@ -113,6 +113,26 @@ def test_ids_are_paged(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> Non
     add(solr, *({"id": f"{n:04}", "content_ng": ["even" if n % 2 else "odd"]} for n in range(25)))
     assert list(solr.ids()) == [f"{n:04}" for n in range(25)]
     assert len(list(solr.ids(["content_ng:odd"]))) == 13
+
+
+def test_parts_of_an_export_are_the_whole(
+    solr: Collection, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts that are read at the same time give the documents of one export, in its order."""
+    ids = [*HOSTILE, *map(str, range(300))]
+    for at in range(0, len(ids), 100):  # a segment each
+        add(solr, *({"id": id, "num_words": len(id)} for id in ids[at : at + 100]))
+    solr.delete_ids(ids[::9])
+    solr.commit()
+    monkeypatch.setattr(export, "_BLOCK", 500)
+    for filters in [], ["num_words:3"], ["num_words:3", "-id:17*"], ["num_words:99"]:
+        whole, *in_parts = [
+            list(solr.exported(["id", "num_words"], filters=filters, parts=parts))
+            for parts in (1, 2, 3, 7)
+        ]
+        flat = [one for block in whole for one in block]
+        assert all([one for block in blocks for one in block] == flat for blocks in in_parts)
+        assert len(flat) == solr.count(filters)
 
 
 def test_refused_documents_are_named(solr: Collection) -> None:

@@ -37,6 +37,7 @@ from neardup_solr.verbs.duplicates.sides import READING, Intake, Side
 
 PAGES = 4  # pages of documents that are requested at the same time
 PAGE = 500  # documents in one of them
+PARTS, MANY = 2, 20_000  # exports at the same time, if there are so many documents
 CLOSE = 60_000 << 20  # a minute, in versions of Solr: milliseconds and 20 bits
 AT_ONCE = 20_000  # documents whose signatures are copied at once
 
@@ -118,7 +119,7 @@ def _signed(
             return
         remembering.give_up("most documents are new, or have other versions than in the last run")
     fields = ["id", "signature"] if remembering is None else ["id", "signature", VERSION]
-    for block in _first(collection.exported(fields), total):
+    for block in _first(_exported(collection, fields, total), total):
         signed = [found for found in block if found.get("signature")]
         ids = [found["id"] for found in signed]
         yield _Signed(
@@ -129,6 +130,11 @@ def _signed(
             if remembering is None
             else Traces.of(hashes(ids), _versions_in(signed)),
         )
+
+
+def _exported(collection: Collection, fields: Sequence[str], total: int) -> Iterator[Block]:
+    """These fields of all documents; Solr has one thread for each export, so many need some."""
+    return collection.exported(fields, parts=PARTS if total >= MANY else 1)
 
 
 def _first(blocks: Iterator[Block], total: int) -> Iterator[Block]:
@@ -143,7 +149,7 @@ def _all(collection: Collection, total: int) -> _Listed:
     """The first documents, each with its version."""
     ids: list[str] = []
     versions = [np.empty(0, dtype=np.int64)]
-    for block in _first(collection.exported(["id", VERSION]), total):
+    for block in _first(_exported(collection, ["id", VERSION], total), total):
         ids += [found["id"] for found in block]
         versions.append(_versions_in(block))
     return _Listed(ids, hashes(ids), np.concatenate(versions))

@@ -7,7 +7,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.duplicates import compare
+from neardup_solr.verbs.duplicates import compare, exported
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
 DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
@@ -87,8 +87,12 @@ def test_a_damaged_signature_is_refused(solr: Collection, signature: str) -> Non
         nd.duplicates(solr)
 
 
-def test_only_the_first_documents(solr: Collection) -> None:
-    """A limit holds for collections and sources, and is told."""
+@pytest.mark.parametrize("many", [1, 1_000])
+def test_only_the_first_documents(
+    solr: Collection, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    """A limit holds for collections, exported in parts or not, and sources, and is told."""
+    monkeypatch.setattr(exported, "MANY", many)
     nd.index(DOCUMENTS, solr)
     for source in (solr, DOCUMENTS):
         found = nd.duplicates(source, **EQUAL, limit=50)
