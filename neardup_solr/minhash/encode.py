@@ -38,8 +38,9 @@ def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[byt
     words = signed.words.tolist()
     fixed = {"signature_settings": settings.fingerprint}
     made = []
+    forms = list(signed.normal)
     for at, document in enumerate(documents):
-        normal = signed.normal[at] if keep_normal else ""
+        normal = forms[at] if keep_normal else ""
         plain = _plain(document, normal, words[at], settings) | fixed
         terms = [column[at] for column in columns] if words[at] else []
         if "signature" in settings.fields:

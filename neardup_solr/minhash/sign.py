@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
 
@@ -33,14 +33,14 @@ class Signed:
     """What is computed from texts.
 
     `words` (int64, texts) counts words; `signatures` (uint32, texts × hashes) and `keys` (uint64,
-    texts × bands) hold nothing of use for texts without words; `normal` are the normal forms, if
-    they were asked for.
+    texts × bands) hold nothing of use for texts without words; `normal` are the normal forms, none
+    if they were not asked for.
     """
 
     words: NDArray[np.int64]
     signatures: NDArray[np.uint32]
     keys: NDArray[np.uint64]
-    normal: list[str]
+    normal: Packed
 
 
 def compile_kernel(on_wait: Callable[[], None] = lambda: None) -> None:
@@ -76,9 +76,8 @@ def sign_parts(
     chunks = [chunk for part in parts for chunk in _chunks(part)]
     ends = list(accumulate(map(len, chunks), initial=0))
     signed = _empty(ends[-1], settings)
-    forms: list[list[str]]
 
-    def one(chunk: Sequence[str], first: int, last: int) -> list[str]:
+    def one(chunk: Sequence[str], first: int, last: int) -> Packed:
         return _sign_chunk(chunk, settings, _part(signed, slice(first, last)), keep_normal)
 
     if threads == 1 or len(chunks) == 1:
@@ -86,8 +85,7 @@ def sign_parts(
     else:
         with ThreadPoolExecutor(threads) as pool:
             forms = list(pool.map(one, chunks, ends, ends[1:]))
-    signed.normal.extend(form for part in forms for form in part)
-    return signed
+    return replace(signed, normal=joined(forms)) if keep_normal else signed
 
 
 def normal_forms(texts: Sequence[str], *, threads: int = 1) -> Packed:
@@ -100,16 +98,21 @@ def normal_forms(texts: Sequence[str], *, threads: int = 1) -> Packed:
 
 
 def _forms_of(texts: Sequence[str]) -> Packed:
-    packed, begins = in_utf8(texts)
+    data, begins = in_utf8(texts)
     words = np.empty(len(texts), dtype=np.int64)
     out, bounds = _room(begins), np.empty_like(begins)
-    kernel.forms(packed, begins, _tables(), out, bounds, words)
+    kernel.forms(data, begins, _tables(), out, bounds, words)
     forms = Packed(out, bounds)
-    if (words != _NEIGHBOURS).all():
+    return _completed(forms, texts, words == _NEIGHBOURS)
+
+
+def _completed(forms: Packed, texts: Sequence[str], is_left: NDArray[np.bool_]) -> Packed:
+    """The normal forms of texts, with those that the kernel has left to Python."""
+    if not is_left.any():
         return forms
-    pairs = zip(texts, forms, (words == _NEIGHBOURS).tolist(), strict=True)
-    return Packed(*in_utf8([normalize.normalize(text) if is_left else form
-                            for text, form, is_left in pairs]))  # fmt: skip
+    pairs = zip(texts, forms, is_left.tolist(), strict=True)
+    return packed([normalize.normalize(text) if is_left else form
+                   for text, form, is_left in pairs])  # fmt: skip
 
 
 def _room(begins: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -123,7 +126,7 @@ def _empty(count: int, settings: Settings) -> Signed:
         words=np.zeros(count, dtype=np.int64),
         signatures=np.empty((count, settings.hashes), dtype=np.uint32),
         keys=np.empty((count, settings.bands), dtype=np.uint64),
-        normal=[],
+        normal=packed([]),
     )
 
 
@@ -133,7 +136,7 @@ def _part(signed: Signed, chunk: slice) -> Signed:
         words=signed.words[chunk],
         signatures=signed.signatures[chunk],
         keys=signed.keys[chunk],
-        normal=[],
+        normal=signed.normal,
     )
 
 
@@ -153,22 +156,22 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 
 def _sign_chunk(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
-) -> list[str]:
+) -> Packed:
     """Words and characters are hashed in place; the other kinds need strings."""
     keep = keep_normal or settings.kind not in IN_PLACE
-    forms = _run(texts, settings, into, is_normal=False, keep_normal=keep)
-    for at in np.flatnonzero(into.words == _NEIGHBOURS).tolist():
-        form = normalize.normalize(texts[at])
+    forms = _run(texts, settings, into, is_normal=False)
+    is_left = into.words == _NEIGHBOURS
+    for at in np.flatnonzero(is_left).tolist():
         own = _part(into, slice(at, at + 1))
-        _run([form], settings, own, is_normal=True, keep_normal=False)
-        if keep:
-            forms[at] = form
+        _run([normalize.normalize(texts[at])], settings, own, is_normal=True)
+    if keep:
+        forms = _completed(forms, texts, is_left)
     if settings.kind not in IN_PLACE:
         _sign_pieces(forms, settings, into)
-    return forms if keep_normal else []
+    return forms if keep_normal else into.normal
 
 
-def _sign_pieces(forms: list[str], settings: Settings, into: Signed) -> None:
+def _sign_pieces(forms: Packed, settings: Settings, into: Signed) -> None:
     if settings.kind == "stops":
         for at, form in enumerate(forms):
             if form:
@@ -177,23 +180,24 @@ def _sign_pieces(forms: list[str], settings: Settings, into: Signed) -> None:
         return
     words = into.words.copy()
     stems = [stemmed(form, settings.language) if form else "" for form in forms]
-    _run(stems, settings, into, is_normal=True, keep_normal=False)
+    _run(stems, settings, into, is_normal=True)
     into.words[:] = words
 
 
-def _run(
-    texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool, keep_normal: bool
-) -> list[str]:
-    packed, begins = in_utf8(texts)
+def _run(texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool) -> Packed:
+    """The normal forms of texts that are signed, but of those that are left to Python."""
+    data, begins = in_utf8(texts)
     out, bounds = _room(begins), np.empty(len(texts) + 1, dtype=np.uint64)
     kernel.sign(
-        packed, begins, is_normal, _tables(), _shape(settings), out, bounds,
+        data, begins, is_normal, _tables(), _shape(settings), out, bounds,
         into.words, into.signatures, into.keys,
     )  # fmt: skip
-    if not keep_normal:
-        return []
-    forms, ends = out[: int(bounds[-1])].tobytes(), bounds.tolist()
-    return [forms[ends[at] : ends[at + 1]].decode() for at in range(len(texts))]
+    return Packed(out, bounds)
+
+
+def packed(texts: Sequence[str]) -> Packed:
+    """Texts in one piece; see `in_utf8`."""
+    return Packed(*in_utf8(texts))
 
 
 def in_utf8(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:

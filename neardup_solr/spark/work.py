@@ -156,8 +156,8 @@ class Verification:
         needs_texts = measure_named(self.measure).needs_texts
         for batch in batches:
             signed = sign.sign(_texts(batch.column(2)), self.settings, keep_normal=needs_texts)
-            forms = signed.normal if needs_texts else list(map(signature.encode, signed.signatures))
-            columns = [batch.column(0), batch.column(1), pa.array(forms, pa.string())]
+            forms = signed.normal if needs_texts else map(signature.encode, signed.signatures)
+            columns = [batch.column(0), batch.column(1), pa.array(list(forms), pa.string())]
             yield pa.RecordBatch.from_arrays(columns, ["h", "id", "form"])
 
     def near(self, texts: pa.Table, pairs: pa.Table) -> pa.Table:

@@ -64,7 +64,7 @@ def signed_batch(documents: Sequence[Document], comparer: Comparer) -> Batch:
     texts = [one.text for one in documents]
     made = sign.sign(texts, comparer.settings, keep_normal=True)
     needs_texts = comparer.measure.needs_texts
-    known = made.normal if needs_texts else list(map(signature.encode, made.signatures))
+    known = list(made.normal) if needs_texts else list(map(signature.encode, made.signatures))
     return Batch(documents=documents, words=made.words, keys=made.keys, known=known)
 
 

@@ -272,7 +272,7 @@ class Comparison:
         """The normal forms of rows; "" if one is gone."""
         gathered, threads = self.gathered, self.comparer.threads
         read = gathered.texts(rows.tolist())
-        texts = read if isinstance(read, Packed) else [text or "" for text in read]
+        texts = read if isinstance(read, Packed) else sign.packed([text or "" for text in read])
         if not gathered.may_change:
             return sign.normal_forms(texts, threads=threads)
         found.vanished.update(

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from neardup_solr.candidates.by_band import NONE_HOT, Hot
 from neardup_solr.measures import Limits, Measure
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.minhash.sign import in_utf8
+from neardup_solr.minhash.sign import packed
 from neardup_solr.settings import Settings
-from neardup_solr.text.packed import Packed
 from neardup_solr.verbs.duplicates.known import (
     NO_TRACES,
     UNKNOWN,
@@ -201,7 +200,7 @@ class Past:
         traces.contents[forgotten] = UNKNOWN
         run = Run(
             traces=traces,
-            names=Packed(*in_utf8(names)),
+            names=packed(names),
             signatures=signatures,
             newest=np.array([self._newest]),
             cap=np.array([self._cap]),

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.minhash import families
 from neardup_solr.minhash.families import Signature
-from neardup_solr.minhash.sign import Signed
+from neardup_solr.minhash.sign import Signed, packed
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize, shingles
 
@@ -26,7 +26,7 @@ def signed(texts: Sequence[str], chosen: Settings) -> Signed:
         words=np.array([len(form.split()) for form in forms], dtype=np.int64),
         signatures=signatures,
         keys=hash_bands(signatures, chosen.bands, chosen.rows),
-        normal=forms,
+        normal=packed(forms),
     )
 
 
