@@ -156,12 +156,11 @@ class _Run:
 
     def differing(self) -> dict[str, Mark]:
         """The documents whose marks are not the wanted ones, with the marks they should have."""
-        self.found = _marks(self.collection, self.wanted)
-        differing = {
-            id: self.wanted.get(id, NO_MARK)
-            for id, mark in self.found.items()
-            if mark != self.wanted.get(id, NO_MARK)
-        }
+        wanted, found = self.wanted, _marks(self.collection, self.wanted)
+        differing = {id: mark for id, mark in wanted.items() if found.get(id, mark) != mark}
+        others = (id for id in found if id not in wanted)
+        differing |= {id: NO_MARK for id in others if found[id] != NO_MARK}
+        self.found = found
         self.touched.update(differing)
         return differing
 
@@ -206,7 +205,7 @@ def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
 
 
 def _marks(collection: Collection, wanted: Iterable[str]) -> dict[str, Mark]:
-    """The marks of these documents, if they exist, then of all others that have any."""
+    """The marks of these documents, if they exist, and of all others that have any."""
     key = schema.described(collection).field(collection.names.id)
     if key is not None and key.is_exported:
         exported = collection.exported(["id", *FIELDS], filters=[_any_mark(collection)])
@@ -215,8 +214,7 @@ def _marks(collection: Collection, wanted: Iterable[str]) -> dict[str, Mark]:
         ids = list(collection.ids([_any_mark(collection)]))
         marked = {row["id"]: _mark_of(row) for row in collection.stored(ids, FIELDS)}
     others = collection.stored([id for id in wanted if id not in marked], FIELDS)
-    found = {row["id"]: _mark_of(row) for row in others} | marked
-    return {id: found[id] for id in dict.fromkeys(wanted) | marked if id in found}
+    return {row["id"]: _mark_of(row) for row in others} | marked
 
 
 def _any_mark(collection: Collection) -> str:

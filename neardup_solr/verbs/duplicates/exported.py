@@ -45,24 +45,46 @@ T = TypeVar("T")
 
 
 class _Signed(NamedTuple):
-    """Documents with signatures, and how many were read for them."""
+    """Documents with signatures, and how many were read for them.
+
+    `rows` are those that they had in the earlier run, -1 if they were not there.
+    """
 
     read: int
     ids: list[str]
     signatures: NDArray[np.uint32]
     traces: Traces
+    rows: NDArray[np.int64] | None = None
+
+    def only(self, wanted: NDArray[np.bool_]) -> _Signed:
+        """The wanted documents."""
+        return _Signed(
+            read=self.read,
+            ids=[self.ids[at] for at in np.flatnonzero(wanted).tolist()],
+            signatures=self.signatures[wanted],
+            traces=self.traces.only(wanted),
+            rows=None if self.rows is None else self.rows[wanted],
+        )
 
 
 class _Listed(NamedTuple):
     """Ids, their hashes, and versions of documents, in the order of an export.
 
-    Further `others` have no signature.
+    `rows` are those that they had in the earlier run, -1 if they were not there. Further `others`
+    have no signature.
     """
 
     ids: list[str]
     hashes: Hashes
     versions: NDArray[np.int64]
+    rows: NDArray[np.int64]
     others: int = 0
+
+    def same(self, before: Run) -> NDArray[np.int64]:
+        """The rows of documents that have the version of the earlier run; -1 for others."""
+        rows, versions = self.rows, self.versions
+        is_same = (rows >= 0) & (versions != 0) & (before.traces.versions[rows] == versions)
+        return np.where(is_same, rows, -1)
 
 
 def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
@@ -94,7 +116,7 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
         side.ids.extend(found.ids)
         rows.append(found.signatures)
         if remembering is not None:
-            remembering.add(found.traces)
+            remembering.add(found.traces, found.rows)
         side.documents += found.read
         working.watching.on_progress(Progress(READING, side.documents, total))
     if side.documents != total and collection.state() == state:
@@ -112,10 +134,11 @@ def _signed(
     may_ask: bool,
 ) -> Iterator[_Signed]:
     if remembering is not None and (before := remembering.before) is not None:
-        listed = (_after(collection, before) if may_ask else None) or _all(collection, total)
-        rows = _same(listed, before)
-        if np.count_nonzero(rows < 0) * MOST_NEW <= len(rows):
-            yield from _only_new(collection, settings, before, listed, rows)
+        asked = _after(collection, before) if may_ask else None
+        listed = asked or _all(collection, total, before)
+        same = listed.same(before)
+        if np.count_nonzero(same < 0) * MOST_NEW <= len(same):
+            yield from _only_new(collection, settings, before, listed, same)
             return
         remembering.give_up("most documents are new, or have other versions than in the last run")
     fields = ["id", "signature"] if remembering is None else ["id", "signature", VERSION]
@@ -145,14 +168,15 @@ def _first(blocks: Iterator[Block], total: int) -> Iterator[Block]:
         total -= min(total, len(block))
 
 
-def _all(collection: Collection, total: int) -> _Listed:
+def _all(collection: Collection, total: int, before: Run) -> _Listed:
     """The first documents, each with its version."""
     ids: list[str] = []
     versions = [np.empty(0, dtype=np.int64)]
     for block in _first(_exported(collection, ["id", VERSION], total), total):
         ids += [found["id"] for found in block]
         versions.append(_versions_in(block))
-    return _Listed(ids, hashes(ids), np.concatenate(versions))
+    hashed = hashes(ids)
+    return _Listed(ids, hashed, np.concatenate(versions), before.rows_of(hashed))
 
 
 def _after(collection: Collection, before: Run) -> _Listed | None:
@@ -182,6 +206,7 @@ def _after(collection: Collection, before: Run) -> _Listed | None:
         ids=sorted([*ids, *new]),
         hashes=np.insert(before.traces.ids, places, hashes(new)),
         versions=np.insert(versions, places, [later[id] for id in new]),
+        rows=np.insert(np.arange(len(ids)), places, -1),
         others=collection.count([until]) - still,
     )
 
@@ -210,25 +235,18 @@ def _has_versions(described: schema.Schema) -> bool:
     return found is not None and found.is_exported
 
 
-def _same(listed: _Listed, before: Run) -> NDArray[np.int64]:
-    """The rows that documents had in the earlier run in the same version; -1 if there is none."""
-    rows, versions = before.rows_of(listed.hashes), listed.versions
-    is_same = (rows >= 0) & (versions != 0) & (before.traces.versions[rows] == versions)
-    return np.where(is_same, rows, -1)
-
-
 def _only_new(
     collection: Collection,
     settings: Settings,
     before: Run,
     listed: _Listed,
-    rows: NDArray[np.int64],
+    same: NDArray[np.int64],
 ) -> Iterator[_Signed]:
-    """What is listed: documents that had `rows` before as they were then, the others read."""
+    """What is listed: documents of the `same` version by their rows before, the others read."""
     others = listed.others
     for first in range(0, max(len(listed.ids), 1), AT_ONCE):
         part = slice(first, first + AT_ONCE)
-        own, there, known = listed.ids[part], listed.versions[part].copy(), rows[part]
+        own, there, known = listed.ids[part], listed.versions[part].copy(), same[part]
         contents = np.full(len(own), UNKNOWN)
         signatures = before.signatures[known]
         is_signed = known >= 0
@@ -244,13 +262,14 @@ def _only_new(
             there[at] = np.where(read_now == there[at], read_now, 0)
             contents[at] = hashes([one.get(TEXT, "") for one in found.values()])
             is_signed[at] = True
-        kept = [own[at] for at in np.flatnonzero(is_signed).tolist()]
-        yield _Signed(
+        found_now = _Signed(
             read=len(own) + others,
-            ids=kept,
-            signatures=signatures[is_signed],
-            traces=Traces(listed.hashes[part][is_signed], there[is_signed], contents[is_signed]),
+            ids=own,
+            signatures=signatures,
+            traces=Traces(listed.hashes[part], there, contents),
+            rows=listed.rows[part],
         )
+        yield found_now if is_signed.all() else found_now.only(is_signed)
         others = 0
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.kernel import joins, pieces
+from neardup_solr.kernel import joins, pieces, rising
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.minhash.sign import in_utf8
 
@@ -70,8 +70,8 @@ class Results:
     @property
     def sharing(self) -> Pairs:
         """The pairs that share a band key that is not hot."""
-        known = np.concatenate([self.near, self.far])
-        return rows_of(known[~_is_in(known, self.beside)])
+        known = [_without(numbers, self.beside) for numbers in (self.near, self.far)]
+        return rows_of(np.concatenate(known))
 
     def placed(self, places: NDArray[np.int64]) -> Results:
         """The same for rows that are now at `places`, -1 if they are gone."""
@@ -97,11 +97,11 @@ class Known:
 
     def split(self, pairs: Pairs) -> tuple[Results, Pairs]:
         """What is known of the near ones among these pairs, and those of which nothing is known."""
-        numbers = np.sort(numbered(pairs))  # neighbours are found near each other
-        is_near = _is_in(numbers, self.before.near)
-        is_known = is_near | _is_in(numbers, self.before.far)
-        near = numbers[is_near]
-        found = np.searchsorted(self.before.near, near)
+        numbers = np.sort(numbered(pairs), kind="stable")  # quick as long stretches of them rise
+        places = _places(numbers, self.before.near)
+        is_near = places >= 0
+        is_known = is_near | (_places(numbers, self.before.far) >= 0)
+        near, found = numbers[is_near], places[is_near]
         if not self._asked:
             self.reused = int(np.count_nonzero(is_known))
         self._asked.append(numbers)
@@ -130,8 +130,8 @@ class Known:
             near=near,
             distances=np.concatenate([part.distances for part in parts])[at],
             similarities=np.concatenate([part.similarities for part in parts])[at],
-            far=asked[~_is_in(asked, near)],
-            beside=_distinct([self.chained, later[~_is_in(later, first)]]),
+            far=_without(asked, near),
+            beside=_distinct([self.chained, _without(later, first)]),
         )
 
 
@@ -171,28 +171,33 @@ def rows_of(numbers: Hashes) -> Pairs:
 
 def _placed(numbers: Hashes, places: NDArray[np.int64]) -> tuple[Hashes, NDArray[np.int64]]:
     """Pairs whose rows are now at `places`, rising, and where each was before."""
-    moved = places[rows_of(numbers)]
-    still = places[places >= 0]
-    if not (still[1:] > still[:-1]).all():  # as those of a source may be
-        moved = np.sort(moved, axis=1)
-    is_there = np.flatnonzero((moved >= 0).all(axis=1))
-    found = numbered(moved[is_there].astype(np.uint32))
-    order = np.argsort(found, kind="stable")  # by which no time is lost if they rise
-    return found[order], is_there[order]
+    moved, kept = np.empty_like(numbers), np.empty(len(numbers), dtype=np.int64)
+    count, do_rise = rising.move(numbers, places, moved, kept)
+    moved, kept = moved[:count], kept[:count]
+    if do_rise:
+        return moved, kept
+    order = np.argsort(moved, kind="stable")  # the rows of a source may come in another order
+    return moved[order], kept[order]
 
 
-def _is_in(numbers: Hashes, known: Hashes) -> NDArray[np.bool_]:
-    """Which of the numbers are among the known ones, which rise."""
-    if not len(known):
-        return np.zeros(len(numbers), dtype=np.bool_)
-    at = np.searchsorted(known, numbers).clip(max=len(known) - 1)
-    found: NDArray[np.bool_] = known[at] == numbers
+def _places(numbers: Hashes, known: Hashes) -> NDArray[np.int64]:
+    """Where each of the numbers is among the known ones, -1 if it is not; both rise."""
+    found = np.empty(len(numbers), dtype=np.int64)
+    rising.find(numbers, known, found)
     return found
+
+
+def _without(numbers: Hashes, others: Hashes) -> Hashes:
+    """The numbers that are not among the others; both rise."""
+    return numbers[_places(numbers, others) < 0]
 
 
 def _distinct(parts: Sequence[Hashes]) -> Hashes:
     """The numbers of all parts, each once; they rise."""
-    numbers = np.sort(np.concatenate([NOTHING, *parts]))
+    numbers = np.concatenate([NOTHING, *parts])
+    if (numbers[1:] > numbers[:-1]).all():
+        return numbers
+    numbers.sort()
     is_new = np.ones(len(numbers), dtype=np.bool_)
     np.not_equal(numbers[1:], numbers[:-1], out=is_new[1:])
     return numbers[is_new]

@@ -83,6 +83,7 @@ class Past:
     beyond: Known = field(default_factory=Known)
     _work: str = ""
     _parts: list[Traces] = field(default_factory=list)
+    _rows: list[NDArray[np.int64]] = field(default_factory=list)
     _traces: Traces = NO_TRACES
     _newest: int = 0
     _joined: Joined | None = None
@@ -120,9 +121,15 @@ class Past:
         """Compare everything, and say why; if it is not `is_kept`, this run is not remembered."""
         self.before, self.reason, self.is_kept = None, reason, is_kept
 
-    def add(self, traces: Traces) -> None:
-        """Note the traces of the next documents of this run."""
+    def add(self, traces: Traces, rows: NDArray[np.int64] | None = None) -> None:
+        """Note the traces of the next documents of this run.
+
+        `rows` are those that they had in the earlier run, -1 if they were not there; None if they
+        are to be looked up by their ids.
+        """
         self._parts.append(traces)
+        if rows is not None:
+            self._rows.append(rows)
 
     def settle(self, signatures: NDArray[np.uint32]) -> None:
         """Find out what of the earlier run still holds, once all documents are there."""
@@ -136,7 +143,7 @@ class Past:
         if self.before is None:
             return
         old, self.before = self.before, None  # it takes memory
-        rows = old.rows_of(traces.ids)
+        rows = np.concatenate(self._rows) if self._rows else old.rows_of(traces.ids)
         is_known = rows >= 0
         versions, contents = old.traces.versions[rows], old.traces.contents[rows]
         is_same = is_known & (traces.versions != 0) & (traces.versions == versions)
