@@ -6,7 +6,7 @@ import mmap
 import os
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,6 +17,7 @@ from neardup_solr.errors import SourceError
 
 _OBJECT = 57  # bytes of a Python string and of its place in a list, beside its characters
 _SHARE = 4  # each column may hold this part of the memory
+_LARGE = 1 << 22  # bytes from which large pages are of use
 _AROUND = 1 << 16  # bytes that come into memory with a row, as the system reads what is around it
 _UNKNOWN = 4 << 30  # bytes, if the machine does not tell
 
@@ -105,7 +106,8 @@ class Rows:
 
     def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
         self._spill = spill
-        self._held = np.empty((0, width), dtype=dtype)
+        self._nothing = self._held = np.empty((0, width), dtype=dtype)
+        self._room: mmap.mmap | None = None
         self._row = width * dtype.itemsize  # bytes
         self._mapped: NDArray[Any] | None = None
         self._file: IO[bytes] | None = None
@@ -118,14 +120,35 @@ class Rows:
         if self._file is None and self._rows * self._row > self._spill.share:
             self._file = self._spill.file()
             self._spill.write(self._file, held[:first].data)
-            self._held = held[:0]
+            self._held, self._room = self._nothing, None
         if self._file is not None:
             self._spill.write(self._file, np.ascontiguousarray(block, dtype=held.dtype).data)
             return
-        if self._rows > len(held):  # in place, if the system can; never to more than may be held
+        if self._rows > len(held):  # never to more than may be held
             room = min(3 * len(held) // 2, self._spill.share // self._row)
-            held.resize((max(self._rows, room), held.shape[1]), refcheck=False)
-        held[first : self._rows] = block
+            del held
+            self._grow(max(self._rows, room))
+        self._held[first : self._rows] = block
+
+    def _grow(self, rows: int) -> None:
+        """Have room for so many rows, in place if the system can."""
+        width, held = self._held.shape[1], self._held
+        size = rows * self._row
+        if not hasattr(mmap, "MADV_HUGEPAGE") or size < _LARGE:
+            held.resize((rows, width), refcheck=False)
+            return
+        # On Linux by large pages, which come into memory in a quarter of the time.
+        is_first = self._room is None
+        if self._room is None:
+            self._room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+            with suppress(OSError):  # not in every kernel
+                self._room.madvise(mmap.MADV_HUGEPAGE)
+        else:
+            self._held = held = self._nothing  # as nothing may look at it while it grows
+            self._room.resize(size)
+        self._held = np.frombuffer(self._room, held.dtype, rows * width).reshape(rows, width)
+        if is_first:
+            self._held[: len(held)] = held
 
     def table(self) -> NDArray[Any]:
         """All rows, shape (rows, width); of a file those that are looked at come into memory."""

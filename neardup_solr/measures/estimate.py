@@ -8,20 +8,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import Measure
-from neardup_solr.measures.arrays import Found, Pairs, Similarities
+from neardup_solr.measures.arrays import Found, Pairs, Similarities, in_parts
 from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings
 
 
-def estimated(signatures: NDArray[np.uint32], pairs: Pairs) -> Similarities:
-    """The estimated Jaccard similarity of each pair.
+def estimated(signatures: NDArray[np.uint32], pairs: Pairs, *, threads: int = 1) -> Similarities:
+    """The estimated Jaccard similarity of each pair, by so many threads.
 
     `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers.
     """
     from neardup_solr.kernel import joins
 
     found = np.empty(len(pairs), dtype=np.float64)
-    joins.equal_values(signatures, pairs, found)
+
+    def estimate_some(some: slice) -> None:
+        joins.equal_values(signatures, pairs[some], found[some])
+
+    in_parts(estimate_some, len(pairs), threads)
     return found
 
 
@@ -40,5 +44,7 @@ MEASURE = Measure(
     name="estimate",
     compared_field="signature",
     prepare=lambda comparer: partial(signature.decode_all, settings=comparer.settings),
-    compare=lambda signatures, pairs, _: Found(estimated(signatures, pairs)),
+    compare=lambda signatures, pairs, comparer: Found(
+        estimated(signatures, pairs, threads=comparer.threads)
+    ),
 )

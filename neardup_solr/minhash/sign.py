@@ -33,8 +33,8 @@ class Signed:
     """What is computed from texts.
 
     `words` (int64, texts) counts words; `signatures` (uint32, texts × hashes) and `keys` (uint64,
-    texts × bands) hold nothing of use for texts without words; `normal` are the normal forms, none
-    if they were not asked for.
+    texts × bands) hold nothing of use for texts without words; `normal` are the normal forms. There
+    are no keys or normal forms if they are not kept.
     """
 
     words: NDArray[np.int64]
@@ -54,7 +54,12 @@ def compile_kernel(on_wait: Callable[[], None] = lambda: None) -> None:
 
 
 def sign(
-    texts: Sequence[str], settings: Settings, *, threads: int = 1, keep_normal: bool = False
+    texts: Sequence[str],
+    settings: Settings,
+    *,
+    threads: int = 1,
+    keep_normal: bool = False,
+    keep_keys: bool = True,
 ) -> Signed:
     """Signatures and band hashes of texts, by `threads` threads.
 
@@ -62,7 +67,9 @@ def sign(
     result, memory is bounded by a megabyte of text a thread, or the longest text. A lone surrogate
     counts as a space.
     """
-    return sign_parts([texts], settings, threads=threads, keep_normal=keep_normal)
+    return sign_parts(
+        [texts], settings, threads=threads, keep_normal=keep_normal, keep_keys=keep_keys
+    )
 
 
 def sign_parts(
@@ -71,11 +78,12 @@ def sign_parts(
     *,
     threads: int = 1,
     keep_normal: bool = False,
+    keep_keys: bool = True,
 ) -> Signed:
     """As `sign`, for texts that come in parts."""
     chunks = [chunk for part in parts for chunk in _chunks(part)]
     ends = list(accumulate(map(len, chunks), initial=0))
-    signed = _empty(ends[-1], settings)
+    signed = _empty(ends[-1], settings, settings.bands if keep_keys else 0)
 
     def one(chunk: Sequence[str], first: int, last: int) -> Packed:
         return _sign_chunk(chunk, settings, _part(signed, slice(first, last)), keep_normal)
@@ -121,11 +129,11 @@ def _room(begins: NDArray[np.uint64]) -> NDArray[np.uint8]:
     return np.empty(size + size // 4 + 2 * kernel.SPARE, dtype=np.uint8)
 
 
-def _empty(count: int, settings: Settings) -> Signed:
+def _empty(count: int, settings: Settings, bands: int) -> Signed:
     return Signed(
         words=np.zeros(count, dtype=np.int64),
         signatures=np.empty((count, settings.hashes), dtype=np.uint32),
-        keys=np.empty((count, settings.bands), dtype=np.uint64),
+        keys=np.empty((count, bands), dtype=np.uint64),
         normal=packed([]),
     )
 
@@ -176,7 +184,8 @@ def _sign_pieces(forms: Packed, settings: Settings, into: Signed) -> None:
         for at, form in enumerate(forms):
             if form:
                 into.signatures[at] = minhash(shingles(form, settings), settings)
-        into.keys[:] = bands.hash_bands(into.signatures, settings.bands, settings.rows)
+        if into.keys.size:
+            into.keys[:] = bands.hash_bands(into.signatures, settings.bands, settings.rows)
         return
     words = into.words.copy()
     stems = [stemmed(form, settings.language) if form else "" for form in forms]

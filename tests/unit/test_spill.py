@@ -67,6 +67,20 @@ def test_a_table_takes_no_more_than_its_share() -> None:
     assert held < spill.share * 1.01
 
 
+@pytest.mark.parametrize("share", [1, 64])  # megabytes: then in a file, and all in memory
+def test_a_large_table_grows(share: int) -> None:
+    """Through large pages, which are taken from some megabytes on, to whatever holds it then."""
+    block = np.arange(100_000, dtype=np.uint64).reshape(-1, 4)
+    with Spill(memory=share << 22) as spill:
+        rows = spill.rows(4, np.uint64)
+        for at in range(40):
+            rows.append(block + np.uint64(at))
+            if at % 10 == 0:
+                assert np.array_equal(rows.table()[-len(block) :], block + np.uint64(at))
+        table = rows.table().reshape(40, -1, 4)
+    assert all(np.array_equal(part, block + np.uint64(at)) for at, part in enumerate(table))
+
+
 def test_what_was_let_go_is_still_there() -> None:
     """A table in a file is read again when it is looked at."""
     with Spill(memory=4) as spill:

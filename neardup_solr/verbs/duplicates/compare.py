@@ -256,8 +256,9 @@ class Comparison:
                 yield rows[at:last]
                 at = last
 
-        with ThreadPoolExecutor(1) as pool:
-            for forms in ahead(pool, lambda part: self._forms(part, found), parts()):
+        with ThreadPoolExecutor(2) as pool:  # one part is read while another is normalised
+            read = ahead(pool, self._read, parts())
+            for forms in ahead(pool, lambda part: self._forms(*part, found), read):
                 some = prepare(forms)
                 values = values or self.spill.rows(1, some.values.dtype.type)
                 values.append(some.values[:, None])
@@ -268,17 +269,24 @@ class Comparison:
         flat = np.empty(0, dtype=np.uint64) if values is None else values.table()[:, 0]
         return Flat(np.asarray(flat), np.cumsum(np.concatenate(lengths)))
 
-    def _forms(self, rows: NDArray[np.uint32], found: Verified) -> Sequence[str]:
-        """The normal forms of rows; "" if one is gone."""
+    def _read(self, rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], Sequence[str | None]]:
+        """The rows, and their texts."""
+        return rows, self.gathered.texts(rows.tolist())
+
+    def _forms(
+        self, rows: NDArray[np.uint32], read: Sequence[str | None], found: Verified
+    ) -> Sequence[str]:
+        """The normal forms of the texts of rows; "" if one is gone."""
         gathered, threads = self.gathered, self.comparer.threads
-        read = gathered.texts(rows.tolist())
         texts = read if isinstance(read, Packed) else sign.packed([text or "" for text in read])
         if not gathered.may_change:
             return sign.normal_forms(texts, threads=threads)
         found.vanished.update(
             row for row, text in zip(rows.tolist(), read, strict=True) if text is None
         )
-        signed = sign.sign(texts, gathered.settings, threads=threads, keep_normal=True)
+        signed = sign.sign(
+            texts, gathered.settings, threads=threads, keep_normal=True, keep_keys=False
+        )
         differ = (signed.signatures != gathered.signatures[rows]).any(axis=1)
         if self.past is not None:
             self.past.note_contents(rows, texts)
