@@ -106,7 +106,8 @@ class Rows:
 
     def __init__(self, spill: Spill, width: int, dtype: np.dtype[Any]) -> None:
         self._spill = spill
-        self._nothing = self._held = np.empty((0, width), dtype=dtype)
+        self._held = np.empty((0, width), dtype=dtype)
+        self._nothing = self._held.copy()
         self._room: mmap.mmap | None = None
         self._row = width * dtype.itemsize  # bytes
         self._mapped: NDArray[Any] | None = None

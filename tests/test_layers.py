@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 ROOMS = (
     "errors", "arguments", "choices", "records", "settings", "sizes", "progress",
     "text", "kernel", "minhash", "measures", "candidates", "clusters",
-    "files", "checkpoint", "spill", "ahead", "failpoints", "jobs", "demo",
+    "files", "checkpoint", "spill", "ahead", "garbage", "failpoints", "jobs", "demo",
     "solr", "embedded", "sources", "reports",
     "verbs", "spark", "cli",
 )  # fmt: skip

@@ -47,4 +47,6 @@ def delete(
     count = nd.delete(target, ids or (), query=query)
     if not count:
         show.say_if_full_text([query])
-    show.say(f"{show.counted(count, 'document')} deleted.")
+    absent = max(0, len(set(ids or ())) - count) if query is None else 0
+    rest = f"; {absent:,} of these ids {'is' if absent == 1 else 'are'} not there" if absent else ""
+    show.say(f"{show.counted(count, 'document')} deleted{rest}.")

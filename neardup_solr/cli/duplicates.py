@@ -332,13 +332,17 @@ def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
         )
 
 
+# By the way in which candidates were found.
+_IN_COMMON = {"all": "", "bands": " with a band in common", "words": " with a rare word in common"}
+
+
 def _say_duplicates(found: Duplicates) -> None:
     """How the pairs were found, and what may be missing."""
     pairs = show.counted(len(found.pairs), "near-duplicate pair")
     clusters = show.counted(len(found.clusters), "cluster")
     documents = show.counted(found.documents, "document")
-    compared = show.counted(found.candidates, "pair")
-    show.say(f"{pairs} in {clusters} among {documents}; {compared} compared.")
+    compared = f"{show.counted(found.candidates, 'pair')}{_IN_COMMON[found.by]} compared"
+    show.say(f"{pairs} in {clusters} among {documents}; {compared}.")
     if found.hot_keys and found.by_bands:
         show.say(
             f"{show.counted(found.hot_keys, 'band key')} with more documents than --cap: not all of"

@@ -59,7 +59,7 @@ class Limits:
             raise ArgumentError(reason, "give 0 words or more")
         if self.min_similarity is not None and not 0.0 <= self.min_similarity <= 1.0:
             given = self.min_similarity
-            per_cent = 1 < given <= 100
+            per_cent = 2 <= given <= 100
             step = f"for {given:g} % give {given / 100:g}" if per_cent else "give one from 0 to 1"
             raise ArgumentError(f"`min_similarity` cannot be {given:g}", step)
 

@@ -119,8 +119,8 @@ def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
     begins = [0, *stops[:-1]]
     # Without the comma after the last; a form that is too long or empty has none.
     return [
-        json[begin : stop - 1] if stop > begin else _spelled_one(form, settings)
-        for form, begin, stop in zip(forms, begins, stops, strict=True)
+        json[begin : stop - 1] if stop > begin else _spelled_one(forms[at], settings)
+        for at, (begin, stop) in enumerate(zip(begins, stops, strict=True))
     ]
 
 

@@ -111,14 +111,9 @@ def _forms_of(texts: Sequence[str]) -> Packed:
     out, bounds = _room(begins), np.empty_like(begins)
     kernel.forms(data, begins, _tables(), out, bounds, words)
     forms = Packed(out, bounds)
-    return _completed(forms, texts, words == _NEIGHBOURS)
-
-
-def _completed(forms: Packed, texts: Sequence[str], is_left: NDArray[np.bool_]) -> Packed:
-    """The normal forms of texts, with those that the kernel has left to Python."""
-    if not is_left.any():
+    if (words != _NEIGHBOURS).all():
         return forms
-    pairs = zip(texts, forms, is_left.tolist(), strict=True)
+    pairs = zip(texts, forms, (words == _NEIGHBOURS).tolist(), strict=True)
     return packed([normalize.normalize(text) if is_left else form
                    for text, form, is_left in pairs])  # fmt: skip
 
@@ -168,12 +163,12 @@ def _sign_chunk(
     """Words and characters are hashed in place; the other kinds need strings."""
     keep = keep_normal or settings.kind not in IN_PLACE
     forms = _run(texts, settings, into, is_normal=False)
-    is_left = into.words == _NEIGHBOURS
-    for at in np.flatnonzero(is_left).tolist():
-        own = _part(into, slice(at, at + 1))
-        _run([normalize.normalize(texts[at])], settings, own, is_normal=True)
-    if keep:
-        forms = _completed(forms, texts, is_left)
+    left = {at: normalize.normalize(texts[at])
+            for at in np.flatnonzero(into.words == _NEIGHBOURS).tolist()}  # fmt: skip
+    for at, form in left.items():
+        _run([form], settings, _part(into, slice(at, at + 1)), is_normal=True)
+    if keep and left:
+        forms = packed([left.get(at, form) for at, form in enumerate(forms)])
     if settings.kind not in IN_PLACE:
         _sign_pieces(forms, settings, into)
     return forms if keep_normal else into.normal

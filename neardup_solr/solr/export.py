@@ -31,7 +31,7 @@ Params = Mapping[str, str | Sequence[str]]
 _BETWEEN = b"},{\n"
 _BLOCK = 1 << 23  # bytes
 _MOST = 1 << 26  # bytes of one document, whose fields have at most 32,766 each
-_AHEAD = 2  # blocks of each shard that wait to be used
+_AHEAD = 2  # blocks of each shard, or of a part of it, that wait to be used
 _PAUSE = 0.05  # seconds
 
 
@@ -50,11 +50,14 @@ def blocks(
     def of(shard: str, asked: Params) -> Iterator[Block]:
         return _of_shard(session, shard, asked, key)
 
-    if len(shards) == 1 and parts > 1:
+    # A session of the user's own may have one connection only, for which the parts would wait.
+    if len(shards) == 1 and parts > 1 and session.carrier is None:
         sources = [of(shards[0], _part(params, key, part, parts)) for part in range(parts)]
-        with ExitStack() as readers:
-            all_of_them = [readers.enter_context(closing(_Readers([one]))) for one in sources]
-            yield from _in_order([reader.blocks() for reader in all_of_them], key)
+        with ExitStack() as ending:
+            readers = [_Readers([source]) for source in sources]
+            for end in [*(one.close for one in readers), *(one.stop for one in readers)]:
+                ending.callback(end)  # the last one first
+            yield from _in_order([one.blocks() for one in readers], key, shards[0])
         return
     with closing(_Readers([of(shard, params) for shard in shards])) as reader:
         found = reader.blocks()
@@ -69,9 +72,10 @@ def _part(params: Params, key: str, part: int, parts: int) -> Params:
     return {**params, "fq": [*filters, one_part], "partitionKeys": key}
 
 
-def _in_order(parts: Sequence[Iterator[Block]], key: str) -> Iterator[Block]:
+def _in_order(parts: Sequence[Iterator[Block]], key: str, shard: str) -> Iterator[Block]:
     """The documents of all parts, each in the order of its keys, in that order."""
     by_key = itemgetter(key)
+    before: Block = []  # the document before, if there is one
     rest: list[tuple[Iterator[Block], Block]] = [(part, []) for part in parts]
     while True:
         read = [(part, block or next(filter(None, part), [])) for part, block in rest]
@@ -80,8 +84,11 @@ def _in_order(parts: Sequence[Iterator[Block]], key: str) -> Iterator[Block]:
             return
         last = min(by_key(block[-1]) for _, block in waiting)
         cuts = [bisect_right(block, last, key=by_key) for _, block in waiting]
-        merged = [one for (_, block), cut in zip(waiting, cuts, strict=True) for one in block[:cut]]
-        yield sorted(merged, key=by_key)
+        found = [one for (_, block), cut in zip(waiting, cuts, strict=True) for one in block[:cut]]
+        merged = sorted(found, key=by_key)
+        _require_order(before + merged, key, shard)
+        before = merged[-1:]
+        yield merged
         rest = [(part, block[cut:]) for (part, block), cut in zip(waiting, cuts, strict=True)]
 
 
@@ -198,7 +205,7 @@ def _not_solr(shard: str) -> SolrAnswerError:
 
 
 class _Readers:
-    """Threads that each read one shard some blocks ahead."""
+    """Threads that each read one shard, or a part of it, some blocks ahead."""
 
     def __init__(self, sources: Sequence[Iterator[Block]]) -> None:
         self._queue: Queue[Block | BaseException | None] = Queue(_AHEAD * len(sources))
@@ -231,9 +238,13 @@ class _Readers:
             else:
                 yield got
 
+    def stop(self) -> None:
+        """Let the threads read no more than the block that they are at."""
+        self._stopped.set()
+
     def close(self) -> None:
         """Let the threads end: each stops at its next block."""
-        self._stopped.set()
+        self.stop()
         for thread in self._threads:
             while thread.is_alive():
                 with suppress(Empty):  # a full queue would hold the thread

@@ -17,6 +17,7 @@ from neardup_solr.errors import (
     SolrAnswerError,
     SourceError,
 )
+from neardup_solr.garbage import uncollected
 from neardup_solr.progress import LOG, OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
 from neardup_solr.sizes import documents
@@ -80,7 +81,8 @@ def mark(
     """
     on_progress = on_progress or unheard
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
-    run = _Run(collection=collection, wanted=_wanted(members))
+    with uncollected():
+        run = _Run(collection=collection, wanted=_wanted(members))
     require_markable(collection)
     with collection.session.outages.waited_for(patience):
         if not dry_run:
@@ -156,10 +158,11 @@ class _Run:
 
     def differing(self) -> dict[str, Mark]:
         """The documents whose marks are not the wanted ones, with the marks they should have."""
-        wanted, found = self.wanted, _marks(self.collection, self.wanted)
-        differing = {id: mark for id, mark in wanted.items() if found.get(id, mark) != mark}
-        others = (id for id in found if id not in wanted)
-        differing |= {id: NO_MARK for id in others if found[id] != NO_MARK}
+        with uncollected():
+            wanted, found = self.wanted, _marks(self.collection, self.wanted)
+            differing = {id: mark for id, mark in wanted.items() if found.get(id, mark) != mark}
+            others = (id for id in found if id not in wanted)
+            differing |= {id: NO_MARK for id in others if found[id] != NO_MARK}
         self.found = found
         self.touched.update(differing)
         return differing

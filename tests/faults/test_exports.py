@@ -98,3 +98,9 @@ def test_a_part_that_is_not_whole_is_refused(damaged: int, monkeypatch: pytest.M
     ]
     with pytest.raises(nd.SolrAnswerError, match="broke off after"):
         in_parts(*answers)
+
+
+def test_parts_that_overlap_are_refused() -> None:
+    """As from a server that does not know how to part documents, and gives all of them twice."""
+    with pytest.raises(nd.SolrAnswerError, match="gives a document twice"):
+        in_parts(Answer(body=exported(["1", "2"])), Answer(body=exported(["1", "2"])))

@@ -1,5 +1,6 @@
 """Columns that outgrow their share of the memory, against plain lists."""
 
+import mmap
 import os
 import tracemalloc
 from pathlib import Path
@@ -68,8 +69,11 @@ def test_a_table_takes_no_more_than_its_share() -> None:
 
 
 @pytest.mark.parametrize("share", [1, 64])  # megabytes: then in a file, and all in memory
-def test_a_large_table_grows(share: int) -> None:
-    """Through large pages, which are taken from some megabytes on, to whatever holds it then."""
+@pytest.mark.parametrize("is_linux", [True, False])
+def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch, share: int, is_linux: bool) -> None:
+    """Through large pages, if the system has them, to whatever holds it then."""
+    if not is_linux:
+        monkeypatch.delattr(mmap, "MADV_HUGEPAGE")
     block = np.arange(100_000, dtype=np.uint64).reshape(-1, 4)
     with Spill(memory=share << 22) as spill:
         rows = spill.rows(4, np.uint64)
@@ -78,6 +82,7 @@ def test_a_large_table_grows(share: int) -> None:
             if at % 10 == 0:
                 assert np.array_equal(rows.table()[-len(block) :], block + np.uint64(at))
         table = rows.table().reshape(40, -1, 4)
+        assert (rows._held.nbytes + rows._nothing.nbytes == 0) == (share == 1)
     assert all(np.array_equal(part, block + np.uint64(at)) for at, part in enumerate(table))
 
 

@@ -288,6 +288,7 @@ def duplicates(
         within=within,
         mutual_best=mutual_best,
     )
+    require(texts is None or texts >= 0, f"`texts` cannot be {texts}", "give 0 or more, or True")
     check_sides(against, within=within, mutual_best=mutual_best)
     check_remembered(source, remember, against, full=full)
     named = {"output": output, "unique": unique, "removed": removed, "checkpoint": checkpoint,

@@ -79,6 +79,10 @@ class Verifying:
         if self.by is not None:
             require_choice("by", self.by, WAYS)
         require(self.cap is None or self.cap > 1, f"`cap` cannot be {self.cap}", "give 2 or more")
+        is_capped = self.by == "all" and self.cap is not None
+        require(
+            not is_capped, "`cap` is not for `by` all, which compares every pair", "leave it out"
+        )
         both = self.mutual_best and self.within
         require(not both, "`mutual_best` is for pairs across the two sides", "leave `within` out")
 
@@ -256,9 +260,10 @@ class Comparison:
                 yield rows[at:last]
                 at = last
 
-        with ThreadPoolExecutor(2) as pool:  # one part is read while another is normalised
-            read = ahead(pool, self._read, parts())
-            for forms in ahead(pool, lambda part: self._forms(*part, found), read):
+        # One part is read while another is normalised; not two are read at the same time.
+        with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as normaliser:
+            read = ahead(reader, self._read, parts())
+            for forms in ahead(normaliser, lambda part: self._forms(*part, found), read):
                 some = prepare(forms)
                 values = values or self.spill.rows(1, some.values.dtype.type)
                 values.append(some.values[:, None])

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SolrAnswerError
+from neardup_solr.garbage import uncollected
 from neardup_solr.minhash import signature
 from neardup_solr.progress import Progress
 from neardup_solr.settings import Settings
@@ -37,7 +38,7 @@ from neardup_solr.verbs.duplicates.sides import READING, Intake, Side
 
 PAGES = 4  # pages of documents that are requested at the same time
 PAGE = 500  # documents in one of them
-PARTS, MANY = 2, 20_000  # exports at the same time, if there are so many documents
+PARTS, MANY = 2, 20_000  # exports at the same time, if there are so many documents: each a thread
 CLOSE = 60_000 << 20  # a minute, in versions of Solr: milliseconds and 20 bits
 AT_ONCE = 20_000  # documents whose signatures are copied at once
 
@@ -47,7 +48,8 @@ T = TypeVar("T")
 class _Signed(NamedTuple):
     """Documents with signatures, and how many were read for them.
 
-    `rows` are those that they had in the earlier run, -1 if they were not there.
+    `rows` are those that they had in the earlier run, -1 if they were not there; None if they are
+    still to be looked up.
     """
 
     read: int
@@ -106,13 +108,18 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
     side.unsigned = guard.count_missing(collection, described)
     if remembering is not None:
         remembering.is_cut = side.is_cut
+        # Parts of an export may see other states: what is newer than this one is asked for again.
+        remembering.newest = state.version
         if not _has_versions(described):
             reason = f"{VERSION} has no docValues in its schema, so nothing can be remembered"
             remembering.give_up(reason, is_kept=False)
             remembering = None
     key = described.field(collection.names.id)
     may_ask = not side.is_cut and key is not None and key.kind == "StrField"
-    for found in _signed(collection, settings, remembering, total, may_ask=may_ask):
+    is_large = state.documents >= MANY
+    for found in _signed(
+        collection, settings, remembering, total, may_ask=may_ask, parts=PARTS if is_large else 1
+    ):
         side.ids.extend(found.ids)
         rows.append(found.signatures)
         if remembering is not None:
@@ -132,17 +139,20 @@ def _signed(
     total: int,
     *,
     may_ask: bool,
+    parts: int,
 ) -> Iterator[_Signed]:
     if remembering is not None and (before := remembering.before) is not None:
-        asked = _after(collection, before) if may_ask else None
-        listed = asked or _all(collection, total, before)
+        with uncollected():
+            asked = _after(collection, before) if may_ask else None
+        listed = asked or _all(collection, total, before, parts)
         same = listed.same(before)
         if np.count_nonzero(same < 0) * MOST_NEW <= len(same):
             yield from _only_new(collection, settings, before, listed, same)
             return
+        del before, asked, listed, same  # they take memory
         remembering.give_up("most documents are new, or have other versions than in the last run")
     fields = ["id", "signature"] if remembering is None else ["id", "signature", VERSION]
-    for block in _first(_exported(collection, fields, total), total):
+    for block in _first(collection.exported(fields, parts=parts), total):
         signed = [found for found in block if found.get("signature")]
         ids = [found["id"] for found in signed]
         yield _Signed(
@@ -155,11 +165,6 @@ def _signed(
         )
 
 
-def _exported(collection: Collection, fields: Sequence[str], total: int) -> Iterator[Block]:
-    """These fields of all documents; Solr has one thread for each export, so many need some."""
-    return collection.exported(fields, parts=PARTS if total >= MANY else 1)
-
-
 def _first(blocks: Iterator[Block], total: int) -> Iterator[Block]:
     """The first documents of an export; the rest is read, so that it is known to be whole."""
     for block in blocks:
@@ -168,11 +173,11 @@ def _first(blocks: Iterator[Block], total: int) -> Iterator[Block]:
         total -= min(total, len(block))
 
 
-def _all(collection: Collection, total: int, before: Run) -> _Listed:
+def _all(collection: Collection, total: int, before: Run, parts: int) -> _Listed:
     """The first documents, each with its version."""
     ids: list[str] = []
     versions = [np.empty(0, dtype=np.int64)]
-    for block in _first(_exported(collection, ["id", VERSION], total), total):
+    for block in _first(collection.exported(["id", VERSION], parts=parts), total):
         ids += [found["id"] for found in block]
         versions.append(_versions_in(block))
     hashed = hashes(ids)

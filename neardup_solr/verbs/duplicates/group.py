@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +15,7 @@ from neardup_solr.choices import Linkage
 from neardup_solr.clusters import LINKAGES, canonical
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import SettingsError
+from neardup_solr.garbage import uncollected
 from neardup_solr.measures import NO_DISTANCE
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.containment import MEASURE as CONTAINMENT
@@ -64,21 +63,9 @@ def grouped(comparison: Comparison, verified: Verified, grouping: Grouping) -> G
     For complete linkage, the pairs that single linkage would infer are compared too; those that
     are near-duplicates are added.
     """
-    with _nothing_freed():
+    with uncollected():
         own = _Numbered(comparison, verified, grouping)
         return Grouped(pairs=own.rows(), clusters=own.clusters(), rows=own.originals)
-
-
-@contextmanager
-def _nothing_freed() -> Iterator[None]:
-    """Do not search for garbage meanwhile: among a million new objects it takes a third longer."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
 
 
 class _Numbered:

@@ -66,7 +66,7 @@ class Past:
 
     `is_full` starts over. `before` is the earlier run while it is of use, and `reason` says why it
     is not; `is_kept` tells whether this run can be remembered, `is_cut` whether it has not all
-    documents.
+    documents. `newest` is the newest version that was there before they were listed.
 
     Raises SourceError if there is another file at that place.
     """
@@ -78,6 +78,7 @@ class Past:
     is_cut: bool = False
     reason: str = ""
     is_kept: bool = True
+    newest: int = 0
     before: Run | None = None
     within: Known = field(default_factory=Known)
     beyond: Known = field(default_factory=Known)
@@ -85,7 +86,6 @@ class Past:
     _parts: list[Traces] = field(default_factory=list)
     _rows: list[NDArray[np.int64]] = field(default_factory=list)
     _traces: Traces = NO_TRACES
-    _newest: int = 0
     _joined: Joined | None = None
     _cap: int = 0
     _hot: Hot = field(default_factory=lambda: NONE_HOT)
@@ -138,12 +138,12 @@ class Past:
         if not self.measure.needs_texts:
             traces = traces._replace(contents=signature_hashes(signatures))
         self._traces = traces
-        if not self.is_cut:
-            self._newest = int(traces.versions.max(initial=0))
+        self.newest = 0 if self.is_cut else min(self.newest, int(traces.versions.max(initial=0)))
         if self.before is None:
             return
         old, self.before = self.before, None  # it takes memory
         rows = np.concatenate(self._rows) if self._rows else old.rows_of(traces.ids)
+        self._rows.clear()
         is_known = rows >= 0
         versions, contents = old.traces.versions[rows], old.traces.contents[rows]
         is_same = is_known & (traces.versions != 0) & (traces.versions == versions)
@@ -209,7 +209,7 @@ class Past:
             traces=traces,
             names=packed(names),
             signatures=signatures,
-            newest=np.array([self._newest]),
+            newest=np.array([self.newest]),
             cap=np.array([self._cap]),
             hot=self._hot,
             within=self.within.results(),

@@ -27,8 +27,8 @@ from neardup_solr.verbs.duplicates import known
 from neardup_solr.verbs.duplicates.sides import READING, Intake, Order, Side, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
-SIGNERS = 2  # batches that are signed at once, so that none waits for the last text of another
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
+SIGNERS = 2  # batches that are signed at the same time, so that no core waits for the end of one
 
 Usable: TypeAlias = Document | Run
 
@@ -51,16 +51,17 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
     digest = None if intake.working.checkpoint is None else hashlib.blake2b()
     remembering = intake.remembering
 
-    own_threads = -(-threads() // SIGNERS)
+    signers = min(SIGNERS, threads())
+    threads_each = -(-threads() // signers)
 
     def signed(batch: _Batch) -> tuple[_Batch, Signed]:
-        return batch, sign.sign_parts(batch.texts, settings, threads=own_threads, keep_keys=False)
+        return batch, sign.sign_parts(batch.texts, settings, threads=threads_each, keep_keys=False)
 
     hashes: list[NDArray[np.int64]] = []  # of all ids
     with_words: list[NDArray[np.bool_]] = []
     batches = _batches(_limited(_usable(source, intake, side), limit, side))
-    with ThreadPoolExecutor(SIGNERS) as pool:
-        for batch, made in ahead(pool, signed, batches, at_once=SIGNERS):
+    with ThreadPoolExecutor(signers) as pool:
+        for batch, made in ahead(pool, signed, batches, at_once=signers):
             is_there = made.words > 0
             there = is_there.tolist()
             if side.order is not None:
@@ -69,7 +70,7 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
             with_words.append(is_there)
             side.documents += len(batch.ids)
             ids.extend(list(compress(batch.ids, there)))
-            # Of all, a view: a copy takes as long as a tenth of the signing.
+            # If all have words, without a copy, which takes a tenth as long as signing.
             rows.append(made.signatures if is_there.all() else made.signatures[is_there])
             words.append(made.words[is_there][:, None])
             texts.add(batch, is_there)

@@ -44,6 +44,9 @@ def test_index_search_report_evaluate_delete(run: Run, listings: Path, tmp_path:
 
     deleted = run("delete", "1", "4")
     assert (deleted.returncode, deleted.stderr) == (0, "2 documents deleted.\n")
+    deleted = run("delete", "1", "3", "4")
+    said = "1 document deleted; 2 of these ids are not there.\n"
+    assert (deleted.returncode, deleted.stderr) == (0, said)
 
 
 def test_search_by_text_file_and_stdin(run: Run, listings: Path, tmp_path: Path) -> None:

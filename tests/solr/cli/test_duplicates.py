@@ -24,7 +24,8 @@ def test_file_and_collection_print_the_same(run: Run, tmp_path: Path) -> None:
         "id\tother_id\tsimilarity\tdistance\tmeasure\tcluster\n1\t2\t0.8333\t1\twords\t1\n"
     )
     assert without.stderr == (
-        "1 near-duplicate pair in 1 cluster among 3 documents; 1 pair compared.\n"
+        "1 near-duplicate pair in 1 cluster among 3 documents; 1 pair with a band in common"
+        " compared.\n"
     )
     run("index", str(source))
     assert run("duplicates", "--by", "bands").stdout == without.stdout

@@ -13,7 +13,7 @@ import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.duplicates import exported
+from neardup_solr.verbs.duplicates import exported, remembered
 from neardup_solr.verbs.duplicates.past import Since
 from neardup_solr.verbs.mark import FIELDS
 from tests.unit.verbs.test_duplicates_again import changed, documents, of_again, result, texts
@@ -150,6 +150,25 @@ def test_new_documents_alone_are_asked_for(
     found = nd.duplicates(solr, **working)
     assert of_again(found.since).gone == 1
     assert result(found) == result(nd.duplicates(solr, **BY_BANDS, cap=3))
+
+
+def test_what_comes_while_documents_are_listed_is_asked_for_again(
+    solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two parts of an export may see two states, so only what was there before both is sure."""
+    nd.index(documents(texts(30, seed=3)), solr)
+    before, listed = solr.state().version, Collection.exported
+
+    def late(self: Collection, *args: Any, **kwargs: Any) -> Any:
+        solr.add([{"id": "late"}])
+        solr.commit()
+        return listed(self, *args, **kwargs)
+
+    monkeypatch.setattr(Collection, "exported", late)
+    nd.duplicates(solr, remember=tmp_path / "known", **BY_BANDS)
+    found = remembered.read(tmp_path / "known")
+    assert isinstance(found, tuple)
+    assert found[1].newest.tolist() == [before]
 
 
 def test_an_older_copy_of_the_index(
