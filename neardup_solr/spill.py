@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import mmap
 import os
+import sys
 import tempfile
 from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,7 +18,8 @@ from neardup_solr.errors import SourceError
 
 _OBJECT = 57  # bytes of a Python string and of its place in a list, beside its characters
 _SHARE = 4  # each column may hold this part of the memory
-_LARGE = 1 << 22  # bytes from which large pages are of use
+_GROWS = sys.platform == "linux"  # where memory that is mapped can grow
+_LARGE = 1 << 22  # bytes from which it is mapped
 _AROUND = 1 << 16  # bytes that come into memory with a row, as the system reads what is around it
 _UNKNOWN = 4 << 30  # bytes, if the machine does not tell
 
@@ -135,15 +137,12 @@ class Rows:
         """Have room for so many rows, in place if the system can."""
         width, held = self._held.shape[1], self._held
         size = rows * self._row
-        if not hasattr(mmap, "MADV_HUGEPAGE") or size < _LARGE:
-            held.resize((rows, width), refcheck=False)
+        if not _GROWS or size < _LARGE:
+            held.resize((rows, width), refcheck=False)  # which fills what is new with zeros
             return
-        # On Linux by large pages, which come into memory in a quarter of the time.
         is_first = self._room is None
         if self._room is None:
             self._room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-            with suppress(OSError):  # not in every kernel
-                self._room.madvise(mmap.MADV_HUGEPAGE)
         else:
             self._held = held = self._nothing  # as nothing may look at it while it grows
             self._room.resize(size)
