@@ -1,5 +1,23 @@
-"""`python -m neardup_solr` is the command `neardup`."""
+"""The command `neardup`, which is also `python -m neardup_solr`."""
 
-from neardup_solr.cli.main import main
+import os
+import sys
 
-main()
+from neardup_solr.cli import interrupts
+
+
+def main() -> None:
+    """Run the command; an interrupt ends it from here on, while modules are loaded, too."""
+    interrupts.watch()
+    errors = sys.stderr
+    try:
+        from neardup_solr.cli.main import main
+
+        main()
+    except KeyboardInterrupt:
+        interrupts.say_interrupted(errors)
+        os._exit(interrupts.INTERRUPTED)
+
+
+if __name__ == "__main__":
+    main()

@@ -14,8 +14,10 @@ MeasureName = Literal["words", "jaccard", "containment", "aligned", "estimate"]
 By = Literal["shingles", "bands", "signatures", "profile", "md5", "native"]
 Same = Literal["first_word", "md5_hash"]  # fields that have to be equal
 # How the candidates of a whole collection are found.
-Way = Literal["bands", "words", "all"]
+Way = Literal["bands", "shingles", "words", "all"]
+Per = Literal["similarity", "pair"]
 Linkage = Literal["single", "complete"]
 Action = Literal["allow", "tag", "hold", "reject"]  # of the gate, the mildest first
 Which = Literal["needed", "missing", "all"]  # of the documents to annotate
 OnRepeat = Literal["last", "first", "fail"]  # which record counts if an id comes again
+OnRepeatOrKeep = Literal["keep", "last", "first", "fail"]  # where each may count

@@ -22,6 +22,7 @@ Every error carries its facts as attributes and survives pickling: the facts are
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -32,6 +33,17 @@ _SECRET = re.compile(r"(?<=:/)(/?)[^/\s@]+@")
 def without_password(text: str) -> str:
     """A text in which addresses have neither user nor password."""
     return _SECRET.sub(r"\1…@", text) if "@" in text else text
+
+
+def place(collection: str, address: str | None) -> str:
+    """The options that name a collection in a command; without an address, the embedded Solr's.
+
+    User and password of an address are left out.
+    """
+    words = ["-c", collection]
+    if address is not None:
+        words += ["--solr", _SECRET.sub(r"\1", address)]
+    return shlex.join(words)
 
 
 class NeardupError(Exception):
@@ -110,7 +122,13 @@ class JobError(NeardupError):
 
 
 class SolrError(NeardupError):
-    """Solr did not answer, or not with what was asked for."""
+    """Solr did not answer, or not with what was asked for.
+
+    `may_pass` tells whether it had answered rightly before, so that the same call may succeed
+    later; otherwise the address, or what was asked for, is wrong.
+    """
+
+    may_pass = False
 
     def __init__(self, url: str, reason: str, next_step: str) -> None:
         super().__init__(url, reason, next_step)
@@ -165,6 +183,8 @@ class SolrHalted(SolrError):
     Nothing may be committed before that restart: it could lose what Solr had accepted.
     """
 
+    may_pass = True
+
     def __init__(self, url: str, reason: str) -> None:
         step = "make room on its disk, restart Solr, then run this again"
         super().__init__(url, f"Solr takes no more documents ({reason})", step)
@@ -175,11 +195,11 @@ class CoreMissing(SolrError):
     """No core or collection of that name; `embedded` if the Solr is the embedded one."""
 
     def __init__(self, url: str, name: str, embedded: bool = False) -> None:
-        where = "" if embedded else f" --solr {url}"
+        named = place(name, None if embedded else url)
         super().__init__(
             url,
             f"there is no core or collection {name!r}",
-            f"check the name, or create it with: neardup init -c {name}{where}",
+            f"check the name, or create it with: neardup init {named}",
         )
         self.args = (url, name, embedded)
         self.name, self.embedded = name, embedded
@@ -195,7 +215,8 @@ class SchemaError(SolrError):
         reason: str | None = None,
         next_step: str | None = None,
     ) -> None:
-        add = f"add them with: neardup init -c {url.rpartition('/')[2] or 'NAME'}"
+        server, _, name = url.rpartition("/")
+        add = f"add them with: neardup init {place(name or 'NAME', server or None)}"
         lacks = f"the schema lacks the fields {', '.join(missing)}"
         super().__init__(url, reason or lacks, next_step or add)
         self.args = (url, tuple(missing), self.reason, self.next_step)

@@ -9,9 +9,11 @@ from contextlib import contextmanager, suppress
 from importlib.resources import files
 from itertools import combinations
 from pathlib import Path
+from shutil import rmtree
 
 from neardup_solr.errors import ServerError, SourceError
 
+_UNFINISHED: set[Path] = set()  # folders of files that are being written
 SITE = ""  # the address of the documentation, once it is published
 
 
@@ -34,7 +36,7 @@ def home() -> Path:
     """The folder of what is kept between commands: $NEARDUP_HOME, else the user's data folder."""
     named = os.environ.get("NEARDUP_HOME")
     if named:
-        return Path(named).expanduser().resolve()
+        return Path(os.path.realpath(Path(named).expanduser()))
     from platformdirs import user_data_path
 
     return user_data_path("neardup-solr", appauthor=False).resolve()
@@ -77,13 +79,19 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
     `files` has a file, or None, for the name of each purpose.
     """
     try:
-        named = {name: path.resolve() for name, path in files.items() if path is not None}
+        # Unlike `resolve`, this leaves a link that leads to itself as it is.
+        named = {name: os.path.realpath(path) for name, path in files.items() if path is not None}
     except ValueError as error:  # of a NUL character
         given = next(str(path) for path in files.values() if "\0" in str(path))
         raise SourceError(given, f"is not the name of a file ({error})", "name another") from None
     for (name, path), (other, other_path) in combinations(named.items(), 2):
         if path == other_path:
-            raise SourceError(str(path), f"is both {name} and {other}", "name two files")
+            raise SourceError(path, f"is both {name} and {other}", "name two files")
+
+
+def is_inside(path: Path, folder: Path) -> bool:
+    """Whether a path lies in a folder, behind links too."""
+    return folder.is_dir() and Path(os.path.realpath(path)).is_relative_to(folder.resolve())
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
@@ -120,6 +128,7 @@ def replaced(path: Path, *, lasting: bool = True) -> Iterator[Path]:
     """
     folder = _beside(path)
     folder.mkdir(mode=0o700)
+    _UNFINISHED.add(folder)
     unfinished = folder / "unfinished"
     try:
         yield unfinished
@@ -130,6 +139,13 @@ def replaced(path: Path, *, lasting: bool = True) -> Iterator[Path]:
     finally:
         unfinished.unlink(missing_ok=True)
         folder.rmdir()
+        _UNFINISHED.discard(folder)
+
+
+def remove_unfinished() -> None:
+    """Remove what is being written, in a process that ends without its main thread."""
+    for folder in tuple(_UNFINISHED):
+        rmtree(folder, ignore_errors=True)
 
 
 def private(path: str, flags: int) -> int:

@@ -325,16 +325,16 @@ def folders_of(server: str, collection: str) -> list[Path]:
     return found
 
 
-def folder_for(source: str, server: str, collection: str, *, can_resume: bool) -> Path:
+def folder_for(sources: Sequence[str], server: str, collection: str, *, can_resume: bool) -> Path:
     """The usual folder of a job, in the user's data folder or $NEARDUP_HOME.
 
-    It is the same for the same file and collection; a source that can be read only once gets one of
-    its own every time.
+    It is the same for the same files and collection; a source that can be read only once gets one
+    of its own every time.
     """
-    path = os.path.abspath(source) if can_resume else os.urandom(8).hex()
-    told = f"{server}\n{collection}\n{path}".encode("utf-8", "surrogateescape")
+    paths = map(os.path.abspath, sources) if can_resume else [os.urandom(8).hex()]
+    told = "\n".join([server, collection, *paths]).encode("utf-8", "surrogateescape")
     digest = blake2b(told, digest_size=6).hexdigest()
-    stem = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(source).name).strip("._-")[:40]
+    stem = re.sub(r"[^A-Za-z0-9._-]+", "_", Path(sources[0]).name).strip("._-")[:40]
     return all_jobs() / f"{collection}-{stem or 'stdin'}-{digest}"
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     Places: TypeAlias = NDArray[np.signedinteger] | tuple[int, ...]  # bytes of a file
 
+# An id in what is found: a text, but a whole number if a DataFrame or a dict has one.
+AnyId: TypeAlias = Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -54,7 +56,8 @@ class Run:
 
     A reader gives them so if nothing is wrong with any of them: an object each would take longer
     than reading does. Document n stands at `where` and `numbers[n]` ("listings.csv, line ", 7).
-    If a file can be read there again, it takes `sizes[n]` bytes from byte `begins[n]` on.
+    If a file can be read there again, it takes `sizes[n]` bytes from byte `begins[n]` on. The ids
+    `are_numbers` if the source has whole numbers as ids.
     """
 
     ids: Sequence[str]
@@ -63,24 +66,27 @@ class Run:
     numbers: Sequence[int]
     begins: Places = ()
     sizes: Places = ()
+    are_numbers: bool = False
 
     def __len__(self) -> int:
-        return len(self.ids)
+        return len(self.numbers)
 
-    def first(self, count: int) -> Run:
-        """The run of its first documents."""
+    def part(self, first: int, last: int) -> Run:
+        """The run of some of its documents: from `first` to before `last`."""
+        part = slice(first, last)
         return replace(
             self,
-            ids=self.ids[:count],
-            texts=self.texts[:count],
-            numbers=self.numbers[:count],
-            begins=self.begins[:count],
-            sizes=self.sizes[:count],
+            ids=self.ids[part],
+            texts=self.texts[part],
+            numbers=self.numbers[part],
+            begins=self.begins[part],
+            sizes=self.sizes[part],
         )
 
     def documents(self) -> Iterator[Document]:
         """The documents, one by one."""
-        for id, text, number in zip(self.ids, self.texts, self.numbers, strict=True):
+        ids = map(Number, self.ids) if self.are_numbers else self.ids
+        for id, text, number in zip(ids, self.texts, self.numbers, strict=True):
             yield Document(id=id, text=text, kept=NOTHING, position=f"{self.where}{number}")
 
 
@@ -155,17 +161,19 @@ class Pair:
 class Duplicate:
     """Two near-duplicates of a whole collection, and the cluster that they are in.
 
+    Ids are texts, but whole numbers if those of a DataFrame or of dicts are.
+
     `similarity` lies in 0..1 by `measure`; `distance` counts words, None if the measure has no
     distance; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
     bands that the two have in common.
     """
 
-    id: str
-    other_id: str
+    id: AnyId
+    other_id: AnyId
     similarity: float
     distance: int | None
     measure: str
-    cluster: str
+    cluster: AnyId
     shared: int = 0
 
 
@@ -176,7 +184,7 @@ class Member:
     The canonical document itself has similarity 1; `distance` is None if the measure has none.
     """
 
-    id: str
+    id: AnyId
     similarity: float
     distance: int | None
 
@@ -192,12 +200,12 @@ class Cluster:
     cluster would fall apart.
     """
 
-    id: str
-    canonical: str
+    id: AnyId
+    canonical: AnyId
     members: tuple[Member, ...]
     pairs: int
     diameter: int
-    bridges: tuple[str, ...]
+    bridges: tuple[AnyId, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,11 +213,11 @@ class Removed:
     """A document that is removed because another one is kept.
 
     `duplicate_of` is the id of the one that is kept, `similarity` that of the two; None for a
-    record whose id is repeated later, which is not compared.
+    record that another one of its id stands for, and that is not compared.
     """
 
-    id: str
-    duplicate_of: str
+    id: AnyId
+    duplicate_of: AnyId
     similarity: float | None
 
 
@@ -219,6 +227,7 @@ def largest(clusters: Iterable[Cluster], most: int | None = None) -> list[Cluste
 
 
 MAX_ID_BYTES = 512  # longer ids are refused rather than cut; UTF-8 bytes
+EMPTY_ID = "the id is empty"
 _LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
 
 
@@ -232,12 +241,27 @@ def id_problem(id: str) -> str | None:
     except UnicodeEncodeError:
         return "the id holds a lone surrogate or bytes that are not UTF-8"
     if size == 0:
-        return "the id is empty"
+        return EMPTY_ID
     return f"the id takes {size:,} bytes, more than {MAX_ID_BYTES}" if size > MAX_ID_BYTES else None
 
 
-def natural(id: str) -> tuple[int, int, str]:
-    """Sort key of an id: whole numbers by value and before all other ids, those by code point."""
+class Number(str):
+    """An id that is a whole number in its source, as text: `int` of it is given back."""
+
+    __slots__ = ()
+
+
+def natural(id: AnyId) -> tuple[int, int, str]:
+    """Sort key of an id: whole numbers by value and before all other ids, those by code point.
+
+    Records of one id, such as 12@row7, come one after the other.
+    """
+    id = str(id)
+    if "@row" in id:
+        own, _, row = id.rpartition("@row")
+        if own and row.isdecimal():
+            kind, number, text = natural(own)
+            return (kind, number, f"{text}@row{row:0>20}")
     if id.isascii() and id.isdigit() and len(id) <= _LONGEST_NUMBER:
         return (0, int(id), id)
     return (1, 0, id)

@@ -197,6 +197,9 @@ class Settings:
 
 
 DEFAULT_SETTINGS = Settings()
+# Of annotate: in documents of another program shingles would be most of the index, and signature
+# terms find what bands find.
+ANNOTATED = Settings(fields=frozenset(DEFAULT_FIELDS) - {"content_ng", "content_sg"})
 # A base with which each value may be whatever it can be beside some others.
 _WIDEST = Settings(kind="stems", hashes=65_536, bands=1, rows=1, signatures=0)
 
@@ -216,7 +219,7 @@ def settings_of(
 ) -> Settings:
     """The settings that a mapping gives by name; all others are those of the base.
 
-    `fields` may be a choice in words, such as "-content_ng".
+    `fields` may be a choice in words, such as "-content_ng", which changes those of the base.
 
     Raises ArgumentError if there is no such name, or a value is out of range.
     """
@@ -227,7 +230,8 @@ def settings_of(
     values = dict(given)
     if "fields" in values:
         chosen = values["fields"]
-        values["fields"] = choose_fields(chosen) if isinstance(chosen, str) else chosen
+        if isinstance(chosen, str):
+            values["fields"] = choose_fields(chosen, base.fields)
         if isinstance(chosen, Sequence | Set) and not isinstance(chosen, str):
             values["fields"] = frozenset(map(str, chosen))
     return replace(base, **values)
@@ -243,11 +247,11 @@ def require_indexed(
     _require(not lacking, f"the collection was indexed without {', '.join(lacking)}", next_step)
 
 
-def choose_fields(choice: str) -> frozenset[str]:
+def choose_fields(choice: str, usual: Iterable[str] = DEFAULT_FIELDS) -> frozenset[str]:
     """The fields to write, from a comma-separated choice.
 
-    "all" is every field; "content,signature" is just those; "-content_ng" is the default fields
-    without that one, "+profile_hash" the default fields and that one.
+    "all" is every field; "content,signature" is just those; "-content_ng" is the usual fields
+    without that one, "+profile_hash" the usual fields and that one.
 
     Raises ArgumentError if a name is not one of the fields.
     """
@@ -262,7 +266,7 @@ def choose_fields(choice: str) -> frozenset[str]:
         f"choose from {', '.join(OPTIONAL_FIELDS)}",
     )
     require(bool(names), "`fields` names no field", f"choose from {', '.join(OPTIONAL_FIELDS)}")
-    named = chosen or frozenset(DEFAULT_FIELDS)
+    named = chosen or frozenset(usual)
     wanted = frozenset(OPTIONAL_FIELDS) if "all" in named else named & frozenset(OPTIONAL_FIELDS)
     return (wanted | added & frozenset(OPTIONAL_FIELDS)) - left_out
 

@@ -44,9 +44,26 @@ def in_seconds(time: str, name: str) -> float:
     return seconds
 
 
-def counted(number: int, what: str) -> str:
-    """A number of things, in the singular if it is one."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def most_failed(given: str, records: int) -> float:
+    """How many of so many records may fail: "20", or a share of them, "0.1%" or "0.001".
+
+    Raises ArgumentError if it is neither.
+    """
+    try:
+        number = float(given.removesuffix("%"))
+    except ValueError:
+        number = -1.0
+    is_share = "%" in given or "." in given
+    share = number / 100 if "%" in given else number
+    if not number >= 0 or (is_share and share > 1):
+        step = "give a number such as 20, or a share such as 0.1%"
+        raise ArgumentError(f"`max_failed` cannot be {given!r}", step)
+    return share * records if is_share else number
+
+
+def counted(number: int, what: str, several: str | None = None) -> str:
+    """A number of things, in the singular if it is one; `several` if an s does not make them."""
+    return f"{number:,} {what if number == 1 else several or f'{what}s'}"
 
 
 def documents(count: int) -> str:

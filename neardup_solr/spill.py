@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SourceError
+from neardup_solr.measures.arrays import Flat
 
 _OBJECT = 57  # bytes of a Python string and of its place in a list, beside its characters
 _SHARE = 4  # each column may hold this part of the memory
@@ -66,6 +67,10 @@ class Spill:
     def rows(self, width: int, dtype: type[np.generic]) -> Rows:
         """A table whose rows have `width` values."""
         return Rows(self, width, np.dtype(dtype))
+
+    def lists(self) -> Lists:
+        """Lists of values of texts."""
+        return Lists(self)
 
     def strings(self) -> Strings:
         """A list of strings."""
@@ -119,17 +124,15 @@ class Rows:
     def append(self, block: NDArray[Any]) -> None:
         """Add rows, shape (rows, width)."""
         first, self._rows = self._rows, self._rows + len(block)
-        held = self._held
         if self._file is None and self._rows * self._row > self._spill.share:
             self._file = self._spill.file()
-            self._spill.write(self._file, held[:first].data)
+            self._spill.write(self._file, self._held[:first].data)
             self._held, self._room = self._nothing, None
         if self._file is not None:
-            self._spill.write(self._file, np.ascontiguousarray(block, dtype=held.dtype).data)
+            self._spill.write(self._file, np.ascontiguousarray(block, self._held.dtype).data)
             return
-        if self._rows > len(held):  # never to more than may be held
-            room = min(3 * len(held) // 2, self._spill.share // self._row)
-            del held
+        if self._rows > len(self._held):  # never to more than may be held
+            room = min(3 * len(self._held) // 2, self._spill.share // self._row)
             self._grow(max(self._rows, room))
         self._held[first : self._rows] = block
 
@@ -140,15 +143,13 @@ class Rows:
         if not _GROWS or size < _LARGE:
             held.resize((rows, width), refcheck=False)  # which fills what is new with zeros
             return
-        is_first = self._room is None
         if self._room is None:
             self._room = mmap.mmap(-1, size, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
         else:
             self._held = held = self._nothing  # as nothing may look at it while it grows
             self._room.resize(size)
         self._held = np.frombuffer(self._room, held.dtype, rows * width).reshape(rows, width)
-        if is_first:
-            self._held[: len(held)] = held
+        self._held[: len(held)] = held
 
     def table(self) -> NDArray[Any]:
         """All rows, shape (rows, width); of a file those that are looked at come into memory."""
@@ -158,6 +159,31 @@ class Rows:
             content = self._spill.mapped(self._file)
             self._mapped = np.frombuffer(content, self._held.dtype).reshape(self._rows, -1)
         return self._mapped
+
+
+class Lists:
+    """Lists of values, one of each text, that grow by some at a time."""
+
+    def __init__(self, spill: Spill) -> None:
+        self._spill = spill
+        self._values: Rows | None = None
+        self._lengths: list[NDArray[np.int64]] = [np.zeros(1, dtype=np.int64)]
+
+    def __len__(self) -> int:
+        return sum(map(len, self._lengths)) - 1
+
+    def extend(self, lists: Flat) -> None:
+        """Add lists."""
+        if self._values is None:
+            self._values = self._spill.rows(1, lists.values.dtype.type)
+        self._values.append(lists.values[:, None])
+        self._lengths.append(lists.lengths)
+
+    def flat(self) -> Flat:
+        """All lists; of a file those values that are looked at come into memory."""
+        values = self._values
+        flat = np.empty(0, np.uint64) if values is None else values.table()[:, 0]
+        return Flat(np.asarray(flat), np.cumsum(np.concatenate(self._lengths)))
 
 
 class Strings(Sequence[str]):

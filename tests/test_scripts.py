@@ -1,8 +1,9 @@
-"""The scripts of the checkout: which Python they take, and what they say if there is none."""
+"""The scripts of the checkout: the Python and the environment that they take."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -81,3 +82,19 @@ def test_an_old_python_is_refused(folder: Path, monkeypatch: pytest.MonkeyPatch)
     assert ended.returncode == 1
     assert "Python 3.11 or newer is needed" in ended.stderr
     assert "demo --python 3.12" in ended.stderr
+
+
+def test_the_checks_run_in_the_environment_of_a_newcomer(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing that sets Python up otherwise reaches scripts/test, the way to the network does."""
+    command(folder / "scripts" / "test", "env; echo words: $*")
+    runner = folder / ".ci" / "run"
+    runner.parent.mkdir()
+    shutil.copy(SCRIPTS.parent / ".ci" / "run", runner)
+    for name in ("PYTHONUNBUFFERED", "NUMBA_CACHE_DIR", "https_proxy", "PIP_CERT"):
+        monkeypatch.setenv(name, "x y")
+    ran = subprocess.run([runner, "-k", "a"], capture_output=True, text=True, check=True)
+    given = ran.stdout.splitlines()
+    assert {"https_proxy=x y", "PIP_CERT=x y", f"HOME={Path.home()}", "words: -k a"} <= {*given}
+    assert not [line for line in given if line.startswith(("PYTHON", "NUMBA"))]

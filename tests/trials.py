@@ -149,7 +149,7 @@ TRIALS = (
     ),
     Trial(
         title="Something else where pairs belong (evaluate)",
-        now='nd.evaluate([("a", "b")], 3)',
+        now='nd.evaluate(3, [("a", "b")])',
         code=1,
         says="give `known` as pairs",
     ),
@@ -158,7 +158,7 @@ TRIALS = (
         title="A DataFrame as a source",
         now=FRAME + "print(nd.duplicates(df).to_pandas()['id'].tolist())",
         before=FRAME + "print(nd.duplicates(df))",
-        says="['1']",
+        says="[1]",
     ),
     Trial(
         title="Dicts as a source",
@@ -230,7 +230,7 @@ TRIALS = (
     Trial(
         title="Ids that come again in a file",
         now="$ neardup duplicates repeated.csv --format tsv",
-        says="2 records repeat an id: the last one counts",
+        says="2 records repeat an id: each counts, and its row comes to its id, as in 12@row7",
     ),
     Trial(
         title="A CSV through a pipe",

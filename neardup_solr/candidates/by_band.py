@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import graph, joins
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import Settings
+from neardup_solr.threads import run_aside, thread_pool
 
 MOST_PAIRS = 1 << 28
 MEMORY = 1 << 30  # bytes for the keys and their marks
@@ -23,9 +24,12 @@ _AT_ONCE = 1 << 16  # signatures whose keys are derived in one go
 _COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
 
 Sides = NDArray[np.uint8]
+Groups = NDArray[np.uint32]
 Hot = NDArray[np.uint64]  # (hot keys × 2): the band, and the key
 Runs = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # members of runs of equal keys, and ends
 ONE_SIDE: Sides = np.empty(0, dtype=np.uint8)
+ONE_GROUP: Groups = np.empty(0, dtype=np.uint32)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a key
 NONE_HOT: Hot = np.empty((0, 2), dtype=np.uint64)
 
 
@@ -37,13 +41,16 @@ class Candidates:
     the band keys of more documents than the cap: those are chained, each with the next, so that
     they still come together in one component, but not all of their pairs are there. `hot` names
     them, if they are of bands; `chained` are those of the pairs that share no other key, if that
-    is known.
+    is known. `beyond` are pairs of documents in a `sample` (row numbers) that share only words that
+    are too common to make candidates.
     """
 
     pairs: Pairs
     hot_keys: int
     hot: Hot = field(default_factory=lambda: NONE_HOT)
     chained: Pairs | None = None
+    beyond: Pairs = field(default_factory=lambda: np.empty((0, 2), dtype=np.uint32))
+    sample: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +60,10 @@ class Joining:
     A band key of more than `cap` documents is chained instead of paired; keys and marks take at
     most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
     work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
-    different sides are paired. `let_go` is called when signatures that were looked at are not
-    needed for now: if they lie in a file, they need not stay in memory.
+    different sides are paired, with `groups` (uint32, documents) only those of the same one, of
+    which each counts for the cap by itself. `let_go` is called when signatures that were looked at
+    are not needed for now: if they lie in a file, they need not stay in memory.
+    `key` says what it is that pairs share.
     """
 
     cap: int = CAP
@@ -62,7 +71,9 @@ class Joining:
     most: int = MOST_PAIRS
     threads: int = 1
     sides: Sides = field(default_factory=lambda: ONE_SIDE)
+    groups: Groups = field(default_factory=lambda: ONE_GROUP)
     let_go: Callable[[], None] = lambda: None
+    key: Literal["band", "word"] = "band"
 
 
 DEFAULT = Joining()
@@ -89,6 +100,8 @@ def band_candidates(
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
         keys = band_keys(signatures, first, last, settings, joining)
+        if len(joining.groups):  # equal keys of two groups become different ones
+            keys ^= (joining.groups * _SPREAD)[:, None]
         hot += _join(keys, alike, found, joining, is_first=first == 0, first=first)
         on_progress(last, settings.bands)
     all_hot = np.concatenate(hot)
@@ -136,14 +149,10 @@ def _join(
     Pairs of hot keys may be there twice.
     """
     join = _Join(keys, alike, joining, is_first)
-    with ThreadPoolExecutor(joining.threads) as pool:
+    with thread_pool(joining.threads) as pool:
         runs, hot_of_band = zip(*pool.map(join.runs, range(keys.shape[1])), strict=True)
-        try:
-            for block in pool.map(join.pairs, range(keys.shape[1]), runs):
-                found.add(block)
-        except SettingsError:
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for block in pool.map(join.pairs, range(keys.shape[1]), runs):
+            found.add(block)
     return [
         np.stack([np.full_like(own, band), own], axis=1)
         for band, own in enumerate(hot_of_band, first)
@@ -178,7 +187,7 @@ class Found:
     def keep_distinct(self) -> None:
         """Sort the pairs, and keep each once."""
         numbers = self._room[: self._filled]
-        numbers.sort()
+        run_aside(numbers.sort)
         kept, before = 0, None
         for at in range(0, len(numbers), ROOM):
             part = numbers[at : at + ROOM]
@@ -194,10 +203,10 @@ class Found:
 
 
 def _too_many(joining: Joining) -> SettingsError:
+    more_rows = ", or index with more `rows` (neardup tune)" if joining.key == "band" else ""
     return SettingsError(
-        f"more than {joining.most:,} pairs share a band",
-        f"lower `cap` (now {joining.cap:,}), give more `memory`, or index with more `rows`"
-        " (neardup tune)",
+        f"more than {joining.most:,} pairs share a {joining.key}",
+        f"lower `cap` (now {joining.cap:,}), or give more `memory`{more_rows}",
     )
 
 
@@ -240,13 +249,20 @@ class _Join:
 
     def pairs(self, band: int, runs: Runs) -> Pairs:
         """The pairs that share this band and none before it, once all runs are known."""
-        return np.concatenate(list(self._blocks(band, *runs)))
+        blocks, count = [], 0
+        for block in self._blocks(band, *runs):
+            blocks.append(block)
+            count += len(block)
+            if count > self._joining.most:  # all of them are different
+                raise _too_many(self._joining)
+        return np.concatenate(blocks)
 
     def _blocks(
         self, band: int, members: NDArray[np.uint32], ends: NDArray[np.uint32]
     ) -> Iterator[Pairs]:
-        cap, sides = self._joining.cap, self._joining.sides
-        room = max(ROOM, 2 * len(members), cap * cap)
+        sides = self._joining.sides
+        largest = min(self._joining.cap, int(np.diff(ends, prepend=0).max(initial=0)))
+        room = max(ROOM, 2 * len(members), largest * largest // 2)
         block = np.empty((room, 2), dtype=np.uint32)
         first = 0
         yield block[:0]
@@ -294,7 +310,7 @@ def whole_hashes(
 
 def _by_parts(fill: Callable[[slice], None], documents: int, joining: Joining) -> None:
     parts = [slice(at, at + _AT_ONCE) for at in range(0, documents, _AT_ONCE)]
-    with ThreadPoolExecutor(joining.threads) as pool:
+    with thread_pool(joining.threads) as pool:
         for _ in pool.map(fill, parts):
             joining.let_go()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from neardup_solr.candidates.by_band import (
 from neardup_solr.kernel import joins
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import Settings
+from neardup_solr.threads import thread_pool
 
 _AT_ONCE = 1 << 16  # pairs of chains that are looked at in one go
 
@@ -53,7 +53,7 @@ def grown_candidates(
         last = min(first + at_once, settings.bands)
         keys = band_keys(signatures, first, last, settings, joining)
         growth = _Growth(keys, is_new, [_of_band(hot, b) for b in range(first, last)], joining.cap)
-        with ThreadPoolExecutor(joining.threads) as pool:
+        with thread_pool(joining.threads) as pool:
             for pairs in pool.map(growth.pairs, range(last - first)):
                 if pairs is None:
                     pool.shutdown(cancel_futures=True)

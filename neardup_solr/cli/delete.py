@@ -33,7 +33,7 @@ def delete(
         documents = show.counted(count, "document")
         if dry_run:
             if not count:
-                show.say_if_full_text([query])
+                show.say_if_full_text([query], target.place)
             said = f"{documents} of {target.url} would be deleted"
             show.say(f"{said} (dry run: nothing was changed).")
             return
@@ -46,7 +46,7 @@ def delete(
             )
     count = nd.delete(target, ids or (), query=query)
     if not count:
-        show.say_if_full_text([query])
+        show.say_if_full_text([query], target.place)
     absent = max(0, len(set(ids or ())) - count) if query is None else 0
     rest = f"; {absent:,} of these ids {'is' if absent == 1 else 'are'} not there" if absent else ""
     show.say(f"{show.counted(count, 'document')} deleted{rest}.")

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from neardup_solr.cli import options, show
-
-NEXT_STEPS = """
-Next:
-  neardup search -c neardup_demo --id lantern-002      the near-duplicates of one listing
-  neardup report -c neardup_demo --by bands            all pairs, found by LSH bands
-  neardup index FILE                                   your own .csv, .tsv, .jsonl, ...
-"""
-
 
 DEMO_PAIRS = 8
 
@@ -28,4 +22,11 @@ def demo(solr: options.SolrOption = None) -> None:
     show.print_report(shown.report, texts, most=DEMO_PAIRS)
     show.say_report(shown.report)
     show.print_evaluation(shown.evaluation, most=3)
-    show.say(NEXT_STEPS)
+    own = replace(target, name="NAME").place
+    steps = {
+        f"neardup search {target.place} --id lantern-002": "the near-duplicates of one listing",
+        f"neardup report {target.place} --by bands": "all pairs, found by LSH bands",
+        f"neardup index FILE {own}": "your own .csv, .tsv, .jsonl, ...",
+    }
+    width = max(map(len, steps))
+    show.say("\n".join(["\nNext:", *(f"  {step:{width}}  {what}" for step, what in steps.items())]))

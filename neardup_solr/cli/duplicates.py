@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +13,7 @@ import typer
 import neardup_solr as nd
 from neardup_solr.choices import Linkage, Way
 from neardup_solr.cli import options, progress, show
-from neardup_solr.sizes import MAX_DOC_BYTES
+from neardup_solr.sizes import MAX_DOC_BYTES, most_failed
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
@@ -25,8 +25,11 @@ if TYPE_CHECKING:
 
 def duplicates(
     source: Annotated[
-        str | None,
-        typer.Argument(help="File or folder, compared without any Solr (default: a collection)."),
+        list[str] | None,
+        typer.Argument(
+            help="File, several that are parts of one table, or folder, compared without any Solr"
+            " (default: a collection)."
+        ),
     ] = None,
     against: Annotated[
         str | None,
@@ -48,20 +51,39 @@ def duplicates(
     by: Annotated[
         Way | None,
         typer.Option(
-            help="What candidates share: bands, words (rare ones; for short records), or all for"
-            " every pair (default: all up to 2,000 documents, bands for more; words for --measure"
-            " aligned).",
+            help="What candidates share: bands, shingles (most of one of the two), words (rare"
+            " ones; for short records), or all for every pair (default: all up to 2,000 documents,"
+            " for more bands; shingles for --measure containment, words for aligned).",
             rich_help_panel=options.COUNTS,
         ),
     ] = None,
     measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
+    fq: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--fq",
+            metavar="QUERY",
+            help="Read only documents of the collection that match this (repeatable); --mark and"
+            " --undo leave the marks of others as they are.",
+            rich_help_panel=options.COUNTS,
+        ),
+    ] = None,
+    same: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FIELD",
+            help="Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
+            " document without it is compared with nothing.",
+            rich_help_panel=options.COUNTS,
+        ),
+    ] = None,
     cap: Annotated[
         int | None,
         typer.Option(
-            help="Most documents of a band key that are all paired with each other (default: 1024;"
-            " of a word: 50).",
+            help="Most documents of a band key or shingle that are all paired with each other"
+            " (default: 1024; of a word: 50).",
             min=2,
             rich_help_panel=options.COUNTS,
         ),
@@ -99,15 +121,24 @@ def duplicates(
         bool, typer.Option("--yes", help="Do not ask before clusters that chain are marked.")
     ] = False,
     output: Annotated[
-        Path | None,
+        list[Path] | None,
         typer.Option(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write to a .tsv, .csv, .jsonl or .parquet file, or to an .html page.",
+            help="Write to a .tsv, .csv, .jsonl, .xlsx or .parquet file, or to an .html page"
+            " (repeatable).",
             rich_help_panel=options.PUT_OUT,
         ),
     ] = None,
+    texts: Annotated[
+        bool,
+        typer.Option(
+            "--texts",
+            help="Write the texts of both documents beside each pair, as --keep does with columns.",
+            rich_help_panel=options.PUT_OUT,
+        ),
+    ] = False,
     unique: Annotated[
         Path | None,
         typer.Option(
@@ -125,8 +156,16 @@ def duplicates(
             rich_help_panel=options.PUT_OUT,
         ),
     ] = None,
+    rejected: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Write the records that cannot be used, each with the reason and its position.",
+            rich_help_panel=options.PUT_OUT,
+        ),
+    ] = None,
     format: options.FormatOption = None,
-    id_field: options.IdFieldOption = "id",
+    id_field: options.IdFieldOption = None,
     text_field: options.TextFieldOption = None,
     keep: options.KeepOption = None,
     source_format: options.SourceFormatOption = None,
@@ -134,6 +173,8 @@ def duplicates(
     encoding: options.EncodingOption = None,
     lossy: options.LossyOption = False,
     max_doc_bytes: options.MaxDocBytesOption = MAX_DOC_BYTES,
+    on_repeat: options.OnRepeatOrKeepOption = "keep",
+    max_failed: options.MaxFailedOption = "0",
     remember: Annotated[
         Path | None,
         typer.Option(
@@ -189,22 +230,28 @@ def duplicates(
     from neardup_solr.verbs.mark import require_markable
 
     _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
-    _check_source(source)
+    if fq and source and against is None:
+        raise typer.BadParameter("--fq is for a collection, and SOURCE is a file: leave it out")
+    _check_source(source, solr)
     if undo:
-        if output is not None:
+        if output:
             raise typer.BadParameter("--undo writes no pairs: leave -o out")
         if remember is not None or full:
             raise typer.BadParameter("--undo compares nothing: leave --remember and --full out")
-        _undo(options.connect(solr, collection), dry_run=dry_run)
+        _undo(options.connect(solr, collection), fq or (), dry_run=dry_run)
         return
     as_rows = options.rows_format(format)
-    if output is not None:
-        for name, side in (("SOURCE", source), ("--against", against)):
-            check_apart({name: None if side is None else Path(side), "-o": output})
-        check_output(output)
-    check_apart({"-o": output, "--unique": unique, "--removed": removed, "--remember": remember})
-    check_apart({"SOURCE": None if source is None else Path(source), "--remember": remember})
-    _check_files(source, unique, removed)
+    outputs = output or []
+    written = {f"-o {path}" if at else "-o": path for at, path in enumerate(outputs)}
+    for path in source or ():
+        check_apart({"SOURCE": Path(path), **written, "--remember": remember})
+    check_apart({"--against": None if against is None else Path(against), **written})
+    most_failed(max_failed, 0)
+    for each in outputs:
+        check_output(each)
+    files = {"--unique": unique, "--removed": removed, "--rejected": rejected}
+    check_apart({**written, **files, "--remember": remember})
+    _check_files(source, files)
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     # Refused before a Solr is asked.
     Verifying(
@@ -216,11 +263,11 @@ def duplicates(
     Working(memory=None if memory is None else in_bytes(memory, "memory"), limit=limit)
     if not (source or solr or collection):
         _check_named()
-    first = output or unique or removed
+    first = next(iter(outputs), None) or unique or removed or rejected
     unfinished = None if first is None else first.with_name(f"{first.name}.unfinished")
     with _kept(unfinished), progress.watching(comparing="pairs") as watching:
         place = source or options.connect(solr, collection)
-        if mark and not isinstance(place, str):
+        if mark and not isinstance(place, list):
             require_markable(place)
         show.compile_kernel()
         found = nd.duplicates(
@@ -232,47 +279,54 @@ def duplicates(
             measure=measure,
             max_distance=max_distance,
             min_similarity=min_similarity,
+            fq=fq or (),
+            same=options.names(same),
             cap=cap,
             linkage=linkage,
             canonical=canonical,
             keep=options.names(keep),
             max_doc_bytes=max_doc_bytes,
+            on_repeat=on_repeat,
             limit=limit,
             memory=memory,
             spill=spill,
             checkpoint=unfinished,
             remember=remember,
             full=full,
-            texts=_texts_wanted(
-                output,
-                as_rows,
-                has_page_texts=source is not None and against is None and measure != "estimate",
+            texts=texts
+            or _texts_wanted(
+                outputs,
+                are_shown=as_rows is None and not (mark and format is None),
+                has_page_texts=bool(source) and against is None and measure != "estimate",
             ),
-            output=output,
+            output=outputs,
             unique=unique,
             removed=removed,
+            rejected=rejected,
             on_error=watching.on_error,
             on_progress=watching.on_progress,
             **options.reading(id_field, text_field, source_format, delimiter, encoding, lossy),
         )
-    if output is not None:
-        show.say(f"Wrote {output}.")
-    elif format is None and found.unique is not None:
-        pass  # only the files were asked for
+    if outputs:
+        show.say(f"Wrote {' and '.join(map(str, outputs))}.")
+    elif format is None and (mark or found.unique is not None):
+        pass  # only marks, or the files, were asked for
     elif as_rows is None:
         _print_clusters(found)
     else:
         from neardup_solr.reports import rows as faces
 
-        show.print_rows(faces.format_duplicates(found.pairs, as_rows))
+        lines = faces.format_duplicates(found.pairs, as_rows, texts=found.texts, kept=found.kept)
+        show.print_rows(lines)
     _say_duplicates(found)
     if found.unique is not None:
-        _say_unique(found.unique, unique, removed)
-    if mark and not isinstance(place, str):
+        _say_unique(found.unique, unique, removed, rejected)
+    if mark and not isinstance(place, list):
         if not dry_run:
             _confirm(found, yes=yes)
         _mark(place, found, dry_run=dry_run)
-    if found.failed:
+    records = found.documents + found.failed
+    if found.failed > most_failed(max_failed, records):
         raise typer.Exit(1)
 
 
@@ -290,15 +344,15 @@ def _kept(unfinished: Path | None) -> Iterator[None]:
 
 
 def _texts_wanted(
-    output: Path | None, as_rows: str | None, *, has_page_texts: bool
+    outputs: Sequence[Path], *, are_shown: bool, has_page_texts: bool
 ) -> bool | int | None:
-    """Whether texts are shown: those of the page, those of the largest clusters on a terminal.
+    """Whether texts are wanted: those of the page, or of the largest clusters, which `are_shown`.
 
     `has_page_texts` says that a result has those of the pairs that a page lists by itself.
     """
-    if output is None:
-        return MOST_CLUSTERS if as_rows is None else False
-    if output.suffix.lower() != ".html":
+    if not outputs:
+        return MOST_CLUSTERS if are_shown else False
+    if all(each.suffix.lower() != ".html" for each in outputs):
         return False
     return None if has_page_texts else True
 
@@ -317,7 +371,6 @@ MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
 def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
     """The largest clusters as a table, text under text, the document to keep first."""
     from neardup_solr.records import largest
-    from neardup_solr.reports.html.embed import MOST_PAIRS
 
     shown = largest(found.clusters, most)
     if not shown:
@@ -325,15 +378,20 @@ def _print_clusters(found: Duplicates, *, most: int = MOST_CLUSTERS) -> None:
     show.print_clusters(shown, found.texts)
     more = len(found.clusters) - len(shown)
     if more:
-        page = "all" if len(found.pairs) <= MOST_PAIRS else "many more"
         show.say(
             f"... and {show.counted(more, 'smaller cluster')};"
-            f" -o report.html shows {page} of them, -o pairs.tsv has all pairs."
+            " -o report.html shows them, -o pairs.tsv has all pairs."
         )
 
 
 # By the way in which candidates were found.
-_IN_COMMON = {"all": "", "bands": " with a band in common", "words": " with a rare word in common"}
+_IN_COMMON = {
+    "all": "",
+    "bands": " with a band in common",
+    "shingles": " with shingles in common",
+    "words": " with a rare word in common",
+}
+_HOT_KEYS = {"bands": "band key", "shingles": "shingle"}
 
 
 def _say_duplicates(found: Duplicates) -> None:
@@ -343,14 +401,24 @@ def _say_duplicates(found: Duplicates) -> None:
     documents = show.counted(found.documents, "document")
     compared = f"{show.counted(found.candidates, 'pair')}{_IN_COMMON[found.by]} compared"
     show.say(f"{pairs} in {clusters} among {documents}; {compared}.")
-    if found.hot_keys and found.by_bands:
+    if found.hot_keys and found.by in _HOT_KEYS:
+        keys = show.counted(found.hot_keys, _HOT_KEYS[found.by])
         show.say(
-            f"{show.counted(found.hot_keys, 'band key')} with more documents than --cap: not all of"
-            " these were compared with each other; raise --cap to be sure."
+            f"{keys} with more documents than --cap: not all of these were compared with each"
+            " other; raise --cap to be sure."
         )
-    elif found.hot_keys:
-        words = show.counted(found.hot_keys, "common word")
-        show.say(f"{words} made no candidates on their own; raise --cap to be sure.")
+    elif found.beyond_cap:
+        pairs = show.counted(found.beyond_cap, "more pair")
+        words = show.counted(found.hot_keys, "word")
+        show.say(
+            f"About {pairs} share only words of more documents than --cap ({words}), judged by a"
+            " sample: raise --cap to find them."
+        )
+    if found.are_short:
+        show.say(
+            f"The records are short ({found.median_words} words by the median): --measure aligned"
+            " tells such apart better."
+        )
     if found.since is not None:
         show.say(_since(found.since))
     show.say_gaps(found.gaps)
@@ -366,22 +434,28 @@ def _since(since: Since) -> str:
     return f"Since the last run {', '.join(told) or 'nothing has changed'}; {known} known from it."
 
 
-def _check_files(source: str | None, unique: Path | None, removed: Path | None) -> None:
-    """Refuse --unique and --removed without a file."""
-    if source is None and (unique is not None or removed is not None):
+def _check_files(source: list[str] | None, files: Mapping[str, Path | None]) -> None:
+    """Refuse --unique and the like without a file."""
+    given = next((name for name, path in files.items() if path is not None), None)
+    if not source and given:
         raise typer.BadParameter(
-            "--unique and --removed are for a file: mark a collection (--mark), then the filter"
-            " query fq=-neardup_canonical:0 leaves its near-duplicates out"
+            f"{given} is for a file: --mark marks a collection, and tells the filter query that"
+            " leaves its near-duplicates out"
         )
 
 
-def _say_unique(found: Unique, unique: Path | None, removed: Path | None) -> None:
-    """Where the records of a file are, and how many are in neither file; the numbers add up."""
-    repeated = f" ({found.repeated:,} because the id comes again later)" if found.repeated else ""
+def _say_unique(
+    found: Unique, unique: Path | None, removed: Path | None, rejected: Path | None
+) -> None:
+    """Where the records of a file are, and how many are in none; the numbers add up."""
+    repeated = f" ({found.repeated:,} for another record of the id)" if found.repeated else ""
     kept = f"{found.kept:,} {_are(found.kept)} {f'in {unique}' if unique else 'kept'}"
     gone = found.removed + found.repeated
     away = f"{gone:,} {f'in {removed}' if removed else 'removed'}{repeated}"
-    failed = f"; {found.failed:,} could not be used: in neither" if found.failed else ""
+    failed = f", {found.failed:,} in {rejected}" if rejected else ""
+    if found.failed and not rejected:
+        failed = f"; {found.failed:,} could not be used and {_are(found.failed)} in no file:"
+        failed += " --rejected FILE writes them"
     show.say(f"Of {show.counted(found.records, 'record')}, {kept}, {away}{failed}.")
 
 
@@ -390,28 +464,32 @@ def _are(count: int) -> str:
 
 
 def _check(
-    *, source: str | None, against: str | None, mark: bool, undo: bool, dry_run: bool
+    *, source: list[str] | None, against: str | None, mark: bool, undo: bool, dry_run: bool
 ) -> None:
     """Refuse options that do not go together, before any work."""
     if mark and undo:
         raise typer.BadParameter("give one of --mark and --undo")
     if dry_run and not (mark or undo):
         raise typer.BadParameter("--dry-run goes with --mark or --undo")
-    if (mark or undo) and (source is not None or against is not None):
+    if (mark or undo) and (source or against is not None):
         raise typer.BadParameter("marks are for one collection: leave SOURCE and --against out")
 
 
-def _check_source(source: str | None) -> None:
+def _check_source(given: list[str] | None, solr: str | None) -> None:
     """Refuse a source that is not there; it may be meant as the name of a collection."""
     from neardup_solr.solr.collection import require_name
 
-    if source is None or source == "-" or "." in source or Path(source).exists():
+    if given is None or len(given) != 1:
+        return
+    (source,) = given
+    if source == "-" or "." in source or Path(source).exists():
         return
     try:
         require_name(source)
     except nd.ArgumentError:
         return
-    step = f"check the path, or name a collection with: neardup duplicates -c {source}"
+    named = nd.errors.place(source, solr)
+    step = f"check the path, or name a collection with: neardup duplicates {named}"
     raise nd.SourceError(source, "there is no such file or folder", step)
 
 
@@ -447,16 +525,19 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
 
 
 def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
-    """Mark the clusters that were found in their collection."""
+    """Mark the clusters that were found in their collection, and tell the queries for them."""
     with progress.watching() as watching:
         made = nd.mark(solr, found, dry_run=dry_run, on_progress=watching.on_progress)
     show.say(_marked(made, dry_run=dry_run))
+    if made.clusters and not dry_run:
+        show.say(f"Queries without near-duplicates: fq={made.fq}")
+        show.say(f"With one document of each cluster: fq={made.collapse}")
 
 
-def _undo(solr: Collection, *, dry_run: bool) -> None:
-    """Remove all marks from a collection."""
+def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool) -> None:
+    """Remove all marks from a collection, or those of documents that match."""
     with progress.watching() as watching:
-        made = nd.unmark(solr, dry_run=dry_run, on_progress=watching.on_progress)
+        made = nd.unmark(solr, fq=fq, dry_run=dry_run, on_progress=watching.on_progress)
     documents = show.counted(made.cleared, "document")
     if not made.cleared:
         show.say("No document is marked.")

@@ -37,7 +37,7 @@ def evaluate(
             "--output",
             "-o",
             metavar="FILE",
-            help="Write all missed and false pairs to a .tsv, .csv or .jsonl file.",
+            help="Write all missed and false pairs to a .tsv, .csv, .jsonl or .xlsx file.",
             rich_help_panel=options.PUT_OUT,
         ),
     ] = None,
@@ -57,9 +57,9 @@ def evaluate(
         faces.check_output(output)
     check_apart({"KNOWN": known, "--report": report, "-o": output})
     check_ids(from_id, to_id)
-    pairs = known_pairs(known)
+    known_pairs(known)  # refused before a report is made
     if report is not None:
-        _put_out(nd.evaluate(report, pairs), output)
+        _put_out(nd.evaluate(known, report), output)
         return
     criteria = options.criteria(by, rows, fq, same, measure, max_distance, min_similarity)
     target = options.connect(solr, collection)
@@ -74,7 +74,7 @@ def evaluate(
             **criteria,
         )
     show.say_report(found)
-    _put_out(nd.evaluate(found, pairs), output)
+    _put_out(nd.evaluate(known, found), output)
 
 
 def _put_out(found: nd.Evaluation, output: Path | None) -> None:

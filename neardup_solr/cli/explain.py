@@ -23,15 +23,17 @@ def explain(
     id: Annotated[str, typer.Argument(help="Id of a document.")],
     other_id: Annotated[str, typer.Argument(help="Id of another document.")],
     source: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="File or folder that has both, - for standard input (default: a collection)."
+            help="File or folder that has both (repeatable), - for standard input (default: a"
+            " collection)."
         ),
     ] = None,
+    measure: options.MeasureOption = "words",
     max_distance: options.MaxDistanceOption = None,
     min_similarity: options.MinSimilarityOption = None,
     format: options.JsonOption = "table",
-    id_field: options.IdFieldOption = "id",
+    id_field: options.IdFieldOption = None,
     text_field: options.TextFieldOption = None,
     source_format: options.SourceFormatOption = None,
     delimiter: options.DelimiterOption = None,
@@ -58,17 +60,18 @@ def explain(
         kind=kind, shingle_size=shingle_size, language=language, hashes=hashes, bands=bands,
         rows=band_rows,
     )  # fmt: skip
-    if source is None and settings:
+    if not source and settings:
         raise typer.BadParameter(f"a collection has its own {', '.join(settings)}: name a --source")
-    if source is not None:
+    if source:
         show.say_if_typed(source, "documents")
-    options.check_limits("words", max_distance, min_similarity)
+    options.check_limits(measure, max_distance, min_similarity)
     reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
-    place = options.connect(solr, collection) if source is None else source
+    place = source or options.connect(solr, collection)
     found = nd.explain(
         place,
         id,
         other_id,
+        measure=measure,
         max_distance=max_distance,
         min_similarity=min_similarity,
         settings=settings,
@@ -78,7 +81,7 @@ def explain(
     if format == "json":
         show.print_rows(_json(found, commands))
     else:
-        explanation.print_explanation(found, commands, is_stored=source is None)
+        explanation.print_explanation(found, commands, is_stored=not source)
 
 
 def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
@@ -92,6 +95,7 @@ def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
         "verdict": found.verdict,
         "way": found.way,
         "reasons": found.reasons,
+        "measure": facts.measure,
         "settings": facts.settings.fingerprint,
         "limits": asdict(facts.limits) | {"allowed": facts.allowed},
         "documents": [
@@ -107,6 +111,7 @@ def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
         ],
         "measures": [asdict(each) for each in facts.measures],
         "alignment": [row._asdict() for row in facts.alignment],
+        "shared_words": dict(facts.shared_words),
         "shared_shingles": facts.shared_shingles,
         "shared_bands": facts.shared_bands,
         "differing_bands": facts.differing_bands,
@@ -132,6 +137,7 @@ def _advice_fields(advice: Advice, commands: list[str]) -> dict[str, Any]:
             "again",
             "by",
             "measure",
+            "cap",
             "similarity",
             "chance",
             "load",
@@ -145,25 +151,32 @@ def _advice_fields(advice: Advice, commands: list[str]) -> dict[str, Any]:
 
 
 def _commands(
-    found: Explanation, place: Collection | str, is_addressed: bool, reading: Sequence[str]
+    found: Explanation, place: Collection | list[str], is_addressed: bool, reading: Sequence[str]
 ) -> list[str]:
     """What to type to follow the advice; a file is compared without a Solr first."""
     from neardup_solr.cli import explanation
 
     advice = found.advice
-    is_file = isinstance(place, str)
-    side = [place, *reading] if isinstance(place, str) else []
+    is_file = isinstance(place, list)
+    side = [*place, *reading] if isinstance(place, list) else []
     file = side or ["FILE"]
-    where = [] if isinstance(place, str) else _where(place, place.name, is_addressed)
+    where = [] if isinstance(place, list) else _where(place, place.name, is_addressed)
+    measured = [] if found.facts.measure == "words" else ["--measure", found.facts.measure]
     steps = []
     if is_file and explanation.needs_all(found):
         limits = _limits(advice.limits if advice and advice.limits else found.facts.limits)
-        steps.append(shlex.join(["neardup", "duplicates", *side, "--by", "all", *limits]))
-    if advice is None:
+        all_pairs = ["--by", "all", *measured, *limits]
+        steps.append(shlex.join(["neardup", "duplicates", *side, *all_pairs]))
+    if advice is None or (is_file and advice.by == "all"):
         return steps
-    finding = ["report", "--by", advice.by or found.way]
+    if advice.cap:
+        capped = ["--cap", str(advice.cap), *measured, *where, *_limits(advice.limits)]
+        return [*steps, shlex.join(["neardup", "duplicates", *side, *capped])]
+    finding = ["report", "--by", advice.by or found.way, *measured]
     if found.way == "duplicates" and advice.by is None:
-        finding = ["duplicates", *side]
+        finding = ["duplicates", *side, *measured]
+    elif advice.by == "all":
+        finding = ["duplicates", "--by", "all", *measured]
     if advice.measure:
         named = ["neardup", "duplicates", *side, "--measure", advice.measure, *where]
         return [shlex.join(named)]
@@ -174,7 +187,7 @@ def _commands(
         steps.append(shlex.join(["neardup", "reband", *bands, *where]))
     elif advice.settings:
         where = ["--collection", "NEW"]
-        if not isinstance(place, str):
+        if not isinstance(place, list):
             where = _where(place, "NEW", is_addressed)
         finding = ["duplicates"]
         steps.append(shlex.join(["neardup", "index", *file, *where, *_shaping(advice.settings)]))

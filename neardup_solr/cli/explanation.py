@@ -9,7 +9,7 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console
 from rich.text import Text
 
-from neardup_solr.cli.show import counted, printable
+from neardup_solr.cli.show import counted, one_line, printable
 from neardup_solr.minhash.plans import percent
 from neardup_solr.verbs.explain.verdict import is_related, shape
 
@@ -55,8 +55,10 @@ def _print_verdict(console: Console, found: Explanation) -> None:
     console.print(title)
     way = next(each for each in facts.ways if each.name == found.way)
     if found.verdict == "found":
-        shares = _shares(facts, way)
-        _say(console, f"{_command_of(way)} finds them: they share {shares}, within the limits.")
+        why = f"they share {_shares(facts, way)}, within the limits"
+        if facts.by_words and facts.every_pair:
+            why = "of so few documents it compares every pair, and this one is within the limits"
+        _say(console, f"{_command_of(way)} finds them: {why}.")
     for reason in found.reasons:
         _say(console, printable(reason))
 
@@ -106,7 +108,7 @@ def _documents(facts: Facts) -> Iterator[Text]:
 
 
 def _short(text: str) -> str:
-    shown = printable(text)
+    shown = one_line(text)
     return shown if cell_len(shown) <= WIDEST else f"{set_cell_size(shown, WIDEST - 1)}…"
 
 
@@ -118,7 +120,9 @@ def _measures(facts: Facts) -> Iterator[Text]:
     shared = facts.shared_shingles
     sizes = [len(each.pieces) for each in (facts.first, facts.second)]
     notes = {
-        "words": f"the limits allow a distance of {facts.allowed:,}",
+        "words": f"the limits allow a distance of {facts.allowed:,}"
+        if facts.measure == "words"
+        else "",
         "jaccard": f"{shared:,} of {sum(sizes) - shared:,} shingles are in both",
         "containment": f"{shared:,} of {sizes[0]:,} shingles of the first",
         "contained": f"{shared:,} of {sizes[1]:,} shingles of the second",
@@ -128,6 +132,8 @@ def _measures(facts: Facts) -> Iterator[Text]:
     for each in facts.measures:
         distance = "" if each.distance is None else f"{each.distance:,}"
         note = notes.get(each.measure) or _interval(each)
+        if each.measure == facts.measure != "words":
+            note = f"the limits ask for {facts.least:g}; {note}"
         rows.append([each.measure, f"{each.similarity:.3f}", distance, note])
     yield from _table(rows, right=(1, 2))
 
@@ -171,6 +177,8 @@ def _command_of(way: Way) -> str:
 
 
 def _shares(facts: Facts, way: Way) -> str:
+    if way.name == "duplicates" and facts.by_words:
+        return "every pair" if facts.every_pair else counted(way.shared, "rare word")
     if way.name in ("duplicates", "bands"):
         return f"{way.shared} of {way.of} bands"
     if way.name == "shingles":
@@ -182,7 +190,9 @@ def _shares(facts: Facts, way: Way) -> str:
 
 def _bands(facts: Facts) -> Iterator[Text]:
     """Bands as a strip, and the numbers of those shared."""
-    if not any(way.is_there for way in facts.ways if way.name in ("duplicates", "bands")):
+    if facts.by_words or not any(
+        way.is_there for way in facts.ways if way.name in ("duplicates", "bands")
+    ):
         return
     count, shared = facts.settings.bands, set(facts.shared_bands)
     strip = "".join("█" if band in shared else "·" for band in range(count))
@@ -234,6 +244,10 @@ def _what_helps(advice: Advice, *, is_stored: bool) -> Iterator[str]:
         yield "To catch it, index what has changed again:"
     elif advice.measure is not None:
         yield f"The measure {advice.measure} finds it, although words differ in spelling:"
+    elif advice.cap is not None:
+        yield f"To catch it, raise the cap to {advice.cap:,}, so that a word of both is rare:"
+    elif advice.by == "all":
+        yield "To catch it, compare every pair:"
     elif advice.by is not None:
         wider = " with wider limits" if advice.limits else ""
         yield f"To catch it, search or report --by {advice.by}{wider}:"
@@ -276,7 +290,7 @@ def texts(facts: Facts, is_coloured: bool) -> Iterator[Text]:
         return
     for each in subjects:
         left = max(each.entry.num_words - BEGINNING, 0)
-        words = printable(each.words.text(slice(0, BEGINNING))) or "(no word)"
+        words = one_line(each.words.text(slice(0, BEGINNING))) or "(no word)"
         end = f" … {counted(left, 'more word')}" if left else ""
         text = Text(f"{printable(each.id)}: ", style="bold")
         text.append(words, style="not bold").append(end, style="dim")
@@ -319,9 +333,9 @@ def _cut(words: Words, part: slice, head: int, tail: int) -> str:
     """The words of a run; only the first and the last of a long one."""
     left = part.stop - part.start - head - tail
     if left < WORTH_CUTTING:
-        return printable(words.text(part))
-    before = printable(words.text(slice(part.start, part.start + head)))
-    after = printable(words.text(slice(part.stop - tail, part.stop)))
+        return one_line(words.text(part))
+    before = one_line(words.text(slice(part.start, part.start + head)))
+    after = one_line(words.text(slice(part.stop - tail, part.stop)))
     return f"{before}\n… {left:,} words … {after}".strip()
 
 

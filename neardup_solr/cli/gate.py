@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -77,8 +78,16 @@ def gate(
     patience: options.PatienceOption = "5m",
     output: options.OutputOption = None,
     format: options.FormatOption = None,
-    id_field: options.IdFieldOption = "id",
-    text_field: options.TextFieldOption = None,
+    id_field: options.IdFieldOption = None,
+    text_field: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN",
+            help="Column of the text (repeatable, or a,b: they are joined) [default: the text"
+            " fields of the collection; text for one of ours].",
+            rich_help_panel=options.READ,
+        ),
+    ] = None,
     keep: options.KeepOption = None,
     source_format: options.SourceFormatOption = None,
     delimiter: options.DelimiterOption = None,
@@ -109,7 +118,8 @@ def gate(
         faces.check_held(held)
     if output is not None:
         rows.check_output(output)
-    check_apart({"SOURCE": Path(source), "--held": held, "-o": output})
+    for path in source:
+        check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
     reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
     seconds = in_seconds(patience, "patience")
     target = options.connect(solr, collection, create=index, patience=seconds)
@@ -134,7 +144,7 @@ def gate(
             keep=None if keep is None else options.names(keep),
             on_error=watched.on_error,
             on_progress=watching.on_progress,
-            **reading,
+            **reading | {"text": options.names(text_field)},
         )
         if held is not None:
             decided = faces.keeping_held(decided, held)
@@ -165,7 +175,9 @@ def _put_out(decided: Iterable[Decision], output: Path | None, as_rows: str | No
     if output is not None:
         faces.write_decisions(decided, output)
     elif as_rows is not None:
-        show.print_rows(faces.format_decisions(_begun(decided), as_rows))
+        for line in faces.format_decisions(_begun(decided), as_rows):
+            show.print_rows(iter((line,)))
+            sys.stdout.flush()  # whoever sent the document may wait for its decision
     else:
         _print_table(decided)
 

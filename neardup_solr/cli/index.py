@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ import typer
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, in_seconds
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, in_seconds, most_failed
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
@@ -20,7 +21,7 @@ def index(
     source: options.SourceArgument,
     solr: options.SolrOption = None,
     collection: options.CollectionOption = None,
-    id_field: options.IdFieldOption = "id",
+    id_field: options.IdFieldOption = None,
     text_field: options.TextFieldOption = None,
     keep: options.KeepOption = None,
     source_format: options.SourceFormatOption = None,
@@ -50,6 +51,7 @@ def index(
             rich_help_panel=options.WORK,
         ),
     ] = 1,
+    max_failed: options.MaxFailedOption = "0",
     job: options.JobOption = None,
     resume: Annotated[
         bool,
@@ -77,16 +79,19 @@ def index(
     kept = options.names(keep)
     if resume and restart:
         raise typer.BadParameter("--resume and --restart exclude each other")
+    most_failed(max_failed, 0)
     seconds = in_seconds(patience, "patience")
     _judge(source, reading, kept, max_doc_bytes)
     from neardup_solr.solr.answers import is_of_cluster
+    from neardup_solr.sources import shown_name
     from neardup_solr.verbs.index import not_begun
 
     try:
         target = options.connect(solr, collection, create=True, patience=seconds)
-    except nd.SolrAnswerError as error:
-        if is_of_cluster(error):
-            error.add_note(not_begun(source))
+    except nd.SolrError as error:
+        is_node_away = isinstance(error, nd.SolrAnswerError) and is_of_cluster(error)
+        if error.may_pass or is_node_away:
+            error.add_note(not_begun(shown_name(source)))
         raise
     folder = job or _usual_folder(source, target)
     if not (resume or restart):
@@ -120,11 +125,14 @@ def index(
         raise
     show.say_summary(summary)
     if summary.failed:
-        show.say(f"The records that failed: neardup dead-letters show --job {folder}")
-        raise typer.Exit(1)
+        show.say(
+            f"The records that failed: neardup dead-letters show --job {shlex.quote(str(folder))}"
+        )
+        if summary.failed > most_failed(max_failed, summary.read):
+            raise typer.Exit(1)
 
 
-def _usual_folder(source: str, target: Collection) -> Path:
+def _usual_folder(source: Sequence[str], target: Collection) -> Path:
     from neardup_solr import jobs, sources
 
     can_resume = sources.size_hint(source) is not None
@@ -148,7 +156,9 @@ def _say_if_unfinished(folder: Path) -> None:
         )
 
 
-def _judge(source: str, reading: options.Reading, keep: Sequence[str], max_doc_bytes: str) -> None:
+def _judge(
+    source: Sequence[str], reading: options.Reading, keep: Sequence[str], max_doc_bytes: str
+) -> None:
     """Refuse a source that cannot be used, before a Solr is started for it.
 
     The first record of a file is read; a pipe can be read only once.
@@ -156,10 +166,19 @@ def _judge(source: str, reading: options.Reading, keep: Sequence[str], max_doc_b
     from neardup_solr import sources
     from neardup_solr.progress import unheard
 
+    can_read_again = sources.size_hint(source) is not None
     asked = sources.Reading(
-        keep=tuple(keep), max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"), **reading
+        keep=tuple(keep),
+        max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
+        guess="refuse" if reading["id"] is None and can_read_again else "none",
+        id=reading["id"] or "id",
+        text=reading["text"],
+        source_format=reading["source_format"],
+        delimiter=reading["delimiter"],
+        encoding=reading["encoding"],
+        lossy=reading["lossy"],
     )
     # Notices about the source are printed when it is indexed.
-    documents = sources.read(source, reading=asked, on_error=unheard, on_notice=unheard)
-    if sources.size_hint(source) is not None:
+    documents = sources.documents(source, reading=asked, on_error=unheard, on_notice=unheard)
+    if can_read_again:
         next(documents, None)

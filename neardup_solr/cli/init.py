@@ -10,6 +10,7 @@ import neardup_solr as nd
 from neardup_solr.cli import options, show
 
 if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.init import Preparation
 
 
@@ -55,21 +56,22 @@ def init(
     if remove:
         _say_removed(target.name, done, dry_run=dry_run)
     elif done.is_created:
-        show.say(f"{target.url} is created; next: neardup index FILE -c {target.name}")
+        show.say(f"{target.url} is created; next: neardup index FILE {target.place}")
     else:
-        _say_prepared(target.name, target.url, done, dry_run=dry_run)
+        _say_prepared(target, done, dry_run=dry_run)
 
 
-def _say_prepared(name: str, url: str, done: Preparation, *, dry_run: bool) -> None:
+def _say_prepared(target: Collection, done: Preparation, *, dry_run: bool) -> None:
+    url, place = target.url, target.place
     if done.is_done and not done.fields and not done.xml:
         show.say(f"{url} exists, with all fields.")
         return
     if done.is_done:
         texts = ", ".join(done.names.text)
-        read = f"the text is that of {texts} from now on; neardup annotate -c {name} follows it"
+        read = f"the text is that of {texts} from now on; neardup annotate {place} follows it"
         added = (
-            f"{_fields(done)} added; next: neardup annotate -c {name}"
-            f" (neardup init -c {name} --remove takes them out)"
+            f"{_fields(done)} added; next: neardup annotate {place}"
+            f" (neardup init {place} --remove takes them out)"
         )
         show.say(f"{url}: {added if done.fields else read}.")
     else:
@@ -80,6 +82,8 @@ def _say_prepared(name: str, url: str, done: Preparation, *, dry_run: bool) -> N
             else f"{url}: this schema cannot be changed over HTTP: paste the lines above into it,"
             " before </schema>, and reload the collection."
         )
+    if done.growth is not None:
+        show.say(f"By default {done.growth}.")
     if done.beside:
         show.say(f"The schema is also that of {', '.join(done.beside)}.")
     if not done.is_done and not dry_run:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.lint.rules import Finding
 
 
-DANGEROUS = 3  # the exit code of lint
+DANGEROUS, UNTRIED = 3, 5  # exit codes
 COLUMNS = ("level", "rule", "about", "reason", "remedy")
 
 
@@ -28,7 +28,8 @@ def lint(
 ) -> None:
     """Show what would go wrong with a collection; changes nothing.
 
-    The exit code is 3 if documents would lose something or cannot be written.
+    The exit code is 3 if documents would lose something or cannot be written, else 5 if nobody has
+    tried this package with a Solr of that version.
     """
     as_rows = options.rows_format(format)
     target = options.connect(solr, collection)
@@ -40,8 +41,8 @@ def lint(
     ]
     documents = show.counted(found.documents, "document")
     show.say(f"{target.url} ({documents}): {', '.join(counts)}.")
-    if found.dangers:
-        raise typer.Exit(DANGEROUS)
+    if found.dangers or found.is_untried:
+        raise typer.Exit(DANGEROUS if found.dangers else UNTRIED)
 
 
 def print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import os
 import re
-import signal
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -20,16 +19,15 @@ import typer
 
 from neardup_solr.cli import show
 from neardup_solr.cli.grouped import START, Command, Group
+from neardup_solr.cli.interrupts import INTERRUPTED, say_interrupted
 
 if TYPE_CHECKING:
     from neardup_solr.errors import NeardupError
 
-INTERRUPTED = 130
 WRONG_USAGE = 2
 STOPPED = 4  # before the end, and --resume goes on
 CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
 PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"  # the variable that `solr.credentials` looks at
-LINE_CLEARED_CURSOR_SHOWN = "\r\x1b[2K\x1b[?25h"
 
 # Each is a function in the module of its name; `dead-letters` and `solr` have commands of their
 # own.
@@ -62,12 +60,10 @@ def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
 def main() -> None:
     """Run the command; an error of ours is one line on standard error, and an exit code."""
     _open_streams()
-    # SIGTERM is an interrupt too: unfinished files are removed, the cursor comes back.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     errors = sys.stderr
     code = _run(sys.argv[1:])
     if code == INTERRUPTED:
-        _say_interrupted(errors)
+        say_interrupted(errors)
     _flush()
     if code:
         os._exit(code)  # at once: threads may still wait for a Solr that hangs
@@ -210,14 +206,6 @@ def _call(words: Sequence[str]) -> int:
         sys.stdout.flush()
         return left.code if isinstance(left.code, int) else 0
     return 0
-
-
-def _say_interrupted(errors: TextIO) -> None:
-    """Say so, and restore the terminal, wherever a progress bar was cut off."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)
-    sys.stderr = errors  # what is printed above a progress bar goes through that bar
-    show.say(f"{LINE_CLEARED_CURSOR_SHOWN if errors.isatty() else ''}neardup: interrupted")
 
 
 def version(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_
 import typer
 
 import neardup_solr as nd
-from neardup_solr.choices import By, Family, Kind, MeasureName, OnRepeat, Same
+from neardup_solr.choices import By, Family, Kind, MeasureName, OnRepeat, OnRepeatOrKeep, Same
 from neardup_solr.cli import show
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ RowFormat = Literal["table", "tsv", "csv", "jsonl"]
 TableOrJson = Literal["table", "json"]
 
 SourceArgument = Annotated[
-    str,
+    list[str],
     typer.Argument(
-        help="File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .zst), folder, or - for"
-        " standard input."
+        help="File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .zst), several that are"
+        " parts of one table, folder, or - for standard input."
     ),
 ]
 SourceFormatOption = Annotated[
@@ -46,7 +46,12 @@ SourceFormatOption = Annotated[
     ),
 ]
 IdFieldOption = Annotated[
-    str, typer.Option(metavar="COLUMN", help="Column of the id.", rich_help_panel=READ)
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column of the id, or :row to number the records from 1 [default: id].",
+        rich_help_panel=READ,
+    ),
 ]
 TextFieldOption = Annotated[
     list[str] | None,
@@ -226,7 +231,7 @@ OutputOption = Annotated[
         "--output",
         "-o",
         metavar="FILE",
-        help="Write to a .tsv, .csv or .jsonl file.",
+        help="Write to a .tsv, .csv, .jsonl or .xlsx file.",
         rich_help_panel=PUT_OUT,
     ),
 ]
@@ -272,6 +277,21 @@ OnRepeatOption = Annotated[
     OnRepeat,
     typer.Option(help="Which record counts if an id comes again.", rich_help_panel=READ),
 ]
+OnRepeatOrKeepOption = Annotated[
+    OnRepeatOrKeep,
+    typer.Option(
+        help="Which record counts if an id comes again; keep: each, as 12@row3 and 12@row7.",
+        rich_help_panel=READ,
+    ),
+]
+MaxFailedOption = Annotated[
+    str,
+    typer.Option(
+        metavar="N|SHARE",
+        help="Leave with exit code 0 if at most so many records fail, such as 20 or 0.1%.",
+        rich_help_panel=SAFETY,
+    ),
+]
 CheckpointOption = Annotated[
     int,
     typer.Option(
@@ -304,7 +324,7 @@ JobOption = Annotated[
 class Reading(TypedDict):
     """How a source is read, as the library's arguments."""
 
-    id: str
+    id: str | None
     text: tuple[str, ...]
     source_format: str | None
     delimiter: str | None
@@ -313,7 +333,7 @@ class Reading(TypedDict):
 
 
 def reading(
-    id_field: str,
+    id_field: str | None,
     text_field: list[str] | None,
     source_format: str | None,
     delimiter: str | None,
@@ -335,7 +355,7 @@ def reading_words(given: Reading) -> list[str]:
     """The options that say again how a source was read."""
     delimiter = "tab" if given["delimiter"] == "\t" else given["delimiter"]
     options = {
-        "--id-field": (given["id"], "id"),
+        "--id-field": (given["id"], None),
         "--text-field": (",".join(given["text"]), "text"),
         "--source-format": (given["source_format"], None),
         "--delimiter": (delimiter, None),
@@ -377,7 +397,9 @@ def settings_given(
 
     if language is not None:
         stemmed("", language)
-    given = {"fields": None if fields is None else choose_fields(fields), "language": language}
+    if fields is not None:
+        choose_fields(fields)  # which of them are usual, the collection knows
+    given = {"fields": fields, "language": language}
     return {name: value for name, value in (given | others).items() if value is not None}
 
 

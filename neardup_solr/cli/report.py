@@ -56,4 +56,4 @@ def report(
         show.print_rows(faces.format_pairs(found.pairs, as_rows))
     show.say_report(found)
     if not found.pairs:
-        show.say_if_full_text([query, *(fq or ())])
+        show.say_if_full_text([query, *(fq or ())], target.place)

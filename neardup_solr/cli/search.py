@@ -42,7 +42,7 @@ def search(
     as_rows = options.rows_format(format)
     criteria = options.criteria(by, rows, fq, same, measure, max_distance, min_similarity)
     if file is not None:
-        show.say_if_typed(str(file), "the text")
+        show.say_if_typed([str(file)], "the text")
         from neardup_solr import sources
 
         text = sources.read_text(file)
@@ -54,7 +54,7 @@ def search(
         show.print_rows(faces.format_matches(matches, as_rows))
     if not matches:
         show.say(_nothing(target, id))
-        show.say_if_full_text(fq or ())
+        show.say_if_full_text(fq or (), target.place)
     if by != "native":
         from neardup_solr.verbs.gaps import unsigned
 

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from neardup_solr.sizes import counted as counted  # the commands take it from here
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -18,30 +20,37 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.report import Report
 
 MOST_ROWS = 40  # of a report on a terminal; files and pipes get all
+_BREAKS = re.compile(r"[\t\n\r]+")
 WIDEST_ID = 0.3  # of the terminal, longer ones are folded
 NARROW = 66  # columns of a terminal; below it a table leaves no room for texts
 _FULL_TEXT = re.compile(r"\bcontent:(?!\[|\*$)")
+_NOT_SHOWN = re.compile(r"(?:(?!\r?\n)[^\t ])+")  # all but tabs, blanks and line breaks
 LONG_TEXT = 60  # words; above it, shingles are most of an index
 
 
 def say(line: str) -> None:
-    """A line for the person at the terminal, out of the way of what is piped on."""
+    """Print a line for the person at the terminal, out of the way of what is piped on.
+
+    What was printed before stands before it, even if both streams go to one file.
+    """
+    with suppress(OSError):  # a reader that is gone is noticed at the end
+        sys.stdout.flush()
     with suppress(OSError):  # nobody listens any more
         print(line, file=sys.stderr)
 
 
-def say_if_typed(source: str, what: str) -> None:
+def say_if_typed(sources: Sequence[str], what: str) -> None:
     """Tell a person that a source is read from the keyboard."""
-    if source == "-" and sys.stdin.isatty():
+    if "-" in sources and sys.stdin.isatty():
         say(f"Reading {what} from the keyboard; Ctrl-D on a line of its own ends it.")
 
 
-def say_if_full_text(queries: Iterable[str | None]) -> None:
+def say_if_full_text(queries: Iterable[str | None], place: str) -> None:
     """Tell why a query found nothing, if it looks for words in a field that is a string."""
     if any(query and _FULL_TEXT.search(query) for query in queries):
         say(
             "Hint: content is stored, not indexed, so no query finds words in it;"
-            " neardup search --text 'SOME WORDS' finds documents that are near a text."
+            f" neardup search {place} --text 'SOME WORDS' finds documents that are near a text."
         )
 
 
@@ -52,11 +61,6 @@ def compile_kernel() -> None:
     sign.compile_kernel(on_wait=lambda: say("Compiling the kernel, once ..."))
 
 
-def counted(number: int, what: str, several: str | None = None) -> str:
-    """A number of things, in the singular if it is one; `several` if an s does not make them."""
-    return f"{number:,} {what if number == 1 else several or f'{what}s'}"
-
-
 def printable(text: str) -> str:
     """A text; characters that move the cursor or change the reading direction are escaped."""
     return "".join(
@@ -65,8 +69,15 @@ def printable(text: str) -> str:
     )
 
 
+def one_line(text: str) -> str:
+    """A text, `printable`; line breaks, such as those between joined columns, are blanks."""
+    return printable(_BREAKS.sub(" ", text))
+
+
 def print_rows(lines: Iterator[str]) -> None:
-    """Lines that have their own line breaks, as they are."""
+    """Lines that have their own line breaks; on a terminal `printable`, elsewhere as they are."""
+    if sys.stdout.isatty():
+        lines = (_NOT_SHOWN.sub(lambda found: printable(found[0]), line) for line in lines)
     sys.stdout.writelines(lines)
 
 
@@ -85,7 +96,7 @@ def print_matches(matches: Sequence[Match]) -> None:
             _cell(match.distance),
             f"{match.similarity:.3f}",
             str(match.shared),
-            printable(match.content),
+            one_line(match.content),
         )
     console.print(table)
 
@@ -119,10 +130,10 @@ def _cell(number: int | None) -> str:
 def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) -> Table:
     table = _table(("id", "text", "distance", "similarity"), width)
     for pair in pairs:
-        table.add_row(printable(pair.id), printable(texts.get(pair.id, "")))
+        table.add_row(printable(pair.id), one_line(texts.get(pair.id, "")))
         table.add_row(
             printable(pair.other_id),
-            printable(texts.get(pair.other_id, "")),
+            one_line(texts.get(pair.other_id, "")),
             _cell(pair.distance),
             f"{pair.similarity:.3f}",
             end_section=True,
@@ -148,7 +159,7 @@ def print_clusters(clusters: Sequence[Cluster], texts: Mapping[str, str]) -> Non
             table.add_row(
                 "" if at else f"{len(one.members):,}",
                 printable(member.id),
-                printable(texts.get(member.id, "")),
+                one_line(texts.get(member.id, "")),
                 f"{member.similarity:.3f}" if at else "keep",
             )
         for rest in _rest(one):
@@ -193,12 +204,7 @@ def say_gaps(gaps: Iterable[str]) -> None:
 
 def print_evaluation(evaluation: Evaluation, *, most: int | None = None) -> None:
     """Precision, recall and F1, then which pairs were missed and which are false, `most` each."""
-    print(
-        f"{evaluation.right} of {evaluation.known} known pairs found"
-        f" among {evaluation.found} reported:"
-        f" precision {evaluation.precision:.3f}, recall {evaluation.recall:.3f},"
-        f" F1 {evaluation.f1:.3f}"
-    )
+    print(evaluation.summary)
     for title, pairs in (("missed", evaluation.missed), ("false", evaluation.false)):
         if pairs:
             shown = ", ".join(f"{printable(a)} – {printable(b)}" for a, b in pairs[:most])
@@ -248,7 +254,7 @@ def _print_block(console: Console, head: str, texts: Sequence[str]) -> None:
     """Texts under a heading, each on one line, for a narrow terminal."""
     console.print(head)
     for text in texts:
-        console.print(f"  {printable(text)}", no_wrap=True, overflow="ellipsis")
+        console.print(f"  {one_line(text)}", no_wrap=True, overflow="ellipsis")
 
 
 def _console() -> Console:

@@ -17,7 +17,7 @@ def signatures(
     output: Annotated[
         Path, typer.Option("--output", "-o", metavar="FILE", help="The .parquet file to write.")
     ],
-    id_field: options.IdFieldOption = "id",
+    id_field: options.IdFieldOption = None,
     text_field: options.TextFieldOption = None,
     source_format: options.SourceFormatOption = None,
     delimiter: options.DelimiterOption = None,

@@ -25,9 +25,9 @@ EIGHTHS = "▏▎▍▌▋▊▉█"
 
 def tune(
     source: Annotated[
-        str | None,
+        list[str] | None,
         typer.Argument(
-            help="File or folder to sample, - for standard input (default: a collection)."
+            help="Files or folder to sample, - for standard input (default: a collection)."
         ),
     ] = None,
     catch: Annotated[float, typer.Option(help="Similarity of pairs to catch.")] = 0.5,
@@ -43,7 +43,7 @@ def tune(
         Path | None, typer.Option(metavar="FILE", help="Draw to a .png or .svg file.")
     ] = None,
     format: options.JsonOption = "table",
-    id_field: options.IdFieldOption = "id",
+    id_field: options.IdFieldOption = None,
     text_field: options.TextFieldOption = None,
     source_format: options.SourceFormatOption = None,
     delimiter: options.DelimiterOption = None,
@@ -64,7 +64,7 @@ def tune(
     from neardup_solr.verbs.tune import Sampling, check_hashes
 
     settings = options.settings_given(kind=kind, shingle_size=shingle_size, language=language)
-    if source is None and settings:
+    if not source and settings:
         raise typer.BadParameter(f"a collection has its own {', '.join(settings)}: name a SOURCE")
     Demand(catch=catch, miss=miss, avoid=avoid, load=load)  # refused before a Solr is asked
     check_hashes(hashes)
@@ -73,8 +73,9 @@ def tune(
         plots.check_plot(plot)
     reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
     failures: list[Exception] = []
+    target = None if source else options.connect(solr, collection)
     found = nd.tune(
-        _source(source) if source is not None else options.connect(solr, collection),
+        target or _source(source or []),
         catch=catch,
         miss=miss,
         avoid=avoid,
@@ -90,13 +91,14 @@ def tune(
     if plot is not None:
         plots.plot(found, plot)
         show.say(f"Wrote {plot}.")
-    follow = _command(found, source, solr, collection, options.reading_words(reading))
+    place = target.place if target else nd.errors.place(collection or "NEW", solr)
+    follow = _command(found, source, place, options.reading_words(reading))
     show.print_rows(_json(found) if format == "json" else _table(found, follow))
     if failures:
         raise typer.Exit(1)
 
 
-def _source(source: str) -> str:
+def _source(source: list[str]) -> list[str]:
     show.say_if_typed(source, "documents")
     show.compile_kernel()
     return source
@@ -118,19 +120,13 @@ def _json(found: Tuning) -> Iterator[str]:
 
 
 def _command(
-    found: Tuning,
-    source: str | None,
-    solr: str | None,
-    collection: str | None,
-    reading: Sequence[str] = (),
+    found: Tuning, source: list[str] | None, place: str, reading: Sequence[str] = ()
 ) -> str:
-    """What to type to get the chosen bands."""
+    """What to type to get the chosen bands in the collection of that place."""
     plan, settings = found.choice.plan, found.settings
     bands = ["--bands", str(plan.bands), "--band-rows", str(plan.rows)]
-    where = ["-c", collection] if collection else []
-    where += ["--solr", solr] if solr else []
-    if source is None:
-        return shlex.join(["neardup", "reband", *bands, *where])
+    if not source:
+        return f"{shlex.join(['neardup', 'reband', *bands])} {place}"
     shaping = {
         "--kind": settings.kind,
         "--shingle-size": settings.shingle_size,
@@ -141,7 +137,7 @@ def _command(
     for option, value in shaping.items():
         if value != getattr(usual, option[2:].replace("-", "_")):
             bands += [option, str(value)]
-    return shlex.join(["neardup", "index", source, *reading, *bands, *(where or ["-c", "NEW"])])
+    return f"{shlex.join(['neardup', 'index', *source, *reading, *bands])} {place}"
 
 
 def _table(found: Tuning, follow: str) -> Iterator[str]:

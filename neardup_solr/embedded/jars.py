@@ -9,7 +9,7 @@ import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 from neardup_solr.embedded.layout import SOLR_VERSION, server_extra, writing
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
+from neardup_solr.threads import thread_pool
 
 if TYPE_CHECKING:
     from jgo.maven import Artifact, MavenContext
@@ -145,14 +146,10 @@ def _fetch(folder: Path, jars: Sequence[Jar], remote: str | None) -> None:
     try:
         with _progress(sum(jar.size for jar in jars)) as advance:
             context = _context(staging, remote, advance)
-            with ThreadPoolExecutor(THREADS) as pool:
+            with thread_pool(THREADS) as pool:
                 jobs = [pool.submit(_fetch_one, jar, context, folder) for jar in jars]
-                try:
-                    for job in as_completed(jobs):
-                        job.result()
-                except BaseException:
-                    pool.shutdown(wait=False, cancel_futures=True)
-                    raise
+                for job in as_completed(jobs):
+                    job.result()
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 

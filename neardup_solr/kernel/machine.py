@@ -21,6 +21,8 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.kernel.store import Code, Store, is_tried
+from neardup_solr.progress import LOG
+from neardup_solr.threads import run_aside
 
 # What numba's arrays need of its runtime: memory with a header, counted once, data in field 3.
 _MEMORY = """
@@ -53,6 +55,7 @@ define void @NRT_MemInfo_call_dtor(ptr %header) {
 """
 _THERE = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
 _LOCK = RLock()
+LARGE = 1 << 22  # values in all arguments, from which a call may take long: see `threads`
 _ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
 _NAMES = {char: np.dtype(char).name for char in "?bBhHiIlLqQfd"}  # quicker than `dtype.name`
 _SCALARS = {bool: "bool", int: "int64", float: "float64"}
@@ -106,23 +109,26 @@ class Compiled:
         self._loaded: dict[tuple[Kind, ...], Callable[..., Any]] = {}
 
     def __call__(self, *arguments: Any) -> Any:
-        if not is_tried():
-            return self._by_numba(*arguments)
+        call = partial(self._by_numba, arguments) if not is_tried() else self._call_of(arguments)
+        return run_aside(call) if _size(arguments) > LARGE else call()
+
+    def _call_of(self, arguments: Sequence[Any]) -> Callable[[], Any]:
+        """What calls the machine code with these arguments, which is compiled if need be."""
         kinds: list[Kind] = []
         values: list[Any] = []
         for argument in arguments:
             kinds.append(_flatten(argument, values))
         key = tuple(kinds)
-        call = self._loaded.get(key) or self._load(key)
-        return call(values)
+        call = self._loaded.get(key) or run_aside(partial(self._load, key))
+        return partial(call, values)
 
-    def _by_numba(self, *arguments: Any) -> Any:
+    def _by_numba(self, arguments: Sequence[Any]) -> Any:
         return _cached(self.function)(*map(_plain, arguments))
 
     def is_stored(self) -> bool:
         """Whether there is machine code of it, for some types of arguments at least."""
         if not is_tried():
-            return any(store().folder.glob(f"**/*.{self.function.__name__}-*.nbi"))
+            return _is_cached(self.function)
         return bool(self._loaded) or store().has(self.name)
 
     def _load(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
@@ -131,6 +137,7 @@ class Compiled:
                 types = repr(kinds)
                 code = store().read(self.name, types)
                 if code is None:
+                    _log_compiling()
                     code = _compile(self.function, kinds)
                     store().write(self.name, types, code)
                 self._loaded[kinds] = _linked(self.name, code, kinds)
@@ -170,6 +177,17 @@ def _flatten(value: Any, values: list[Any]) -> Kind:
         return value.dtype.name
     values.append(value)
     return _SCALARS[type(value)]
+
+
+def _size(arguments: Sequence[Any]) -> int:
+    """How many values the arrays among arguments have."""
+    size = 0
+    for argument in arguments:
+        if isinstance(argument, np.ndarray):
+            size += argument.size
+        elif isinstance(argument, tuple):
+            size += _size(argument)
+    return size
 
 
 def _arguments(kind: Kind) -> Iterator[Any]:
@@ -233,12 +251,29 @@ def _cached(function: Callable[..., Any]) -> Any:
     import numba
 
     config: Any = numba.config
+    folder = store().folder
+    if not _is_cached(function):
+        _log_compiling()
+    if folder is None:
+        return numba.njit(nogil=True)(function)
     with _LOCK:
-        own, config.CACHE_DIR = config.CACHE_DIR, str(store().folder)
+        own, config.CACHE_DIR = config.CACHE_DIR, str(folder)
         try:
             return numba.njit(nogil=True, cache=True)(function)
         finally:
             config.CACHE_DIR = own
+
+
+def _is_cached(function: Callable[..., Any]) -> bool:
+    """Whether numba has kept machine code of a function in our folder."""
+    folder = store().folder
+    return folder is not None and any(folder.glob(f"**/*.{function.__name__}-*.nbi"))
+
+
+@cache
+def _log_compiling() -> None:
+    """Log, once a process, why a first call takes seconds."""
+    LOG.info("compiling the kernel, once: some seconds for what is used for the first time")
 
 
 @cache

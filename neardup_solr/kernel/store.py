@@ -5,16 +5,18 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 
+from neardup_solr.progress import LOG
 from neardup_solr.text import normalize
 
 SOURCES = Path(__file__).parent
@@ -38,7 +40,8 @@ class Store:
 
     That is the kernel's sources, the compilers' versions, Python's and the CPU; if one of
     them changes, another folder is used, so nothing that another version has written is read. A
-    file that is damaged, or cannot be read or written, counts as missing.
+    file that is damaged, or cannot be read or written, counts as missing. So does one that somebody
+    else could have written, as it would be run: see `_unsafe`.
     """
 
     def __init__(self, cpu: str) -> None:
@@ -58,23 +61,32 @@ class Store:
         """Keep the code of a function in the first folder that takes it."""
         for folder in self._folders:
             with suppress(OSError):
-                folder.mkdir(parents=True, exist_ok=True)
+                _make(folder)
                 unfinished = folder / f".{os.getpid()}"
-                unfinished.write_bytes(_encoded(code))
+                with open(unfinished, "wb", opener=partial(os.open, mode=0o644)) as file:
+                    file.write(_encoded(code))
                 unfinished.replace(folder / _file(name, types))
                 return
 
     @property
-    def folder(self) -> Path:
-        """The first folder that can be written to, or would be."""
-        return next(
-            (one for one in self._folders if os.access(one.parent, os.W_OK)), self._folders[0]
-        )
+    def folder(self) -> Path | None:
+        """The first folder that can be written to, or would be; None if none may be used."""
+        can = (one for one in self._folders if os.access(one.parent, os.W_OK))
+        return next(can, next(iter(self._folders), None))
 
     @cached_property
     def _folders(self) -> tuple[Path, ...]:
         key = self._key()
-        return tuple(folder / f"neardup-{key}" for folder in _places())
+        named = os.environ.get("NUMBA_CACHE_DIR")
+        places = [Path(named), *_usual_places()] if named else [*_usual_places()]
+        folders = [place.absolute().resolve() / f"neardup-{key}" for place in places]
+        unsafe = {folder: _unsafe(folder) for folder in folders}
+        safe = tuple(folder for folder, why in unsafe.items() if why is None)
+        # Of the usual places one is enough, and which one does not matter.
+        for why in unsafe.values() if not safe else [unsafe[folders[0]]] if named else []:
+            if why is not None:
+                _log_unsafe(why)
+        return safe
 
     def _key(self) -> str:
         hashed = hashlib.sha256(f"{self._cpu} {sys.version} {np.__version__}".encode())
@@ -85,14 +97,72 @@ class Store:
         return hashed.hexdigest()[:16]
 
 
-def _places() -> Iterator[Path]:
-    """Where numba is told to, else beside the sources, else where users keep such things."""
-    if named := os.environ.get("NUMBA_CACHE_DIR"):
-        yield Path(named)
+def _usual_places() -> Iterator[Path]:
+    """Beside the sources, else where users keep such things."""
     yield SOURCES / "__pycache__"
     with suppress(RuntimeError):  # nobody's home
         named = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
         yield Path(named) if named else Path.home() / ".cache"
+
+
+def _make(folder: Path) -> None:
+    """Create a folder, and those above it, for the user alone.
+
+    Only beside the sources it is as readable as they are: an installation is for all its users.
+    """
+    if not folder.parent.exists():
+        _make(folder.parent)
+    folder.mkdir(mode=0o755 if SOURCES in folder.parents else 0o700, exist_ok=True)
+
+
+def _unsafe(folder: Path) -> Path | None:
+    """What lets somebody else write to a folder: itself or one above it; None if nothing does.
+
+    A folder that is not there yet will be the user's own. Systems without such owners are trusted.
+    """
+    if not hasattr(os, "geteuid"):
+        return None
+    for one in (folder, *folder.parents):
+        with suppress(FileNotFoundError):
+            if not _is_safe(one.stat()):
+                return one
+    return None
+
+
+def _is_safe(status: os.stat_result) -> bool:
+    """Whether nobody can write there but the user, root, and who has installed this package.
+
+    In a sticky folder, such as /tmp, others cannot replace what is not theirs. The owner's own
+    group, of his name and without other members, is himself.
+    """
+    mode = status.st_mode
+    if status.st_uid not in (0, os.geteuid(), SOURCES.stat().st_uid):
+        return False
+    if stat.S_ISDIR(mode) and mode & stat.S_ISVTX:
+        return True
+    is_open = mode & stat.S_IWOTH or (mode & stat.S_IWGRP and not _is_own_group(status))
+    return not is_open
+
+
+def _is_own_group(status: os.stat_result) -> bool:
+    import grp
+    import pwd
+
+    try:
+        group, owner = grp.getgrgid(status.st_gid), pwd.getpwuid(status.st_uid).pw_name
+    except KeyError:
+        return False
+    return group.gr_name == owner and {*group.gr_mem} <= {owner}
+
+
+@cache
+def _log_unsafe(place: Path) -> None:
+    """Log, once a process, that machine code is not used, and what to do."""
+    LOG.warning(
+        "%s: machine code there is not used, as others could have written it; take their right to"
+        " write away (chmod go-w), or name a folder of your own by NUMBA_CACHE_DIR",
+        place,
+    )
 
 
 def _version(library: str) -> bytes:
@@ -124,7 +194,11 @@ def _file(name: str, types: str) -> str:
 
 def _read(path: Path) -> Code | None:
     try:
-        return _decoded(path.read_bytes())
+        with open(path, "rb") as file:
+            if hasattr(os, "geteuid") and not _is_safe(os.fstat(file.fileno())):
+                _log_unsafe(path)
+                return None
+            return _decoded(file.read())
     except (OSError, ValueError):
         return None
 

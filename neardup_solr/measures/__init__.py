@@ -18,7 +18,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast, get_args
 
 from neardup_solr.arguments import require_choice
-from neardup_solr.choices import MeasureName
+from neardup_solr.choices import MeasureName, Way
 from neardup_solr.errors import ArgumentError
 from neardup_solr.settings import Settings
 
@@ -75,6 +75,8 @@ class Measure:
     prepared texts. `compare_one` compares one normal form with a few texts without the kernel, so
     that a single search need not wait for it to load; None if `compare` is quick enough.
     `kernel_is_faster` tells whether `compare` takes less time for that, once the kernel is loaded.
+    `way` is the way to find candidates among many documents; `counts_shingles` tells whether they
+    can be found by "shingles": texts that are near share that part of the shingles of one of them.
     """
 
     name: str
@@ -86,6 +88,8 @@ class Measure:
     compared_field: str = "content"
     has_distance: bool = False
     needs_frequencies: bool = False
+    counts_shingles: bool = False
+    way: Way = "bands"
 
     @property
     def needs_texts(self) -> bool:

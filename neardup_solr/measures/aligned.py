@@ -32,6 +32,7 @@ INITIAL = 0.7  # "w" and "west": one letter says less
 SLIPS = 0.25  # misspelt letters of a word, at most this share of the longer one
 LONGEST = 64  # letters; longer words are equal or not
 ACRONYM = range(2, 5)  # letters
+LETTERS = 8  # that are looked at for two words, about
 
 _ORDINAL = re.compile(r"(\d+)(?:st|nd|rd|th)")
 _CARDINALS = (
@@ -131,13 +132,14 @@ def aligned(
     needed[pairs] = True
     places = np.cumsum(needed) - 1  # of a row, among those that are needed
     lists = [aligned_words(forms[row]) for row in np.flatnonzero(needed).tolist()]
+    lengths = np.fromiter(map(len, lists), np.int64, len(lists))
     records, vocabulary = align.packed(lists, frequencies.weight, _has_digit)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1)
 
     def align_some(some: slice) -> None:
         align.aligned(records, vocabulary, rules, places[pairs[some]], found[some])
 
-    in_parts(align_some, len(pairs), threads)
+    in_parts(align_some, LETTERS * lengths[places[pairs]].prod(axis=1), threads)
     return found
 
 
@@ -157,6 +159,38 @@ def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
 def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned]:
     """What stands for what in two normal forms: the aligned words, then those that stand alone."""
     return _alignment(aligned_words(first), aligned_words(second), frequencies)
+
+
+def stand_ins(
+    first: Sequence[str], second: Sequence[str], frequencies: Frequencies
+) -> list[list[int]]:
+    """Which words of two normal forms stand for each other: the places of two words in each item.
+
+    A joined word or an acronym is there with each of its words.
+    """
+    sides = [_places(words) for words in (first, second)]
+    one_side, other_side = ([word for _, word in side] for side in sides)
+    found = []
+    for row in _alignment(one_side, other_side, frequencies):
+        if row.first is None or row.second is None:
+            continue
+        one, other = (
+            [_take(side, word) for word in words.split()]
+            for side, words in zip(sides, (row.first, row.second), strict=True)
+        )
+        found += [[*places] for places in product(one, other)]
+    return sorted(found)
+
+
+def _places(words: Sequence[str]) -> list[tuple[int, str]]:
+    """The words as they are aligned, each with the place of the word that it is, or a part of."""
+    return [(place, part) for place, word in enumerate(words) for part in aligned_words(word)]
+
+
+def _take(side: list[tuple[int, str]], word: str) -> int:
+    """Take the first such word out, and give its place."""
+    at = next(at for at, (_, each) in enumerate(side) if each == word)
+    return side.pop(at)[0]
 
 
 def word_similarity(first: str, second: str) -> float:
@@ -317,6 +351,7 @@ MEASURE = Measure(
     # docs/aligned.md.
     default=0.75,
     needs_frequencies=True,
+    way="words",
     prepare=lambda _: _packed,
     compare=_compare,
     compare_one=_compare_one,

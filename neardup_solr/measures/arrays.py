@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import NO_DISTANCE
+from neardup_solr.threads import run_aside, thread_pool
 
 AT_ONCE = 1 << 12  # pairs that a thread compares, at most
+STEPS = 1 << 26  # of the loops of the kernel at once, a fraction of a second
 
 Pairs = NDArray[np.uint32]
 Distances = NDArray[np.int64]
@@ -64,14 +67,21 @@ class Compared(NamedTuple):
     is_near: NDArray[np.bool_]
 
 
-def in_parts(work: Callable[[slice], None], pairs: int, threads: int) -> None:
-    """Do what is to be done with so many pairs, some thousands at once or fewer, by threads."""
+def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -> None:
+    """Do what is to be done with pairs by threads, some thousands at once or fewer.
+
+    `steps` (pairs,) says about how much work each pair is, so that no thread is at it for long.
+    """
+    pairs = len(steps)
     size = max(1, min(AT_ONCE, -(-pairs // threads)))
-    parts = [slice(at, at + size) for at in range(0, pairs, size)]
+    is_enough = np.diff(np.cumsum(steps, dtype=np.float64) // STEPS) > 0
+    bounds = {0, *range(size, pairs, size), *(np.flatnonzero(is_enough) + 1).tolist(), pairs}
+    parts = [slice(*part) for part in pairwise(sorted(bounds))]
     if threads == 1 or len(parts) < 2:
-        list(map(work, parts))
+        for part in parts:
+            run_aside(partial(work, part))
         return
-    with ThreadPoolExecutor(threads) as pool:
+    with thread_pool(threads) as pool:
         list(pool.map(work, parts))
 
 

@@ -17,4 +17,4 @@ def _containment(found: Overlaps) -> Similarities:
 
 
 # Two texts on one subject share some shingles; an excerpt shares nearly all of its own.
-MEASURE = measure_of_sets("containment", _containment, default=0.8)
+MEASURE = measure_of_sets("containment", _containment, default=0.8, way="shingles")

@@ -24,14 +24,15 @@ def hashed_words(forms: Sequence[str]) -> Flat:
 
 def compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Found:
     """The distances and similarities of pairs, as far as they are within the limits."""
-    longest: Distances = texts.lengths_of(pairs).max(axis=1, initial=0)
+    lengths = texts.lengths_of(pairs)
+    longest: Distances = lengths.max(axis=1, initial=0)
     allowed = _allowed(longest, comparer)
     distances = np.empty(len(pairs), dtype=np.int64)
 
     def compare_some(some: slice) -> None:
         edits.distances(*texts, pairs[some], allowed[some], distances[some])
 
-    in_parts(compare_some, len(pairs), comparer.threads)
+    in_parts(compare_some, lengths.prod(axis=1) / edits.BLOCK, comparer.threads)
     similarities = 1.0 - distances / np.maximum(longest, 1)
     return Found(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
 

@@ -25,7 +25,7 @@ def estimated(signatures: NDArray[np.uint32], pairs: Pairs, *, threads: int = 1)
     def estimate_some(some: slice) -> None:
         joins.equal_values(signatures, pairs[some], found[some])
 
-    in_parts(estimate_some, len(pairs), threads)
+    in_parts(estimate_some, np.full(len(pairs), signatures.shape[1]), threads)
     return found
 
 

@@ -11,6 +11,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.choices import Way
 from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Found, Pairs, Similarities, in_parts
 from neardup_solr.minhash.sign import IN_PLACE, in_utf8
@@ -37,7 +38,10 @@ def shares(part: Counts, whole: Counts) -> Similarities:
 
 
 def measure_of_sets(
-    name: str, share: Callable[[Overlaps], Similarities], default: float = DEFAULT_SIMILARITY
+    name: str,
+    share: Callable[[Overlaps], Similarities],
+    default: float = DEFAULT_SIMILARITY,
+    way: Way = "bands",
 ) -> Measure:
     """A measure that is computed from the overlap of two sets of shingles."""
 
@@ -58,6 +62,8 @@ def measure_of_sets(
         prepare=lambda comparer: partial(hashed_sets, settings=comparer.settings),
         compare=compare,
         compare_one=compare_one,
+        counts_shingles=True,
+        way=way,
     )
 
 
@@ -92,6 +98,6 @@ def overlaps(sets: Flat, pairs: Pairs, *, threads: int = 1) -> Overlaps:
     def count_some(some: slice) -> None:
         pieces.common(*sets, pairs[some], common[some])
 
-    in_parts(count_some, len(pairs), threads)
     sizes = sets.lengths_of(pairs)
+    in_parts(count_some, sizes.sum(axis=1), threads)
     return Overlaps(common=common, first=sizes[:, 0], second=sizes[:, 1])

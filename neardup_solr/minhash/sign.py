@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
@@ -21,6 +20,7 @@ from neardup_solr.text import normalize
 from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
 from neardup_solr.text.packed import Packed, joined
 from neardup_solr.text.shingles import shingles, stemmed
+from neardup_solr.threads import thread_pool
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -91,7 +91,7 @@ def sign_parts(
     if threads == 1 or len(chunks) == 1:
         forms = list(map(one, chunks, ends, ends[1:]))
     else:
-        with ThreadPoolExecutor(threads) as pool:
+        with thread_pool(threads) as pool:
             forms = list(pool.map(one, chunks, ends, ends[1:]))
     return replace(signed, normal=joined(forms)) if keep_normal else signed
 
@@ -101,7 +101,7 @@ def normal_forms(texts: Sequence[str], *, threads: int = 1) -> Packed:
     chunks = list(_chunks(texts))
     if threads == 1 or len(chunks) == 1:
         return joined(list(map(_forms_of, chunks)))
-    with ThreadPoolExecutor(threads) as pool:
+    with thread_pool(threads) as pool:
         return joined(list(pool.map(_forms_of, chunks)))
 
 
@@ -110,12 +110,20 @@ def _forms_of(texts: Sequence[str]) -> Packed:
     words = np.empty(len(texts), dtype=np.int64)
     out, bounds = _room(begins), np.empty_like(begins)
     kernel.forms(data, begins, _tables(), out, bounds, words)
-    forms = Packed(out, bounds)
-    if (words != _NEIGHBOURS).all():
+    return _completed(Packed(out, bounds), _left(texts, words))
+
+
+def _left(texts: Sequence[str], words: NDArray[np.int64]) -> dict[int, str]:
+    """The normal forms of texts that the kernel has left to Python, by their places."""
+    places = np.flatnonzero(words == _NEIGHBOURS).tolist()
+    return {at: normalize.normalize(texts[at]) for at in places}
+
+
+def _completed(forms: Packed, left: Mapping[int, str]) -> Packed:
+    """The normal forms, with those that were left to Python."""
+    if not left:
         return forms
-    pairs = zip(texts, forms, (words == _NEIGHBOURS).tolist(), strict=True)
-    return packed([normalize.normalize(text) if is_left else form
-                   for text, form, is_left in pairs])  # fmt: skip
+    return packed([left.get(at, form) for at, form in enumerate(forms)])
 
 
 def _room(begins: NDArray[np.uint64]) -> NDArray[np.uint8]:
@@ -163,12 +171,11 @@ def _sign_chunk(
     """Words and characters are hashed in place; the other kinds need strings."""
     keep = keep_normal or settings.kind not in IN_PLACE
     forms = _run(texts, settings, into, is_normal=False)
-    left = {at: normalize.normalize(texts[at])
-            for at in np.flatnonzero(into.words == _NEIGHBOURS).tolist()}  # fmt: skip
+    left = _left(texts, into.words)
     for at, form in left.items():
         _run([form], settings, _part(into, slice(at, at + 1)), is_normal=True)
-    if keep and left:
-        forms = packed([left.get(at, form) for at, form in enumerate(forms)])
+    if keep:
+        forms = _completed(forms, left)
     if settings.kind not in IN_PLACE:
         _sign_pieces(forms, settings, into)
     return forms if keep_normal else into.normal

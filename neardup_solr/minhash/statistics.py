@@ -65,7 +65,7 @@ def jaccard(
             f"signatures of {hashes} and of {others.shape[-1]} hashes cannot be compared",
             "make both with the same settings",
         )
-    return _wilson(np.asarray((signatures == others).mean(axis=-1)), hashes, deviations)
+    return wilson(np.asarray((signatures == others).mean(axis=-1)), hashes, deviations)
 
 
 def containment(
@@ -218,7 +218,8 @@ def _deviations(level: float) -> float:
     return NormalDist().inv_cdf((1 + level) / 2)
 
 
-def _wilson(share: Values, count: int, deviations: float) -> Estimate:
+def wilson(share: Values, count: float, deviations: float) -> Estimate:
+    """The interval of Wilson (1927) for a share of `count` independent draws."""
     spread = deviations**2 / count
     middle = (share + spread / 2) / (1 + spread)
     half = np.sqrt(spread * (share * (1 - share) + spread / 4)) / (1 + spread)

@@ -6,6 +6,7 @@ taken apart and written anew.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -19,10 +20,12 @@ from typing import Any, BinaryIO, Final, TypeAlias, cast
 
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_place, whole
+from neardup_solr.records import NOTHING
 from neardup_solr.reports.parquet import check_parquet
 from neardup_solr.sources import Written
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.values import plain
+from neardup_solr.sources.written import PARTS
 
 FORMATS: Final = {
     ".jsonl": "jsonl",
@@ -39,8 +42,10 @@ AT_ONCE: Final = 8_192  # rows of Parquet that are held
 BUFFER: Final = 2**20  # bytes that are written at once
 
 Added: TypeAlias = Mapping[str, str | float | None]
-# Takes a record of the source, and what is written beside its own columns.
+# Takes a record of the source, None if there is none, and what is written beside its own columns.
 Add: TypeAlias = Callable[[Any, Added], None]
+# The columns beside those of the source, and what they hold.
+Beside: TypeAlias = Mapping[str, type[str] | type[float]]
 
 
 def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
@@ -69,13 +74,13 @@ def needs_columns(path: Path, source: Written) -> bool:
     """Whether all records have to be seen before the first one is written, for their columns."""
     format = FORMATS[_suffix(path)]
     if format == "parquet":
-        return source.schema is None and source.format in ("jsonl", "xlsx")
+        return source.schema is None and source.format in ("jsonl", "xlsx", PARTS)
     return format in DELIMITERS and source.names is None
 
 
 @contextmanager
 def copied(
-    path: Path, source: Written, *, added: Sequence[str] = (), columns: Mapping[str, Any]
+    path: Path, source: Written, *, added: Beside = NOTHING, columns: Mapping[str, Any]
 ) -> Iterator[Add]:
     """What writes records of a source to a file, which appears once all are written.
 
@@ -106,7 +111,8 @@ def _require_names(path: Path, source: Written) -> None:
     twice = next((name for at, name in enumerate(names) if name in names[:at]), None)
     if twice is not None:
         reason = f"the source has the column {twice!r} twice"
-        raise SourceError(str(path), reason, f"write it as {source.format}, or rename one of them")
+        instead = f"write it as {source.format}, or " if source.format != PARTS else ""
+        raise SourceError(str(path), reason, f"{instead}rename one of them")
 
 
 def columns_of(path: Path, rows: Iterable[dict[str, Any]]) -> dict[str, Any]:
@@ -160,7 +166,7 @@ def _line(
     file: BinaryIO,
     format: str,
     source: Written,
-    added: Sequence[str],
+    added: Beside,
     columns: Mapping[str, Any],
 ) -> Add:
     if format == "lines":
@@ -169,11 +175,12 @@ def _line(
         encode = _object(source)
     elif source.format == format and not set(added) & set(source.names or ()):
         encode = _copied_row(source)
-        file.write(_beside(source.head, added, source.delimiter) + b"\n")
+        file.write(_beside(source.head, list(added), source.delimiter) + b"\n")
     else:
         names = tuple(dict.fromkeys((*(source.names or columns), *added)))
         delimiter = DELIMITERS[format]
-        file.write(_cells(names, delimiter))
+        mark = codecs.BOM_UTF8 if source.for_excel and format == "csv" else b""
+        file.write(mark + _cells(names, delimiter))
         encode = _row(path, source, names, delimiter)
 
     def add(record: Any, beside: Added) -> None:
@@ -196,7 +203,10 @@ def _copied_row(source: Written) -> Encode:
     assert raw is not None
 
     def encode(record: Any, beside: Added) -> bytes:
-        return _beside(raw(record), list(beside.values()), source.delimiter) + b"\n"
+        cells = list(beside.values())
+        if record is None:
+            return _cells([*[""] * len(source.names or ()), *cells], source.delimiter)
+        return _beside(raw(record), cells, source.delimiter) + b"\n"
 
     return encode
 
@@ -214,6 +224,8 @@ def _object(source: Written) -> Encode:
     raw = source.raw if source.format == "jsonl" else None
 
     def encode(record: Any, beside: Added) -> bytes:
+        if record is None:
+            return _json(beside) + b"\n"
         if raw is None:
             return _json({**plain(source.row(record)), **beside}) + b"\n"
         return _with_keys(raw(record), beside) + b"\n"
@@ -247,7 +259,7 @@ def _array(file: BinaryIO, source: Written) -> Iterator[Add]:
 
 def _row(path: Path, source: Written, names: Sequence[str], delimiter: str) -> Encode:
     def encode(record: Any, beside: Added) -> bytes:
-        found = {**source.row(record), **beside}
+        found = {**_row_of(source, record), **beside}
         cells = [_cell(found.get(name)) for name in names]
         if delimiter == "\t" and any("\t" in cell for cell in cells) and "\n" in "".join(cells):
             reason = "a record has a tab and a line break, which TSV cannot tell apart"
@@ -255,6 +267,11 @@ def _row(path: Path, source: Written, names: Sequence[str], delimiter: str) -> E
         return _cells(cells, delimiter)
 
     return encode
+
+
+def _row_of(source: Written, record: Any) -> dict[str, Any]:
+    """The columns of a record; none if there is none."""
+    return {} if record is None else source.row(record)
 
 
 def _cell(value: Any) -> str:
@@ -280,7 +297,7 @@ def _parquet(
     path: Path,
     unfinished: Path,
     source: Written,
-    added: Sequence[str],
+    added: Beside,
     columns: Mapping[str, Any],
 ) -> Iterator[Add]:
     import pyarrow
@@ -288,8 +305,8 @@ def _parquet(
 
     types = columns or dict.fromkeys(source.names or (), pyarrow.string())
     own = source.schema or pyarrow.schema(list(types.items()))
-    kinds = [pyarrow.string(), pyarrow.float64()]
-    beside = pyarrow.schema(list(zip(added, kinds, strict=False)))
+    kinds = {str: pyarrow.string(), float: pyarrow.float64()}
+    beside = pyarrow.schema([(name, kinds[kind]) for name, kind in added.items()])
     places = [at for at, name in enumerate(own.names) if name not in added]
     schema = pyarrow.schema([*(own.field(at) for at in places), *beside], own.metadata)
     held: list[tuple[Any, Added]] = []
@@ -297,10 +314,12 @@ def _parquet(
     def table() -> Any:
         records = [record for record, _ in held]
         if source.schema is None:
-            rows = [source.row(record) for record in records]
+            rows = [_row_of(source, record) for record in records]
             part = pyarrow.Table.from_pylist(rows, own)
         else:
-            batches = [batch.take(pyarrow.array(rows)) for batch, rows in _of_batches(records)]
+            none = pyarrow.RecordBatch.from_pylist([{}], own)
+            found = ((none, 0) if record is None else record for record in records)
+            batches = [batch.take(pyarrow.array(rows)) for batch, rows in _of_batches(found)]
             part = pyarrow.Table.from_batches(batches, own)
         arrays = [part.column(at) for at in places]
         for name, kind in zip(beside.names, beside.types, strict=True):
@@ -324,7 +343,7 @@ def _parquet(
             raise SourceError(str(path), reason, "choose a .jsonl file") from error
 
 
-def _of_batches(records: Sequence[tuple[Any, int]]) -> Iterator[tuple[Any, list[int]]]:
+def _of_batches(records: Iterable[tuple[Any, int]]) -> Iterator[tuple[Any, list[int]]]:
     """Each batch with those of its rows that are wanted."""
     for _, found in groupby(records, key=lambda record: id(record[0])):
         some = list(found)

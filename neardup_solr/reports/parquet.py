@@ -62,13 +62,26 @@ def write_duplicates(pairs: Sequence[Duplicate], path: Path) -> None:
         schema,
         (
             pa.RecordBatch.from_arrays(
-                [pa.array([getattr(one, field.name) for one in block], field.type)
+                [pa.array([_as(field.type, getattr(one, field.name)) for one in block], field.type)
                  for field in schema],
                 schema=schema,
             )
             for block in blocks
         ),
     )  # fmt: skip
+
+
+def _as(kind: Any, value: Any) -> Any:
+    """A value of a pair; ids that are numbers become texts."""
+    return str(value) if str(kind) == "string" else value
+
+
+def write_table(table: Any, path: Path) -> None:
+    """Write a table of Arrow to a Parquet file, completely or not at all.
+
+    Raises SourceError if the file cannot be written.
+    """
+    _write(path, table.schema, table.to_batches(_ROWS))
 
 
 def check_parquet(path: Path) -> None:

@@ -1,34 +1,45 @@
-"""Rows of a report as TSV, CSV or JSONL, by the suffix of the file."""
+"""Rows of a report as TSV, CSV, JSONL or a sheet of Excel, by the suffix of the file."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import orjson
 
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.files import check_place, write_lines
-from neardup_solr.records import Duplicate, Match, Pair
+from neardup_solr.records import NOTHING, AnyId, Duplicate, Match, Pair
+from neardup_solr.reports import tables
+from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.text.formulas import to_csv, to_tsv
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
 DUPLICATE_COLUMNS = ("id", "other_id", "similarity", "distance", "measure", "cluster")
 MATCH_COLUMNS = ("id", "distance", "similarity", "shared", "text")
 
-Row = Mapping[str, str | int | float | None]
-Face = Callable[[Iterable[Row], Sequence[str]], Iterator[str]]
+TEXTS = ("text", "other_text")  # columns with texts of documents
+ROWS_AT_ONCE = 10_000
+_BREAKS = re.compile(r"[\t\n\r]+")
+
+Row = Mapping[str, Any]
+Spelling = Callable[[Any], str]
+Face = Callable[[Iterable[Row], Sequence[str], Collection[str]], Iterator[str]]
 
 
 def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
-    """Write pairs to a .tsv, .csv or .jsonl file, completely or not at all.
+    """Write pairs to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
     The columns are id, other_id, distance (in words; empty, in JSONL null, if the measure has none)
     and similarity (0..1). In TSV, backslash, tab and line breaks inside ids are escaped with a
     backslash. What a spreadsheet would run as a formula gets a backslash in TSV, an apostrophe in
-    CSV, before its first sign (see `text.formulas`). `read_pairs` undoes both.
+    CSV and .xlsx, before its first sign (see `text.formulas`). `read_pairs` undoes the first two.
 
     Raises SourceError if the suffix is not known or the file cannot be written; an older file of
     that name then stays as it is.
@@ -36,20 +47,44 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     write_rows((_row(pair, COLUMNS) for pair in pairs), COLUMNS, Path(path))
 
 
-def write_duplicates(pairs: Iterable[Duplicate], path: str | Path) -> None:
+def write_duplicates(
+    pairs: Sequence[Duplicate],
+    path: str | Path,
+    *,
+    texts: Mapping[AnyId, str] = NOTHING,
+    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+    for_excel: bool = False,
+) -> None:
     """Write the pairs of a whole collection, like `write_pairs`.
 
-    Columns id, other_id, similarity, distance (empty if it was not measured), measure, cluster.
+    Columns id, other_id, similarity, distance (empty if it was not measured), measure, cluster;
+    then the text and the kept columns of both documents, if there are any.
     """
-    write_rows((_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS, Path(path))
+    rows, columns, further = _of_duplicates(pairs, texts, kept)
+    write_rows(rows, columns, Path(path), kept=further, for_excel=for_excel)
 
 
-def write_rows(rows: Iterable[Row], columns: Sequence[str], path: Path) -> None:
-    """Write rows to a .tsv, .csv or .jsonl file, completely or not at all.
+def write_rows(
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    path: Path,
+    *,
+    kept: Collection[str] = (),
+    for_excel: bool = False,
+) -> None:
+    """Write rows to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
-    Raises SourceError if the suffix is not known or the file cannot be written.
+    Numbers in columns that are `kept` are written as they are, others with 4 digits; CSV that is
+    `for_excel` begins with a byte order mark. Raises SourceError if the suffix is not known or the
+    file cannot be written.
     """
-    write_lines(path, _face(path)(rows, columns))
+    face, suffix = _face(path), path.suffix.lower()
+    if face is None:
+        cells = ([_flat(row[name]) for name in columns] for row in rows)
+        write_sheets(path, columns, cells, to_csv)
+        return
+    lines = face(rows, columns, kept)
+    write_lines(path, chain(["\ufeff"], lines) if for_excel and suffix == ".csv" else lines)
 
 
 def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
@@ -57,9 +92,38 @@ def format_pairs(pairs: Iterable[Pair], format: str) -> Iterator[str]:
     return format_rows((_row(pair, COLUMNS) for pair in pairs), COLUMNS, format)
 
 
-def format_duplicates(pairs: Iterable[Duplicate], format: str) -> Iterator[str]:
+def format_duplicates(
+    pairs: Sequence[Duplicate],
+    format: str,
+    *,
+    texts: Mapping[AnyId, str] = NOTHING,
+    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+) -> Iterator[str]:
     """Lines of a whole collection's pairs in a format: "tsv", "csv" or "jsonl"."""
-    return format_rows((_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS, format)
+    rows, columns, further = _of_duplicates(pairs, texts, kept)
+    return format_rows(rows, columns, format, kept=further)
+
+
+def _of_duplicates(
+    pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
+) -> tuple[Iterator[Row], Sequence[str], Sequence[str]]:
+    """Rows of pairs, their columns, and which of these come from the documents."""
+    if not (texts or kept):
+        return (_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS, ()
+    parts = (pairs[at : at + ROWS_AT_ONCE] for at in range(0, len(pairs), ROWS_AT_ONCE))
+    columns = list(_beside([], texts, kept))
+    rows = (
+        dict(zip(columns, cells, strict=True)) | {"similarity": round(pair.similarity, 4)}
+        for part in parts
+        for pair, *cells in zip(part, *_beside(part, texts, kept).values(), strict=True)
+    )
+    return rows, columns, columns[len(DUPLICATE_COLUMNS) :]
+
+
+def _beside(
+    pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
+) -> tables.Columns:
+    return tables.beside(tables.of_pairs(pairs, DUPLICATE_COLUMNS), texts, kept)
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
@@ -67,13 +131,15 @@ def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
     return format_rows((_match_row(match) for match in matches), MATCH_COLUMNS, format)
 
 
-def format_rows(rows: Iterable[Row], columns: Sequence[str], format: str) -> Iterator[str]:
-    """Lines of rows in a format: "tsv", "csv" or "jsonl".
+def format_rows(
+    rows: Iterable[Row], columns: Sequence[str], format: str, *, kept: Collection[str] = ()
+) -> Iterator[str]:
+    """Lines of rows in a format: "tsv", "csv" or "jsonl"; see `write_rows`.
 
     Raises ArgumentError for another format.
     """
     check_format(format)
-    return _FACES[f".{format}"](rows, columns)
+    return _FACES[f".{format}"](rows, columns, kept)
 
 
 def check_format(format: str) -> None:
@@ -92,15 +158,16 @@ def check_output(path: Path) -> None:
     check_place(path)
 
 
-def _face(path: Path) -> Face:
+def _face(path: Path) -> Face | None:
+    """What makes lines of rows; None for a sheet, which has none."""
     suffix = path.suffix.lower()
-    if suffix not in _FACES:
+    if suffix not in SUFFIXES:
         raise SourceError(
             str(path),
             f"there is no report format for the suffix {path.suffix!r}",
-            f"choose one of {', '.join(_FACES)}",
+            f"choose one of {', '.join(SUFFIXES)}",
         )
-    return _FACES[suffix]
+    return _FACES.get(suffix)
 
 
 def _row(pair: Pair | Duplicate, columns: Sequence[str]) -> Row:
@@ -118,24 +185,52 @@ def _match_row(match: Match) -> Row:
     }
 
 
-def _cell(value: str | int | float | None, written: Callable[[str], str]) -> str:
-    if isinstance(value, str):
-        return written(value)
-    if value is None:
-        return ""
-    return f"{value:.4f}" if isinstance(value, float) else str(value)
+def _spelling(name: str, kept: Collection[str], mark: Callable[[str], str]) -> Spelling:
+    """How the values of a column are written as cells, of which `mark` marks formulas."""
+
+    is_kept = name in kept
+
+    def spell(value: Any) -> str:
+        if isinstance(value, str):
+            return mark(value)
+        if value is None:
+            return ""
+        if type(value) is int:
+            return str(value)
+        if isinstance(value, float) and not is_kept:
+            return f"{value:.4f}"
+        flat = _flat(value)
+        return mark(flat) if isinstance(flat, str) else json.dumps(flat)
+
+    return spell
 
 
-def _tsv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
-    yield "\t".join(columns) + "\n"
+def _flat(value: Any) -> Any:
+    """A value as one cell: lists and the like as their JSON."""
+    is_flat = value is None or isinstance(value, str | int | float)
+    return value if is_flat else orjson.dumps(value).decode()
+
+
+def _on_one_line(text: str) -> str:
+    """A text of a document as a cell of TSV, which people would read with escapes otherwise."""
+    return to_tsv(_BREAKS.sub(" ", text))
+
+
+def _tsv(rows: Iterable[Row], columns: Sequence[str], kept: Collection[str]) -> Iterator[str]:
+    yield "\t".join(to_tsv(name) for name in columns) + "\n"
+    marks = [_on_one_line if name in TEXTS else to_tsv for name in columns]
+    spells = [
+        (name, _spelling(name, kept, mark)) for name, mark in zip(columns, marks, strict=True)
+    ]
     for row in rows:
-        yield "\t".join(_cell(row[name], to_tsv) for name in columns) + "\n"
+        yield "\t".join([spell(row[name]) for name, spell in spells]) + "\n"
 
 
-def _csv(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
-    yield _csv_line(columns)
+def _csv(rows: Iterable[Row], columns: Sequence[str], kept: Collection[str]) -> Iterator[str]:
+    yield _csv_line([to_csv(name) for name in columns])
+    spells = [(name, _spelling(name, kept, to_csv)) for name in columns]
     for row in rows:
-        yield _csv_line([_cell(row[name], to_csv) for name in columns])
+        yield _csv_line([spell(row[name]) for name, spell in spells])
 
 
 def _csv_line(cells: Sequence[str]) -> str:
@@ -144,7 +239,7 @@ def _csv_line(cells: Sequence[str]) -> str:
     return line.getvalue()
 
 
-def _jsonl(rows: Iterable[Row], columns: Sequence[str]) -> Iterator[str]:
+def _jsonl(rows: Iterable[Row], columns: Sequence[str], _: Collection[str]) -> Iterator[str]:
     for row in rows:
         yield orjson.dumps({name: row[name] for name in columns}).decode() + "\n"
 
@@ -154,4 +249,4 @@ _FACES: dict[str, Face] = {
     ".csv": _csv,
     ".jsonl": _jsonl,
 }
-SUFFIXES = tuple(_FACES)
+SUFFIXES = (*_FACES, ".xlsx")

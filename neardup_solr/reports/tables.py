@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.records import Cluster, Duplicate, Pair
+from neardup_solr.records import AnyId, Cluster, Duplicate, Pair
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -35,8 +35,8 @@ def of_clusters(clusters: Iterable[Cluster]) -> Columns:
 
 def beside(
     columns: Columns,
-    texts: Mapping[str, str],
-    kept: Mapping[str, Mapping[str, Any]],
+    texts: Mapping[AnyId, str],
+    kept: Mapping[AnyId, Mapping[str, Any]],
     sides: Sequence[str] = ("id", "other_id"),
 ) -> Columns:
     """The columns, with the texts and the kept columns of the documents added."""
@@ -76,37 +76,42 @@ class Table:
         return to_polars(self.columns())
 
 
-def to_arrow(columns: Columns) -> pa.Table:
-    """Columns as an Arrow table; raises SettingsError if pyarrow is missing."""
+def to_arrow(columns: Columns, whole: Collection[str] = ()) -> pa.Table:
+    """Columns as an Arrow table; raises SettingsError if pyarrow is missing.
+
+    `whole` names columns of ids that are whole numbers.
+    """
     arrow = _library("pyarrow")
     types = {"text": arrow.string(), "whole": arrow.int64(), "number": arrow.float64(),
              "texts": arrow.list_(arrow.string()), "flag": arrow.bool_()}  # fmt: skip
     arrays = {
-        name: arrow.array(values, type=types.get(_KINDS.get(name, "")))
-        for name, values in _alike(columns).items()
+        name: arrow.array(values, type=types.get(_kind(name, whole)))
+        for name, values in _alike(columns, whole).items()
     }
     return arrow.table(arrays)
 
 
-def to_pandas(columns: Columns) -> pd.DataFrame:
-    """Columns as a pandas DataFrame; raises SettingsError if pandas is missing."""
+def to_pandas(columns: Columns, whole: Collection[str] = ()) -> pd.DataFrame:
+    """As `to_arrow`, as a pandas DataFrame, in which ids of several types stay what they are."""
+    columns |= {name: _with_none(columns[name]) for name in whole if name in columns}
     made: pd.DataFrame = _library("pandas").DataFrame(columns)
     # Pandas would make whole numbers floats if one is missing.
     types = {"whole": "Int64", "number": "float64", "flag": "bool", "text": "object",
              "texts": "object"}  # fmt: skip
-    wanted = {name: types.get(_KINDS.get(name, "")) for name in columns}
+    wanted = {name: types.get(_kind(name, whole)) for name in columns}
+    wanted |= {name: "int64" for name in whole if None not in columns.get(name, [None])}
     return made.astype({name: kind for name, kind in wanted.items() if kind})
 
 
-def to_polars(columns: Columns) -> pl.DataFrame:
-    """Columns as a polars DataFrame; raises SettingsError if polars is missing."""
+def to_polars(columns: Columns, whole: Collection[str] = ()) -> pl.DataFrame:
+    """As `to_arrow`, as a polars DataFrame."""
     polars = _library("polars")
     frame: type[pl.DataFrame] = polars.DataFrame
     types = {"text": polars.String, "whole": polars.Int64, "number": polars.Float64,
              "texts": polars.List(polars.String), "flag": polars.Boolean}  # fmt: skip
-    wanted = {name: types.get(_KINDS.get(name, "")) for name in columns}
+    wanted = {name: types.get(_kind(name, whole)) for name in columns}
     known = {name: kind for name, kind in wanted.items() if kind is not None}
-    return frame(_alike(columns), schema_overrides=known)
+    return frame(_alike(columns, whole), schema_overrides=known)
 
 
 # What our own columns hold, so that an empty table has the types of a full one.
@@ -117,13 +122,29 @@ _KINDS = {
 }  # fmt: skip
 
 
-def _alike(columns: Columns) -> Columns:
-    """The columns; values that differ in type, as kept ones may, become texts."""
-    return {
-        name: values if name in _KINDS or len({type(v) for v in values} - {type(None)}) < 2
-        else [None if value is None else str(value) for value in values]
-        for name, values in columns.items()
-    }  # fmt: skip
+def _kind(name: str, whole: Collection[str]) -> str:
+    return "whole" if name in whole else _KINDS.get(name, "")
+
+
+def _with_none(ids: list[Any]) -> list[Any]:
+    """Ids that are whole numbers; a pair that is in no cluster has none."""
+    return [None if id == "" else id for id in ids]
+
+
+def _alike(columns: Columns, whole: Collection[str]) -> Columns:
+    """The columns; values that differ in type, as ids and kept ones may, become texts."""
+
+    def alike(name: str, values: list[Any]) -> list[Any]:
+        kind = _kind(name, whole)
+        if name in whole:
+            return _with_none(values)
+        is_text = kind == "text" and any(type(value) is int for value in values)
+        is_mixed = not kind and len({type(v) for v in values} - {type(None)}) > 1
+        if not is_text and not is_mixed:
+            return values
+        return [None if value is None else str(value) for value in values]
+
+    return {name: alike(name, values) for name, values in columns.items()}
 
 
 def _library(name: str) -> Any:

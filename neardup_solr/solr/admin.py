@@ -12,7 +12,6 @@ from typing import Any
 from neardup_solr.arguments import require
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError
 from neardup_solr.records import NOTHING
-from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
 
 CONFIGSET = "neardup"
@@ -128,9 +127,9 @@ def _get(
     collection: Collection,
     path: str,
     params: Mapping[str, str],
-    needed: Mapping[str, type] | None = None,
+    needed: Mapping[str, type] = NOTHING,
 ) -> dict[str, Any]:
-    return answer(collection.session.get(f"{collection.base}/admin/{path}", params=params), needed)
+    return collection.session.ask("GET", f"{collection.base}/admin/{path}", needed, params=params)
 
 
 def _upload(collection: Collection, configset: Path) -> None:

@@ -217,6 +217,18 @@ def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
         raise SolrAnswerError(url, 200, "Solr counted the results only roughly", _ALL)
 
 
+def is_refusal(error: SolrAnswerError) -> bool:
+    """Whether Solr or a proxy has refused the request, and would refuse the same one again."""
+    if error.status in (407, 413):
+        return True
+    return is_of_solr(error) and 400 <= error.status < 500 and error.status != 429
+
+
+def is_of_solr(error: SolrError) -> bool:
+    """Whether an error is what a Solr has answered."""
+    return isinstance(error, SolrHalted) or error.reason.startswith(SAYS)
+
+
 def is_of_cluster(error: SolrAnswerError) -> bool:
     """Whether an answer tells of a cluster that is at fault (510: nobody can be asked)."""
     return error.status in (500, 503, 510) and is_disturbed(error.reason)

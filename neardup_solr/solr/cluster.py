@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 IMPLICIT = "implicit"
 COMPOSITE = "compositeId"  # the router that all collections have unless they ask for another
 ACTIVE = "active"
+STATUS_SECONDS = 10.0  # for what can be done without
 SEVERAL = "the name is an alias of several collections, and all updates would go to the first"
 NAME_ONE = "name one of the collections"
 
@@ -71,7 +72,8 @@ def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster |
     """What the Solr at `base` tells of its cluster; None if it is none, or does not tell."""
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
-        told = answer(session.once("GET", f"{base}/admin/collections", params=params))
+        url = f"{base}/admin/collections"
+        told = answer(session.once("GET", url, seconds=STATUS_SECONDS, params=params))
         return understood(told.get("cluster"), collection, urlsplit(base).scheme)
     except (SolrError, AttributeError, KeyError, TypeError):
         return None  # without that, everything goes to the address that was given

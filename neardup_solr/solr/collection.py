@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from functools import reduce
@@ -26,9 +25,11 @@ from neardup_solr.errors import (
     SolrAnswerError,
     SolrHalted,
     SolrUnreachable,
+    place,
 )
+from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING
-from neardup_solr.settings import Settings, require_possible, settings_of
+from neardup_solr.settings import DEFAULT_SETTINGS, Settings, require_possible, settings_of
 from neardup_solr.sizes import documents
 from neardup_solr.solr import export, query
 from neardup_solr.solr.answers import (
@@ -36,6 +37,7 @@ from neardup_solr.solr.answers import (
     SAYS,
     Refusal,
     answer,
+    is_refusal,
     refused_alone,
     refused_by,
     require_once,
@@ -46,10 +48,9 @@ from neardup_solr.solr.answers import (
 )
 from neardup_solr.solr.leaders import Leaders
 from neardup_solr.solr.names import ID, NOTE, PLAIN, SETTINGS, TEXT, VERSION, Names
+from neardup_solr.threads import thread_pool
 
 if TYPE_CHECKING:
-    import requests
-
     from neardup_solr.solr.access import Access, Connection
     from neardup_solr.solr.session import CheckedSession
 
@@ -137,6 +138,11 @@ class Collection:
         return f"{self.base}/{self.name}"
 
     @property
+    def place(self) -> str:
+        """The options that name it in a command of `neardup`, for messages that propose one."""
+        return place(self.name, None if self.session.embedded else self.server)
+
+    @property
     def server(self) -> str:
         """The address by which the server is known from run to run: that of ZooKeeper, if given."""
         return self.session.nodes.known_as or self.base
@@ -165,7 +171,7 @@ class Collection:
         if not parts:
             return self._take(items)
         own = [[items[at] for at in those] for those in parts.values()]
-        with ThreadPoolExecutor(len(own)) as pool:
+        with thread_pool(len(own)) as pool:
             return reduce(or_, pool.map(self._take, own, parts))
 
     def _take(self, items: Sequence[Item], leader: str | None = None) -> Taken:
@@ -273,6 +279,10 @@ class Collection:
             total=decoded["response"]["numFound"],
             counts={name: counted[name]["count"] for name in counting},
         )
+
+    def terms(self, field: str, values: Sequence[str]) -> query.Terms:
+        """Terms to look for in a field, as this collection spells them."""
+        return query.Terms(field=field, values=self.names.terms(field, values))
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
         """How many documents match all filters; with `ids`, of those documents only.
@@ -436,10 +446,18 @@ class Collection:
         wanted = ",".join(self.names.fields(fields))
         sort = f"{self.names.id} asc"
         params = {"q": "*:*", "fq": list(filters), "sort": sort, "fl": wanted, **EXACT}
+        if filters:
+            params |= self._defaults()
         blocks = export.blocks(self.session, shards or self.shards(), params, parts=parts)
         if self.names.is_plain:
             return blocks
         return (self.names.logical_all(block, fields) for block in blocks)
+
+    def _defaults(self) -> dict[str, str]:
+        """The operator and field by which /select reads a query that names none, for /export."""
+        request = {"query": "*:*", "limit": 0, "params": {"echoParams": "all"}}
+        params = self.ask(request, DOCS)["responseHeader"].get("params", {})
+        return {name: str(params[name]) for name in ("q.op", "df") if name in params}
 
     def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
         """These docValues fields of all documents, by their ids; see `exported`."""
@@ -469,10 +487,13 @@ class Collection:
         """The address of a replica that can serve a shard, by one of `shard_names`."""
         return self._leaders.replica_of(shard)
 
-    def values(self, name: str) -> dict[str, int]:
-        """The values of a docValues field, with the number of documents that have each."""
+    def values(self, name: str, filters: Sequence[str] = ()) -> dict[str, int]:
+        """The values of a docValues field, with the number of documents that have each.
+
+        Only documents that match all filters are counted.
+        """
         facet = {"type": "terms", "field": self.names.of(name), "limit": -1}
-        request = {"query": "*:*", "limit": 0, "facet": {"values": facet}}
+        request = {"query": "*:*", "filter": list(filters), "limit": 0, "facet": {"values": facet}}
         try:
             facets = self.ask(request, {"facets.count": int})["facets"]
         except SolrAnswerError as error:
@@ -507,7 +528,7 @@ class Collection:
             raise SettingsError(
                 f"the collection mixes settings: {shown}",
                 "finish the reband that was interrupted, or delete the documents of one kind"
-                f" (neardup delete --query '{self.names.of(SETTINGS)}:\"...\"')"
+                f" (neardup delete {self.place} --query '{self.names.of(SETTINGS)}:\"...\"')"
                 " and index them again",
             )
         self._learnt.settings = Settings.parse(next(iter(counts))) if counts else None
@@ -530,13 +551,15 @@ class Collection:
         if count := self.count():
             raise SettingsError(
                 f"none of the {documents(count)} of {self.name!r} has fields to compare",
-                f"add them first: neardup annotate -c {self.name}",
+                f"add them first: neardup annotate {self.place}",
             )
         reason = f"the collection {self.name!r} has no documents"
-        raise SettingsError(reason, f"index some: neardup index FILE -c {self.name}")
+        raise SettingsError(reason, f"index some: neardup index FILE {self.place}")
 
-    def settled(self, asked: Settings | Mapping[str, Any] | None) -> Settings:
-        """The settings to index with: those asked for, else those stored, else the defaults.
+    def settled(
+        self, asked: Settings | Mapping[str, Any] | None, usual: Settings = DEFAULT_SETTINGS
+    ) -> Settings:
+        """The settings to index with: those asked for, else those stored, else the usual ones.
 
         A mapping asks for some of them by name.
 
@@ -548,14 +571,14 @@ class Collection:
         self.commit()
         stored = self.stored_settings()
         if asked is not None:
-            asked = settings_of(asked, stored or Settings())
+            asked = settings_of(asked, stored or usual)
         if asked is not None and stored is not None and stored != asked:
             raise SettingsError(
                 f"the collection was indexed with [{stored.fingerprint}],"
                 f" and [{asked.fingerprint}] was asked for",
                 "leave these settings out to use the stored ones, or index into another collection",
             )
-        return asked or stored or Settings()
+        return asked or stored or usual
 
     def take_names(self, names: Names) -> None:
         """Call the fields so from now on: these names have just been kept in the schema."""
@@ -567,20 +590,18 @@ class Collection:
         Raises SettingsError if what the schema keeps is not understood.
         """
         try:
-            response = self.session.get(f"{self.url}/schema/fields", params={"fl": NOTE})
+            found = self._rows("schema/fields", "fields", "name", fl=NOTE)
         except CoreMissing:
             return PLAIN
-        found = self._rows(response, "fields", "name")
         notes = [one for one in found if one["name"] == NOTE]
-        return Names.read(str(notes[0].get("default", ""))) if notes else PLAIN
+        return Names.read(str(notes[0].get("default", "")), self.place) if notes else PLAIN
 
     def has_native(self) -> bool:
         """Whether the schema copies all fields of the text into the field of native MinHashes.
 
         Raises CoreMissing if there is no such collection, SolrError if Solr does not answer.
         """
-        response = self.session.get(f"{self.url}/schema/copyfields", params={"dest.fl": NATIVE})
-        copies = self._rows(response, "copyFields", "source")
+        copies = self._rows("schema/copyfields", "copyFields", "source", **{"dest.fl": NATIVE})
         return set(self.names.text) <= {copy["source"] for copy in copies}
 
     def require_fields(self, names: Iterable[str]) -> None:
@@ -588,43 +609,50 @@ class Collection:
 
         Raises SchemaError that names those missing, CoreMissing if there is no such collection.
         """
-        response = self.session.get(f"{self.url}/schema/fields")
-        present = {described["name"] for described in self._rows(response, "fields", "name")}
+        present = {found["name"] for found in self._rows("schema/fields", "fields", "name")}
         missing = [name for name in self.names.fields(names) if name not in present]
         if missing and not self.names.is_plain:
             missing = self._not_dynamic(missing)
         if missing:
-            raise SchemaError(self.url, missing)
+            add = f"add them with: neardup init {self.place}"
+            raise SchemaError(self.url, missing, next_step=add)
 
     def _not_dynamic(self, missing: Sequence[str]) -> list[str]:
         """The fields among these that are ours, or that no dynamic field of the schema covers."""
-        response = self.session.get(f"{self.url}/schema/dynamicfields")
-        patterns = [one["name"] for one in self._rows(response, "dynamicFields", "name")]
+        rows = self._rows("schema/dynamicfields", "dynamicFields", "name")
+        patterns = [one["name"] for one in rows]
         return [
             name
             for name in missing
             if name not in self.names.text or not any(fnmatchcase(name, one) for one in patterns)
         ]
 
-    def _rows(self, response: requests.Response, part: str, named: str) -> list[dict[str, Any]]:
+    def _rows(self, path: str, part: str, named: str, **params: str) -> list[dict[str, Any]]:
         """The rows in a part of an answer of the schema, each with that text in it."""
-        rows: list[dict[str, Any]] = answer(response, {part: list})[part]
-        require_rows(rows, {named: str}, self.url)
-        return rows
+
+        def require(decoded: Mapping[str, Any]) -> None:
+            require_rows(decoded[part], {named: str}, self.url)
+
+        url = f"{self.url}/{path}"
+        decoded = self.session.ask("GET", url, {part: list}, require=require, params=params)
+        return list(decoded[part])
 
     def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
         """What /select answers to a request with logical names; `needed` are parts it must have.
 
         Raises SolrAnswerError if one is missing, or Solr does not understand the request.
         """
+
+        def require(decoded: Mapping[str, Any]) -> None:
+            if "response.numFound" in needed:
+                require_page(decoded, request, self.url)
+                if ID in request.get("fields", ()):
+                    require_once(decoded["response"]["docs"], self.names.id, self.url)
+
         body = orjson.dumps(self.names.request(request))
-        decoded = self.post("select", body, needed, params=_SELECT)
+        decoded = self.post("select", body, needed, require=require, params=_SELECT)
         if self.session.nodes.is_cloud is None:
             self._look_around(decoded)
-        if "response.numFound" in needed:
-            require_page(decoded, request, self.url)
-            if ID in request.get("fields", ()):
-                require_once(decoded["response"]["docs"], self.names.id, self.url)
         return decoded
 
     def _look_around(self, decoded: Mapping[str, Any]) -> None:
@@ -644,13 +672,14 @@ class Collection:
         self,
         path: str,
         body: bytes,
-        needed: Mapping[str, type] | None = None,
+        needed: Mapping[str, type] = NOTHING,
         *,
+        require: Callable[[dict[str, Any]], None] = unheard,
         params: Mapping[str, str] = EXACT,
     ) -> dict[str, Any]:
-        """What a handler of the collection answers to a body of JSON; see `ask` for `needed`."""
-        response = self.session.post(f"{self.url}/{path}", data=body, headers=_JSON, params=params)
-        return answer(response, needed)
+        """What a handler of the collection answers to a body of JSON; see `CheckedSession.ask`."""
+        sent: dict[str, Any] = {"data": body, "headers": _JSON, "params": params}
+        return self.session.ask("POST", f"{self.url}/{path}", needed, require=require, **sent)
 
     def _json_of(self, document: bytes | Mapping[str, Any]) -> bytes:
         if isinstance(document, bytes) and self.names.is_plain:
@@ -676,7 +705,7 @@ def in_halves(
     try:
         return send(items)
     except SolrAnswerError as error:
-        if error.status not in _ONES_FAULT or not items:
+        if error.status not in _ONES_FAULT or not is_refusal(error) or not items:
             raise
         if len(items) == 1:
             return refused(items[0], error)

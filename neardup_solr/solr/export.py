@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from neardup_solr.errors import SolrAnswerError
+from neardup_solr.errors import SolrAnswerError, SolrError
 from neardup_solr.solr.answers import LOG_AGAIN, NOT_SOLR, is_partial, is_success
 
 if TYPE_CHECKING:
@@ -54,9 +54,7 @@ def blocks(
     if len(shards) == 1 and parts > 1 and session.carrier is None:
         sources = [of(shards[0], _part(params, key, part, parts)) for part in range(parts)]
         with ExitStack() as ending:
-            readers = [_Readers([source]) for source in sources]
-            for end in [*(one.close for one in readers), *(one.stop for one in readers)]:
-                ending.callback(end)  # the last one first
+            readers = [ending.enter_context(closing(_Readers([source]))) for source in sources]
             yield from _in_order([one.blocks() for one in readers], key, shards[0])
         return
     with closing(_Readers([of(shard, params) for shard in shards])) as reader:
@@ -93,9 +91,38 @@ def _in_order(parts: Sequence[Iterator[Block]], key: str, shard: str) -> Iterato
 
 
 def _of_shard(session: CheckedSession, shard: str, params: Params, key: str) -> Iterator[Block]:
+    """The documents of one shard: an export that breaks off is asked for again, and gone on with.
+
+    What came before is passed over then, by its keys.
+    """
+    came: Block = []  # the last document that came, if one did
+    answers: list[Iterator[Block]] = []  # the one that is read, if one is
+
+    def following(deadline: float) -> Block | None:
+        if not answers:
+            answers.append(_answered(session, shard, params, key, deadline))
+        try:
+            for block in answers[0]:
+                if came and block and block[0][key] <= came[0][key]:
+                    block = block[bisect_right(block, came[0][key], key=itemgetter(key)) :]
+                if block:
+                    return block
+        except SolrError:
+            answers.clear()
+            raise
+        return None
+
+    while block := session.lasting(following):
+        came = block[-1:]
+        yield block
+
+
+def _answered(
+    session: CheckedSession, shard: str, params: Params, key: str, deadline: float
+) -> Iterator[Block]:
     count, found = 0, 0
     last: Block = []  # the document before, if there is one
-    with closing(_parts(session.pieces(f"{shard}/export", params))) as parts:
+    with closing(_parts(session.pieces(f"{shard}/export", params, deadline))) as parts:
         for number, part in enumerate(parts):
             try:
                 answer = orjson.loads(part)
@@ -238,13 +265,9 @@ class _Readers:
             else:
                 yield got
 
-    def stop(self) -> None:
-        """Let the threads read no more than the block that they are at."""
-        self._stopped.set()
-
     def close(self) -> None:
         """Let the threads end: each stops at its next block."""
-        self.stop()
+        self._stopped.set()
         for thread in self._threads:
             while thread.is_alive():
                 with suppress(Empty):  # a full queue would hold the thread

@@ -76,9 +76,11 @@ class Hot:
             term for one in documents for term in asked.intersection(_values(one, field))
         )
         most = [term for term, _ in counts.most_common(SUSPECTS)]
-        request, counting = query.each_term(query.Terms(field=field, values=most))
-        found = collection.select(request, fields=["id"], limit=0, counting=counting)
-        hot = {term for term, count in found.counts.items() if count > HOT}
+        spelled = collection.terms(field, most)
+        request, counting = query.each_term(spelled)
+        counted = collection.select(request, fields=["id"], limit=0, counting=counting).counts
+        hot = {term for term, value in zip(most, spelled.values, strict=True)
+               if counted[value] > HOT}  # fmt: skip
         self._known |= hot
         return bool(hot)
 
@@ -122,7 +124,7 @@ def hits_of_each(
     is_cut = [len(own) < len(all_own) for own, all_own in zip(cold, terms, strict=True)]
     if not asked:
         return [Hits(is_cut=one) for one in is_cut]
-    wanted = query.Terms(field=question.field, values=sorted(asked))
+    wanted = collection.terms(question.field, sorted(asked))
     request = query.any_term(wanted, filters=question.filters)
     if question.settings is None:
         found = collection.select(request, fields=question.names, limit=MOST)
@@ -167,7 +169,7 @@ def _most_shared(
     collection: Collection, terms: Sequence[str], question: Question
 ) -> tuple[Hit, ...]:
     """The documents that share most terms with one document, hot or not."""
-    wanted = query.Terms(field=question.field, values=terms)
+    wanted = collection.terms(question.field, terms)
     request = query.any_of(wanted, filters=question.filters, params={})
     found = collection.select(request, fields=question.names, limit=NEAREST)
     return counted(terms, found.documents, question.field)

@@ -9,7 +9,8 @@ two, and only the client uses it to do so.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,11 +20,14 @@ from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import ALL_FIELDS
 
 ID, TEXT, SETTINGS, VERSION = "id", "content", "signature_settings", "_version_"
+BANDS = "content_bands"
 MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
 OWN = (*(name for name in ALL_FIELDS if name not in (ID, TEXT)), *MARKS)
 FIELD_PARAM = "field_"  # a parameter of a request whose name begins so holds the name of a field
+NUMBERS = "numbers"  # what band keys are, in the note
 NOTE = "neardup_names"  # the field that holds the names; it never has a prefix, so it is found
 _PREFIX = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)?")
+_KEY_BITS = 48  # of a band key; the bits above are the number of its band
 _FIELD = re.compile(r"[^\s,*?{}()\[\]:\"'$&|!]+")  # what needs no quotes in a field list
 
 
@@ -31,7 +35,8 @@ _FIELD = re.compile(r"[^\s,*?{}()\[\]:\"'$&|!]+")  # what needs no quotes in a f
 class Names:
     """The names of a collection: its unique key, its text fields, the prefix of our own fields.
 
-    The text of a document is that of its `text` fields joined by line breaks.
+    The text of a document is that of its `text` fields joined by line breaks. With
+    `has_numeric_bands` its band keys are numbers of 64 bits, which take less than terms.
 
     Raises ArgumentError if Solr cannot have such a name, or if a field would be both read and
     written.
@@ -40,12 +45,13 @@ class Names:
     id: str = ID
     text: tuple[str, ...] = (TEXT,)
     prefix: str = ""
+    has_numeric_bands: bool = False
 
     def __post_init__(self) -> None:
         if not _PREFIX.fullmatch(self.prefix):
             reason = f"`prefix` cannot be {self.prefix!r}"
             raise ArgumentError(reason, "use letters, digits and '_', such as nd_")
-        odd = [name for name in (self.id, *self.text) if not _FIELD.fullmatch(name)]
+        odd = [name for name in (self.id, *self.text) if not is_name(name)]
         if odd:
             raise ArgumentError(f"{odd[0]!r} is no name of a field", "check `id` and `text`")
         if not self.text or len(set(self.text)) < len(self.text):
@@ -59,26 +65,59 @@ class Names:
             raise ArgumentError(reason, "choose a `prefix` for our fields, such as nd_")
 
     @classmethod
-    def read(cls, noted: str) -> Names:
-        """The names that a note in the schema holds; raises SettingsError if it holds none."""
+    def read(cls, noted: str, place: str = "-c NAME") -> Names:
+        """The names that a note in the schema holds; raises SettingsError if it holds none.
+
+        `place` are the options of a command that name the collection.
+        """
         try:
             kept = orjson.loads(noted)
-            return cls(id=kept["id"], text=tuple(kept["text"]), prefix=kept["prefix"])
+            return cls(
+                id=kept["id"],
+                text=tuple(kept["text"]),
+                prefix=kept["prefix"],
+                has_numeric_bands=kept.get("bands") == NUMBERS,
+            )
         except (orjson.JSONDecodeError, LookupError, TypeError, ArgumentError):
             reason = (
                 f"the schema's field {NOTE!r} does not say what the collection calls its fields"
             )
-            raise SettingsError(reason, "delete that field, then: neardup init -c NAME") from None
+            step = f"delete that field, then: neardup init {place}"
+            raise SettingsError(reason, step) from None
 
     def noted(self) -> str:
         """These names as the note that a schema keeps of them."""
         kept = {"id": self.id, "text": self.text, "prefix": self.prefix}
+        if self.has_numeric_bands:  # collections that were prepared before have terms
+            kept["bands"] = NUMBERS
         return orjson.dumps(kept).decode()
+
+    def options(self, kept: Names) -> str:
+        """The options of `neardup init` that choose these names where others are kept."""
+        texts = self.text if self.text != kept.text else ()
+        prefix = f" --prefix {shlex.quote(self.prefix)}" if self.prefix != kept.prefix else ""
+        return "".join(f" --text-field {shlex.quote(name)}" for name in texts) + prefix
 
     @property
     def is_plain(self) -> bool:
         """Whether the collection's names are the logical ones."""
-        return (self.id, self.text, self.prefix) == (ID, (TEXT,), "")
+        return self == PLAIN
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the text in records of new documents: as the fields, or "text"."""
+        return ("text",) if self.is_plain else self.text
+
+    @property
+    def canonical_filter(self) -> str:
+        """The filter query that leaves near-duplicates out of a marked collection."""
+        return f"-{self.of(MARKS[1])}:0"
+
+    @property
+    def collapse_filter(self) -> str:
+        """The filter query for one document of each cluster of a marked collection."""
+        cluster, _, rank = map(self.of, MARKS)
+        return f"{{!collapse field={cluster} nullPolicy=expand min={rank}}}"
 
     def of(self, name: str) -> str:
         """The collection's name for a logical one; a name of neither kind is its own.
@@ -116,6 +155,8 @@ class Names:
             found |= {
                 name: document[place] for name, place in places if document.get(place) is not None
             }
+            if self.has_numeric_bands and BANDS in found:
+                found[BANDS] = list(map(_term_of, found[BANDS]))
             if ID in names and document.get(self.id) is not None:
                 found[ID] = str(document[self.id])
             if TEXT in names and (text := self._text(document)) is not None:
@@ -125,7 +166,19 @@ class Names:
 
     def physical(self, document: Mapping[str, Any]) -> dict[str, Any]:
         """A document with logical names, as Solr gets it."""
-        return {self.of(name): value for name, value in document.items()}
+        return {self.of(name): self.value(name, value) for name, value in document.items()}
+
+    def value(self, name: str, value: Any) -> Any:
+        """A value of a field as Solr gets it, or an update of the field."""
+        if name != BANDS or not self.has_numeric_bands or value is None:
+            return value
+        if isinstance(value, Mapping):
+            return {way: self.value(name, one) for way, one in value.items()}
+        return [int(term, 16) for term in value]
+
+    def terms(self, name: str, terms: Sequence[str]) -> Sequence[str]:
+        """Terms of a field as queries of the collection spell them."""
+        return list(map(str, self.value(name, terms)))
 
     def request(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """A JSON request with logical names in `fields`, `sort` and `params`, as Solr gets it."""
@@ -151,6 +204,16 @@ class Names:
             if value is not None:
                 parts += map(str, value) if isinstance(value, list) else [str(value)]
         return "\n".join(parts) if parts else None
+
+
+def is_name(name: str) -> bool:
+    """Whether a field of that name can be asked for."""
+    return _FIELD.fullmatch(name) is not None
+
+
+def _term_of(number: int) -> str:
+    """The term of a band key that is kept as a number."""
+    return f"{number >> _KEY_BITS:02x}{number & ((1 << _KEY_BITS) - 1):012x}"
 
 
 PLAIN = Names()

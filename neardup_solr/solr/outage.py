@@ -6,6 +6,7 @@ that log after it has started; until then a commit is accepted and does nothing.
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -13,22 +14,17 @@ from contextlib import contextmanager, suppress
 from typing import Any
 
 from neardup_solr.errors import (
-    CoreMissing,
     ServerError,
-    SolrAnswerError,
     SolrError,
     SolrHalted,
     SolrUnauthorized,
     SolrUnreachable,
 )
 from neardup_solr.progress import LOG
-from neardup_solr.solr.answers import is_of_cluster
 from neardup_solr.solr.retry import Retry
 
 PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
 PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is given up
-# What the answers of a Solr say that is about to end, or has just begun.
-_ENDING = ("SolrCore", "CoreContainer", "shutting down", "shut down")
 _REPLAY, _REPLAYED = "TLOG.state", 3
 _REPLAYING = "Solr is away, or still replays its log"
 _LATER = "see that it runs and can be searched, then run the same command again"
@@ -40,8 +36,9 @@ class Outages:
     """The outages of one Solr, which are waited for within a block of `waited_for`.
 
     `home` is the address of the collection that is looked for; `ask` asks an address for JSON, and
-    gives up soon. `revive` starts a Solr of ours again if it has ended. `count` is how often Solr
-    did not answer; `halted` says why no update may be sent any more.
+    gives up soon, at a given time at the latest. `revive` starts a Solr of ours again if it has
+    ended. `count` is how often a request got no right answer; `halted` says why no update may be
+    sent any more.
     """
 
     def __init__(self, ask: Ask) -> None:
@@ -56,11 +53,11 @@ class Outages:
 
     @contextmanager
     def waited_for(self, seconds: float) -> Iterator[None]:
-        """Within the block, wait for a Solr that is away for at most so many seconds each time.
+        """Within the block, wait for a right answer to each request for at most so many seconds.
 
-        A request that gets no answer is sent again once the collection can be searched and has
-        replayed its log. Nothing is waited for before the collection has answered once: its
-        address may be wrong.
+        A request that gets none, or a wrong one, is sent again once the collection can be searched
+        and has replayed its log. Nothing is waited for before a first right answer: the address
+        may be wrong.
         """
         before, self._patience = self._patience, seconds
         self.halted = self._given_up = None
@@ -78,7 +75,9 @@ class Outages:
 
         Raises SolrUnreachable if patience is at its end before.
         """
-        self.until(self.is_over, lambda: SolrUnreachable(self.home, _REPLAYING, _LATER))
+        end = time.monotonic() + self._patience
+        missed = SolrUnreachable(self.home, _REPLAYING, _LATER)
+        self.until(lambda: self.is_over(end), lambda: missed)
 
     def until(
         self,
@@ -108,46 +107,36 @@ class Outages:
 
     def patient(self, retry: Retry) -> Retry:
         """How often and how long to try again if outages are waited for."""
-        seconds = max(retry.seconds, 2 * self._patience)
-        return Retry(attempts=PATIENT_ATTEMPTS, seconds=seconds, first_wait=retry.first_wait)
+        first_wait = retry.first_wait
+        return Retry(attempts=PATIENT_ATTEMPTS, seconds=self._patience, first_wait=first_wait)
 
-    def is_one(self, error: SolrError) -> bool:
-        """Whether an error says that Solr is away, or back but not ready yet.
-
-        That no connection was made is for the caller to judge: the address may be wrong.
-        """
-        if isinstance(error, CoreMissing):
-            return self.has_served
-        if isinstance(error, SolrAnswerError):
-            if is_of_cluster(error):  # the address is right: the cluster knows the collection
-                return True
-            is_ending = error.status == 500 and any(sign in error.reason for sign in _ENDING)
-            return self.has_served and (is_ending or error.status in (502, 503, 504))
-        return isinstance(error, SolrUnreachable)
-
-    def wait(self, error: SolrError) -> None:
+    def wait(self, error: SolrError, end: float, *, is_second: bool = False) -> None:
         """Wait until Solr is back; raises the error, or why it cannot be started, at the end.
+
+        If Solr is there, the `is_second` of the errors of a request is told, as more may come.
 
         Raises SolrUnauthorized at once if it is back and refuses the credentials.
         """
         self.count += 1
+        bound = spoken(self._patience)
         with self._lock:
             # Of a cloud one node may be away, and the others answer.
             with suppress(ServerError):
                 self.revive()
-            if self.is_over():
+            if self.is_over(end):
+                if is_second:
+                    LOG.warning("%s: %s; trying for %s", error.url, error.reason, bound)
                 return
             if self._given_up is not None:  # another thread has waited as long as it may
                 raise self._given_up
             began = time.monotonic()
-            bound = spoken(self._patience)
             LOG.warning("%s: %s; waiting up to %s for it", error.url, error.reason, bound)
             fault: Exception = error
-            while time.monotonic() - began < self._patience:
+            while time.monotonic() < end and self.are_waited_for:
                 try:
                     self.revive()
                     fault = error
-                    if self.is_over():
+                    if self.is_over(end):
                         away = spoken(time.monotonic() - began)
                         LOG.warning("%s: it answers again, after %s", error.url, away)
                         return
@@ -160,13 +149,13 @@ class Outages:
             self._given_up = fault
             raise fault from None
 
-    def is_over(self) -> bool:
-        """Whether the collection answers, and has replayed what was not committed."""
+    def is_over(self, end: float = math.inf) -> bool:
+        """Whether the collection answers by then, and has replayed what was not committed."""
         if not self.home:
             return True
         base, _, name = self.home.rpartition("/")
         try:
-            found = self._ask(f"{self.home}/select", q="*:*", rows="0")
+            found = self._ask(f"{self.home}/select", end, q="*:*", rows="0")
         except SolrUnauthorized:
             raise  # which no waiting changes, and asking again may lock the account
         except SolrError:
@@ -174,7 +163,7 @@ class Outages:
         if found["responseHeader"].get("zkConnected") is False:  # it takes no updates then
             return False
         try:
-            told = self._ask(f"{base}/admin/metrics", group="core", prefix=_REPLAY)
+            told = self._ask(f"{base}/admin/metrics", end, group="core", prefix=_REPLAY)
         except SolrError:
             return True  # it does not tell; what it has replayed is counted anyway
         cores = told.get("metrics")

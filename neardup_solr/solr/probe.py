@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -124,6 +124,34 @@ def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
     return frozenset(forgotten & {name for one in documents for name in one})
 
 
+def index_bytes(collection: Collection) -> int | None:
+    """The size of the index, of one replica of each shard; None if Solr does not tell."""
+    total = 0
+    for shard in collection.shards():
+        base, _, core = shard.rpartition("/")
+        told = _told(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core}) or {}
+        size = _part(_part(_part(told, "status"), core), "index").get("sizeInBytes")
+        if not isinstance(size, int):
+            return None
+        total += size
+    return total
+
+
+def longest_texts(collection: Collection, fields: Sequence[str]) -> tuple[str, int] | None:
+    """The field whose texts are longest in the first documents, and their average length.
+
+    None if none of the fields has any.
+    """
+    body = {"query": "*:*", "fields": list(fields), "limit": LOOKED_AT}
+    told = _told(collection, f"{collection.url}/select", body=body) or {}
+    documents = _part(told, "response").get("docs", [])
+    lengths = {name: sum(len(str(one.get(name, ""))) for one in documents) for name in fields}
+    longest = max(lengths, key=lambda name: lengths[name], default="")
+    if not lengths.get(longest):
+        return None
+    return longest, lengths[longest] // len(documents)
+
+
 def has_update_log(collection: Collection) -> bool | None:
     """Whether the update log is on: without it Solr does not list the newest versions."""
     params = {"getVersions": "1", "omitHeader": "false", "distrib": "false"}
@@ -226,9 +254,9 @@ def _told(
 ) -> Told | None:
     try:
         if body is None:
-            return answer(collection.session.get(url, params=params))
+            return collection.session.ask("GET", url, params=params)
         json = {"Content-Type": "application/json"}
-        return answer(collection.session.post(url, data=orjson.dumps(body), headers=json))
+        return collection.session.ask("POST", url, data=orjson.dumps(body), headers=json)
     except SolrUnreachable:
         raise
     except SolrError:
@@ -263,8 +291,9 @@ def health(collection: Collection) -> Health:
     core = f"solr.core.{collection.name}:"
     keys = [_HEAP, _DISK, *(core + name for name in (_DELETED, _LARGEST, _LOG))]
     try:
-        response = collection.session.get(f"{collection.base}/admin/metrics", params={"key": keys})
-        found = answer(response, {"metrics": dict})["metrics"]
+        url = f"{collection.base}/admin/metrics"
+        told = collection.session.ask("GET", url, {"metrics": dict}, params={"key": keys})
+        found = told["metrics"]
     except SolrUnreachable:
         raise
     except SolrError:

@@ -12,7 +12,7 @@ from neardup_solr.errors import SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.solr.answers import is_of_cluster
 
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
-PASSING = frozenset({429, 502, 503, 504})  # 500 is not: a full disk answers so, and stays full
+PASSING = frozenset({429, 502, 503, 504})  # "come again", also to the very first request
 T = TypeVar("T")
 
 
@@ -40,7 +40,7 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
             asked = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
             bound = min(LONGEST_WAIT, retry.first_wait * 2**attempt)
             wait = max(asked, random.uniform(0, bound))
-            if not passes(error) or attempt == retry.attempts or time.monotonic() + wait > deadline:
+            if attempt == retry.attempts or not passes(error) or time.monotonic() + wait > deadline:
                 raise
             time.sleep(wait)
     raise AssertionError("a retry has at least one attempt")

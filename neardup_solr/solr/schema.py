@@ -17,9 +17,9 @@ import orjson
 
 from neardup_solr.errors import SchemaError, SolrAnswerError
 from neardup_solr.files import solr_config
-from neardup_solr.solr.answers import answer, require_rows
+from neardup_solr.solr.answers import require_rows
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import ID, NOTE, OWN, Names
+from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, Names
 
 # What /export can read, if it has docValues.
 EXPORTED = re.compile(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field")
@@ -135,7 +135,11 @@ class Schema:
 
 
 NOTE_TYPE = "neardup_note"
-TYPES = {"StrField": "neardup_string", "IntPointField": "neardup_int"}  # of the fields we add
+TYPES = {  # of the fields we add
+    "StrField": "neardup_string",
+    "IntPointField": "neardup_int",
+    "LongPointField": "neardup_long",
+}
 _ATTRIBUTES = ("indexed", "stored", "docValues", "multiValued")
 # Every schema refuses this: there is no such field, or nothing may be changed.
 _NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
@@ -173,7 +177,8 @@ def require_exported(collection: Collection, names: Iterable[str]) -> None:
         if not all(field is not None and field.is_exported for field in fields)
     ]
     if any(name in OWN and None in places[name] for name in lost):
-        raise SchemaError(collection.url, own.fields(lost))  # which init adds
+        add = f"add them with: neardup init {collection.place}"
+        raise SchemaError(collection.url, own.fields(lost), next_step=add)
     if lost:
         logical = {own.of(name): name for name in (ID, *OWN)}
         every = [one for one in (*found.fields.values(), *found.dynamic) if one.is_exported]
@@ -198,12 +203,14 @@ def change(collection: Collection, commands: Mapping[str, Any]) -> None:
     Raises SolrAnswerError if Solr refuses, or the schema is not managed.
     """
     if commands:
-        answer(collection.session.post(f"{collection.url}/schema", data=orjson.dumps(commands),
-                                 headers={"Content-Type": "application/json"}))  # fmt: skip
+        collection.post("schema", orjson.dumps(commands))
 
 
 def wanted(names: Names) -> dict[str, Field]:
-    """The fields that we need in a collection, by their names there, as our own schema has them."""
+    """The fields that we need in a collection, by their names there, as our own schema has them.
+
+    Numeric bands are in docValues instead of stored, which takes less.
+    """
     root = ElementTree.parse(solr_config() / "conf" / "managed-schema.xml").getroot()
     types = {one.attrib["name"]: _class(one.attrib["class"]) for one in root.iter("fieldType")}
     ours = {one.attrib["name"]: one.attrib for one in root.iter("field")}
@@ -211,9 +218,12 @@ def wanted(names: Names) -> dict[str, Field]:
     for own in OWN:
         described = {name: _json_value(value) for name, value in ours[own].items()}
         name = names.of(own)
-        type_of = TYPES[types[described["type"]]]
-        fields[name] = _field(described | {"name": name, "type": type_of},
-                              {type_of: types[described["type"]]})  # fmt: skip
+        kind = types[described["type"]]
+        if own == BANDS and names.has_numeric_bands:
+            kind = "LongPointField"
+            described |= {"stored": False, "docValues": True}
+        described |= {"name": name, "type": TYPES[kind]}
+        fields[name] = _field(described, {TYPES[kind]: kind})
     return fields
 
 
@@ -249,6 +259,7 @@ def own_types() -> list[dict[str, Any]]:
     return [
         {"name": TYPES["StrField"], "class": "solr.StrField", **exact, **shared},
         {"name": TYPES["IntPointField"], "class": "solr.IntPointField", **shared},
+        {"name": TYPES["LongPointField"], "class": "solr.LongPointField", **shared},
     ]
 
 
@@ -272,7 +283,7 @@ def _xml_value(value: Any) -> str:
 
 def _get(collection: Collection, part: str, needed: Mapping[str, type]) -> dict[str, Any]:
     params = {"showDefaults": "true"} if part else {}
-    return answer(collection.session.get(f"{collection.url}/schema{part}", params=params), needed)
+    return collection.session.ask("GET", f"{collection.url}/schema{part}", needed, params=params)
 
 
 def _field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:

@@ -8,11 +8,13 @@ nowhere else. Credentials are taken out of the address, so no message and no log
 
 from __future__ import annotations
 
+import math
 import os
 import re
+import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies
 
@@ -22,12 +24,15 @@ from urllib3.exceptions import LocationParseError
 
 from neardup_solr.errors import (
     ArgumentError,
+    CoreMissing,
     SolrAnswerError,
     SolrError,
     SolrHalted,
     SolrUnauthorized,
     SolrUnreachable,
 )
+from neardup_solr.progress import unheard
+from neardup_solr.records import NOTHING
 from neardup_solr.solr.access import Access, Connection, is_url, past_proxies
 from neardup_solr.solr.answers import (
     CUT_OFF,
@@ -36,6 +41,8 @@ from neardup_solr.solr.answers import (
     answer,
     cause,
     check,
+    is_of_solr,
+    is_refusal,
     next_step,
     redacted,
     refused_by,
@@ -52,6 +59,7 @@ CONNECT_SECONDS = 5.0
 SEND_SECONDS = 60.0
 PROBE_SECONDS = 10.0  # for the answer that shows that a Solr is back
 READ_SECONDS = 300.0  # a commit that merges segments may take minutes
+READ_SHARE, LEAST_SECONDS = 0.75, 5.0  # of the time that is left with patience, and in any case
 PIECE = 1 << 20  # bytes of a large answer
 SHORTEST_SECRET = 4  # characters: a shorter one would be found in any words
 JSON = "application/json"
@@ -62,6 +70,7 @@ _NO_SECRETS = {JSON, *requests.utils.default_headers().values()}
 _LENGTHS = {"content-length", "transfer-encoding"}
 
 Prepare = Callable[[Request], PreparedRequest]
+T = TypeVar("T")
 
 
 class Prepared:
@@ -116,7 +125,7 @@ class CheckedSession(requests.Session):
         super().__init__()
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
         self.source = ""  # where user and password were found
-        self.reached = False  # whether anything has answered yet
+        self.reached = False  # whether a Solr has answered yet, if only by an error
         self.outages = Outages(self._probed)
         self.nodes = Nodes()
         self._prepared = Prepared()
@@ -125,94 +134,125 @@ class CheckedSession(requests.Session):
     # The signature is requests' own: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
         """Send a request; the response is JSON with status 0, or an error of ours is raised."""
-        sent = kwargs | self._ruled(str(url))
-        shown = redacted(str(url))
+        return self.lasting(lambda deadline: self._answered(deadline, method, url, *args, **kwargs))
 
-        def send() -> requests.Response:
-            self._require_open(shown)
-            return self._answered(shown, method, url, *args, **sent)
+    def ask(
+        self,
+        method: str,
+        url: str,
+        needed: Mapping[str, type] = NOTHING,
+        *,
+        require: Callable[[dict[str, Any]], None] = unheard,
+        **kwargs: Any,
+    ) -> dict[str, Any]:
+        """Send a request; gives the JSON of the answer, which has the parts that are `needed`.
 
-        return self._lasting(send)
+        `require` refuses it by SolrAnswerError if more is wrong with it; see also `answers.answer`.
+        """
+
+        def send(deadline: float) -> dict[str, Any]:
+            decoded = answer(self._answered(deadline, method, url, **kwargs), needed)
+            require(decoded)
+            return decoded
+
+        return self.lasting(send)
 
     def rely(self) -> None:
         """Take it that the collection is there, as somebody else has reached it: it may be away."""
         self.reached = self.outages.has_served = True
 
     def once(
-        self, method: str, url: str, *, as_is: bool = False, **kwargs: Any
+        self,
+        method: str,
+        url: str,
+        *,
+        as_is: bool = False,
+        seconds: float = math.inf,
+        **kwargs: Any,
     ) -> requests.Response:
-        """As `request`, but sent once, whatever becomes of it; `as_is` to this very address."""
+        """As `request`, but sent once, whatever becomes of it; `as_is` to this very address.
+
+        The answer has to come within so many seconds.
+        """
         shown = redacted(url)
-        self._require_open(shown)
-        ruled = kwargs | self._ruled(url)
-        received = (self._from_node if as_is else self._received)(shown, method, url, **ruled)
-        return self._checked(received, shown)
+        send = self._from_node if as_is else self._received
+        deadline = min(self._deadline(), time.monotonic() + seconds)
+        return self._checked(send(shown, deadline, method, url, **kwargs), shown)
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""
         prepare = super().prepare_request
         return prepare(request) if self.cookies else self._prepared.prepared(request, self, prepare)
 
-    def pieces(self, url: str, params: Mapping[str, str | Sequence[str]]) -> Iterator[bytes]:
+    def pieces(
+        self, url: str, params: Mapping[str, str | Sequence[str]], deadline: float = math.inf
+    ) -> Iterator[bytes]:
         """The body of a large answer, piece by piece as it comes; only its status is checked.
 
+        It is asked for once; see `lasting` for the deadline.
         Raises SolrAnswerError if it breaks off: what was given by then is not all of it.
         """
-        sent = {"params": params, "stream": True, **self._ruled(url)}
-
-        def send() -> requests.Response:
-            shown = redacted(url)
-            response = self._from_node(shown, "GET", url, **sent)
+        shown = redacted(url)
+        with self._from_node(shown, deadline, "GET", url, params=params, stream=True) as response:
             if response.status_code != 200:
                 self._checked(response, shown)
-            return response
-
-        with self._lasting(send) as response:
             try:
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
                 reason = f"the answer broke off: {_cause(error)}"
-                raise SolrAnswerError(redacted(url), 200, reason, LOG) from None
+                raise SolrAnswerError(shown, 200, reason, LOG) from None
 
-    def _lasting(self, send: Callable[[], requests.Response]) -> requests.Response:
-        """The response to a request, sent again after faults that pass, and after outages."""
-        outages = self.outages
-        is_patient, is_given_up = outages.are_waited_for, False
+    def lasting(self, send: Callable[[float], T]) -> T:
+        """The result of `send`, which is called again after faults that may pass.
 
-        def waiting() -> requests.Response:
-            nonlocal is_given_up
-            try:
-                return send()
-            except SolrError as error:
-                if outages.are_waited_for and self.is_outage(error):
-                    is_given_up = True  # unless it comes back
-                    outages.wait(error)
-                    is_given_up = False
-                raise
+        It gets the time, by time.monotonic(), at which patience ends; infinity if there is none.
+        Then the usual few attempts are made. The error that is raised in the end tells by its
+        `may_pass` what kind it is.
+        """
+        outages, deadline = self.outages, self._deadline()
+        is_patient, faults = deadline < math.inf, 0
 
         def passes(error: SolrError) -> bool:
-            # If patience is at its end, or the user wants to stop, nobody waits for it any more.
-            is_left = not is_given_up and (outages.are_waited_for or not is_patient)
-            will_be_sent_again = is_left and self._passes(error)
-            if will_be_sent_again:
-                self.nodes.turn()
-            return will_be_sent_again
+            nonlocal faults
+            if not self.may_pass(error) or (isinstance(error, CoreMissing) and not is_patient):
+                return False
+            self.reached = True  # or Solr has said to come again
+            faults += 1
+            if is_patient and outages.are_waited_for:
+                outages.wait(error, deadline, is_second=faults == 2)
+            self.nodes.turn()  # what is wrong may be wrong with this one alone
+            return outages.are_waited_for or not is_patient  # unless the user wants to stop
 
         retry = outages.patient(self.retry) if is_patient else self.retry
-        return retrying(waiting, retry=retry, passes=passes)
-
-    def is_outage(self, error: SolrError) -> bool:
-        """Whether Solr is away, or on its way back."""
-        return self.outages.is_one(error) and self._is_there(error)
-
-    def _is_there(self, error: SolrError) -> bool:
-        """Whether the address is right: if nothing has ever answered, it is wrong."""
-        return self.reached or not isinstance(error, SolrUnreachable)
-
-    def _probed(self, url: str, **params: str) -> dict[str, Any]:
-        sent = self._ruled(url) | {"timeout": (CONNECT_SECONDS, PROBE_SECONDS)}
         try:
-            return answer(self._answered(url, "GET", url, params={**params, "wt": "json"}, **sent))
+            result = retrying(lambda: send(deadline), retry=retry, passes=passes)
+        except SolrError as error:
+            error.may_pass = error.may_pass or self.may_pass(error)
+            self.reached = self.reached or is_of_solr(error)
+            raise
+        self.reached = True
+        return result
+
+    def _deadline(self) -> float:
+        """The time at which patience ends for a request that begins now; infinity without any."""
+        waits = self.outages.are_waited_for
+        return time.monotonic() + self.outages.patience if waits else math.inf
+
+    def may_pass(self, error: SolrError) -> bool:
+        """Whether the same request may succeed later: Solr, or the way to it, is at fault.
+
+        Before the first success the address may be wrong, unless Solr says to come again.
+        """
+        if isinstance(error, CoreMissing):
+            return self.outages.has_served
+        if isinstance(error, SolrAnswerError):
+            return passes(error) or (self.reached and not is_refusal(error))
+        return isinstance(error, SolrUnreachable) and self.reached
+
+    def _probed(self, url: str, deadline: float, **params: str) -> dict[str, Any]:
+        soon = min(deadline, time.monotonic() + PROBE_SECONDS)
+        try:
+            return answer(self._answered(soon, "GET", url, params={**params, "wt": "json"}))
         except SolrError:
             self.nodes.turn()  # the next one may be well
             raise
@@ -222,15 +262,20 @@ class CheckedSession(requests.Session):
         if self.outages.halted is not None and url.endswith("/update"):
             raise self.outages.halted
 
-    def _ruled(self, url: str) -> dict[str, Any]:
-        """What every request is sent with."""
+    def _ruled(self, url: str, deadline: float) -> dict[str, Any]:
+        """What every request is sent with.
+
+        It gets most of the time that is left, so that one whose answer was lost can be sent again.
+        """
         if self._process != os.getpid():
             # After a fork the parent's connections are open here too; both would use the same ones.
             self._process = os.getpid()
             (self.carrier or self).close()
+        seconds = max(LEAST_SECONDS, READ_SHARE * (deadline - time.monotonic()))
+        sending = SEND_SECONDS if self.reached else CONNECT_SECONDS
         ruled: dict[str, Any] = {
             "allow_redirects": False,
-            "timeout": (SEND_SECONDS if self.reached else CONNECT_SECONDS, READ_SECONDS),
+            "timeout": (min(sending, seconds), min(READ_SECONDS, seconds)),
             "proxies": past_proxies(url),
         }
         if self.auth is not None:
@@ -251,22 +296,25 @@ class CheckedSession(requests.Session):
             reason = "the cluster names this node, to which no password may go from your address"
             step = "give the address of a node as the others reach it, by https://"
             raise SolrUnreachable(redacted(url), reason, step)
-        ruled: dict[str, Any] = {"proxies": past_proxies(url)}
-        if self.auth is None and self.carrier is None:
-            ruled["auth"] = _nobody  # or requests would look for one in ~/.netrc
-        return ruled
+        # Or requests would look for a password in ~/.netrc.
+        return {"auth": _nobody} if self.auth is None and self.carrier is None else {}
 
-    def _answered(self, shown: str, *args: Any, **kwargs: Any) -> requests.Response:
-        return self._checked(self._received(shown, *args, **kwargs), shown)
+    def _answered(
+        self, deadline: float, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
+    ) -> requests.Response:
+        shown = redacted(str(url))
+        return self._checked(self._received(shown, deadline, method, url, *args, **kwargs), shown)
 
     def _received(
-        self, shown: str, method: Any, url: Any, *args: Any, **kwargs: Any
+        self, shown: str, deadline: float, method: Any, url: Any, *args: Any, **kwargs: Any
     ) -> requests.Response:
         """The response of the first node that gives one."""
         fault: SolrUnreachable | None = None
         for place in self.nodes.in_turn(str(url)):
+            if fault is not None and time.monotonic() > deadline:
+                break
             try:
-                response = self._from_node(shown, method, place, *args, **kwargs)
+                response = self._from_node(shown, deadline, method, place, *args, **kwargs)
             except SolrUnreachable as error:
                 fault = fault or error
             else:
@@ -277,17 +325,17 @@ class CheckedSession(requests.Session):
         raise fault
 
     def _from_node(
-        self, shown: str, method: Any, url: Any, *args: Any, **kwargs: Any
+        self, shown: str, deadline: float, method: Any, url: Any, *args: Any, **kwargs: Any
     ) -> requests.Response:
-        sent = kwargs | {"stream": True} | self._ruled_elsewhere(str(url))
+        self._require_open(shown)
+        ruled = self._ruled(str(url), deadline) | self._ruled_elsewhere(str(url))
         send = super().request if self.carrier is None else self.carrier.request
         try:
-            response = send(method, url, *args, **sent)
+            response = send(method, url, *args, **kwargs | ruled | {"stream": True})
             if not kwargs.get("stream") or response.status_code != 200:
                 take_in(response, shown)
                 self._require_ended(response, shown)
         except requests.exceptions.ContentDecodingError:
-            self.reached = True
             reason = "the answer is damaged: it cannot be unpacked"
             raise SolrAnswerError(shown, 200, reason, NOT_SOLR) from None
         except LocationParseError:  # which requests lets through for the address of a proxy
@@ -297,7 +345,6 @@ class CheckedSession(requests.Session):
             if error.response is None:
                 raise self._unreachable(shown, _cause(error)) from None
             response = error.response
-        self.reached = True
         return response
 
     def _require_ended(self, response: requests.Response, shown: str) -> None:
@@ -356,11 +403,6 @@ class CheckedSession(requests.Session):
             sent = value.decode("latin-1") if isinstance(value, bytes) else value
             if sent not in _NO_SECRETS:
                 yield from (sent, sent.rpartition(" ")[2])
-
-    def _passes(self, error: SolrError) -> bool:
-        if self.outages.are_waited_for and self.is_outage(error):
-            return True
-        return passes(error) and self._is_there(error)
 
     def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
         if self.embedded:

@@ -20,10 +20,11 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import query
 from neardup_solr.solr.answers import Refusal, refused_alone, refused_by
 from neardup_solr.solr.collection import DOCS, EXACT, Collection, in_halves
-from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, VERSION, Names
+from neardup_solr.solr.names import BANDS, ID, OWN, SETTINGS, TEXT, VERSION, Names
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
 _KEY = re.compile(f',"({"|".join(OWN)})":'.encode())
+_BANDS = BANDS.encode()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +58,9 @@ def orders(
         version = versions[document.id]
         head = orjson.dumps({names.of(ID): document.id, VERSION: version})[:-1]
         values = dict.fromkeys(heads, b"null") | _values(json) | constant
+        if names.has_numeric_bands and _BANDS in values:
+            keys = names.value(BANDS, orjson.loads(values[_BANDS]))
+            values[_BANDS] = orjson.dumps(keys)
         sets = [part for name in heads for part in (heads[name], values[name], b"}")]
         order = b"".join((head, *sets, b"}"))
         given = {names.of(name.decode()): values[name] for name in heads}

@@ -9,10 +9,11 @@
 | xlsx | the first sheet: a header, then rows | .xlsx, .xlsm |
 | folder | one text a file, the id is its path within the folder | a folder |
 
-Formats made of text may be compressed (.gz, .zst). Text is UTF-8, or UTF-16 with a byte order
-mark, if no other encoding is named. In memory there may be DataFrames, tables of Arrow, mappings
-of columns, and iterables of dicts, pairs or Documents. A bad record is a RecordError that says
-where it stands; the rest is read.
+Several files, or a folder of nothing but files of one format that has columns, are the parts of
+one table. Formats made of text may be compressed (.gz, .zst). Text is UTF-8, or UTF-16 with a byte
+order mark, if no other encoding is named. In memory there may be DataFrames, tables of Arrow,
+mappings of columns, and iterables of dicts, pairs or Documents. A bad record is a RecordError that
+says where it stands; the rest is read.
 """
 
 from __future__ import annotations
@@ -21,8 +22,9 @@ import logging
 import os
 import stat
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sized
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
@@ -32,22 +34,34 @@ from neardup_solr.records import Document, Run, characters
 from neardup_solr.sources import first_lines
 from neardup_solr.sources.arrow import read_parquet
 from neardup_solr.sources.columns import check_keep
+from neardup_solr.sources.first_lines import with_ids
 from neardup_solr.sources.formats import read_csv, read_lines, read_tsv
-from neardup_solr.sources.lines import DECOMPRESSORS, begun
+from neardup_solr.sources.lines import begun
 from neardup_solr.sources.memory import is_there, named, read_memory
 from neardup_solr.sources.objects import TextsAgain, read_json, texts_again
+from neardup_solr.sources.parts import (
+    WITHOUT_COLUMNS,
+    Named,
+    check_columns,
+    joined,
+    paths_of,
+    shown_name,
+    suffix_format,
+    with_parts,
+)
 from neardup_solr.sources.record import (
     Opened,
     Piece,
     Reading,
     Record,
     Unusable,
+    numbered,
     one_by_one,
     step_for,
 )
 from neardup_solr.sources.sheets import read_xlsx
 from neardup_solr.sources.whole_files import contents, is_folder, read_folder, size, walk
-from neardup_solr.sources.written import WRITTEN, Written
+from neardup_solr.sources.written import PARTS, Written, has_mark, of_parts
 from neardup_solr.text.packed import size_of
 
 __all__ = [
@@ -60,11 +74,13 @@ __all__ = [
     "documents",
     "format_of",
     "one_by_one",
+    "paths_of",
     "pieces",
     "read",
     "read_text",
     "records",
     "rows_hint",
+    "shown_name",
     "size_hint",
 ]
 
@@ -79,18 +95,6 @@ READERS: Final[dict[str, Callable[[Opened, Reading], Iterator[Piece]]]] = {
     "folder": read_folder,
 }
 FORMATS: Final = tuple(READERS)
-
-SUFFIXES: Final = {
-    ".txt": "lines",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "json",
-    ".parquet": "parquet",
-    ".xlsx": "xlsx",
-    ".xlsm": "xlsx",
-}
 
 # What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
@@ -107,8 +111,9 @@ CHECK: Final = {
 }
 IN_MEMORY: Final = "give each record an id and a text, and name its columns by `id` and `text`"
 
-# A file or folder ("-" is standard input), or what `memory` knows: a DataFrame of pandas or polars,
-# a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or of Documents.
+# A file or folder ("-" is standard input), a list of them, or what `memory` knows: a DataFrame of
+# pandas or polars, a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or
+# of Documents.
 if TYPE_CHECKING:
 
     class _Table(Protocol):
@@ -122,7 +127,6 @@ else:
     Source = Any
 
 WITH_DELIMITER: Final = ("csv", "tsv")
-WITHOUT_COLUMNS: Final = ("lines", "folder")
 BINARY: Final = ("parquet", "xlsx")
 
 LOG: Final = logging.getLogger("neardup_solr")
@@ -130,6 +134,18 @@ LOG: Final = logging.getLogger("neardup_solr")
 
 def _log(line: str) -> None:
     LOG.warning("%s", line)
+
+
+def _once(on_notice: Callable[[str], None]) -> Callable[[str], None]:
+    """A function that passes each line on once, though columns may be looked for twice."""
+    told: set[str] = set()
+
+    def tell(line: str) -> None:
+        if line not in told:
+            told.add(line)
+            on_notice(line)
+
+    return tell
 
 
 def documents(
@@ -176,14 +192,14 @@ def pieces(
 
     Raises as `documents` does.
     """
-    if isinstance(source, str | os.PathLike):
-        path = source if isinstance(source, str | Path) else Path(source)
-        return _pieces_of_file(path, reading, on_progress, on_notice)
+    if (paths := paths_of(source)) is not None:
+        return _pieces_of_files(paths, reading, on_progress, on_notice)
     name = named(source)
-    opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=on_notice)
+    once = _once(on_notice)
+    opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=once)
     check_keep(opened, reading)
-    found = read_memory(source, opened)
-    return _judged(opened, found, IN_MEMORY) if is_there(source) else _any(opened, found)
+    found = numbered(read_memory(source, opened))
+    return (_judged if is_there(source) else _any)(opened, found, IN_MEMORY)
 
 
 def read(
@@ -204,26 +220,67 @@ def read(
     whole, ArgumentError if it cannot be read as asked: before the first document, unless a file
     becomes unreadable later.
     """
-    found = _pieces_of_file(source, reading, on_progress, on_notice)
+    found = _pieces_of_files([source], reading, on_progress, on_notice)
     return _delivered(one_by_one(found), on_error)
 
 
-def _pieces_of_file(
-    source: str | Path,
+def _pieces_of_files(
+    paths: Sequence[Named],
     reading: Reading,
     on_progress: Callable[[int], None] | None,
     on_notice: Callable[[str], None],
 ) -> Iterator[Piece]:
-    opened = _source(source, reading, on_progress, on_notice)
-    format = _format(opened, reading)
-    check_keep(opened, reading)
+    parts = _parts(paths, reading, on_progress, on_notice)
+    source, format = parts[0]
+    if len(parts) > 1:
+        name = shown_name(paths)
+        source = replace(source, given=name, name=name)
+    check_keep(source, reading)
+    for part, own in parts:
+        if own is not None:
+            _check_format(part, reading, own)
+    parts = _with_ids(parts)
+    if len(parts) > 1:
+        check_columns([(part, own) for part, own in parts if own is not None], parts[0][0].reading)
+    found = chain.from_iterable(_pieces_of_part(*part) for part in parts)
+    judge = _any if source.reading.at_once and source.path is None else _judged
+    judged = judge(source, numbered(found), CHECK.get(format or "", CHECK_ALL))
+    return _told_if_none(source, judged)
+
+
+def _pieces_of_part(source: Opened, format: str | None) -> Iterator[Piece]:
+    reading = source.reading
+    found = READERS[format](source, reading) if format else _recognized(source, reading)
+    return _to_the_end(found)
+
+
+def _with_ids(parts: list[tuple[Opened, str | None]]) -> list[tuple[Opened, str | None]]:
+    """The parts of a source, whose records are all numbered if nothing looks like an id."""
+    (first, format), *others = parts
     if format is None:
-        found = _recognized(opened, reading)
-    else:
-        _check_format(opened, reading, format)
-        found = READERS[format](opened, reading)
-    judged = _judged(opened, _to_the_end(found), CHECK.get(format or "", CHECK_ALL))
-    return _told_if_none(opened, judged)
+        return parts
+    first = with_ids(first, format)
+    reading = first.reading
+    return [(first, format), *((replace(part, reading=reading), own) for part, own in others)]
+
+
+def _parts(
+    paths: Sequence[Named],
+    reading: Reading,
+    on_progress: Callable[[int], None] | None = None,
+    on_notice: Callable[[str], None] = unheard,
+) -> list[tuple[Opened, str | None]]:
+    """The files of a source and their formats: None if standard input has to tell its own.
+
+    Raises as `_format` does, and ArgumentError if standard input is one of several.
+    """
+    given = [_source(path, reading, on_progress, on_notice) for path in paths]
+    for source in given[:1]:
+        _check_known(source, reading)
+    found = [part for source in given for part in with_parts(source)]
+    if len(found) > 1:
+        found = joined(found)
+    return [(part, _format(part, reading)) for part in found]
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
@@ -243,35 +300,53 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
 def again(source: Source, reading: Reading) -> TextsAgain | None:
     """What reads the texts of a source again where they stand; None unless that is possible.
 
-    It is for files of JSON lines, an object a line, in UTF-8 as they are.
+    It is for a file of JSON lines, an object a line, in UTF-8 as they are.
     """
-    if not isinstance(source, str | os.PathLike) or str(source) == "-":
+    paths = paths_of(source)
+    if paths is None or len(paths) > 1 or os.fspath(paths[0]) == "-":
         return None
-    opened = _source(Path(source), reading, on_notice=unheard)
-    if _format(opened, reading) not in ("json", "jsonl"):
+    (opened, format), *more = _parts(paths, reading)
+    if format not in ("json", "jsonl") or more or not opened.path or not opened.path.is_file():
         return None
-    return texts_again(opened, reading)
+    opened = replace(with_ids(opened, format), begun=None)
+    return texts_again(opened, opened.reading)
 
 
-def as_written(source: str | Path, *, reading: Reading) -> Written:
-    """The records of a file or folder as they are written, each with all its columns.
+def as_written(source: Source, *, reading: Reading) -> Written:
+    """The records of files or folders as they are written, each with all its columns.
 
     Raises SourceError if it cannot be read as a whole.
     """
-    opened = _source(source, reading, on_notice=unheard)
-    return WRITTEN[format_of(source, reading=reading)](opened, reading)
+    parts = _with_ids(_parts(paths_of(source) or [], reading))
+    reading = parts[0][0].reading
+    return of_parts([(replace(p, begun=None), format or "lines") for p, format in parts], reading)
 
 
-def format_of(source: str | Path, *, reading: Reading) -> str:
-    """The format of a file or folder; raises SourceError if it is not known."""
-    return _format(_source(source, reading), reading) or "lines"
+def format_of(source: Source, *, reading: Reading) -> str:
+    """The format of a source: that of its files, or "parts" if they have several.
+
+    Raises SourceError if it is not known.
+    """
+    formats = {format for _, format in _parts(paths_of(source) or [], reading)}
+    return formats.pop() or "lines" if len(formats) == 1 else PARTS
+
+
+def is_for_excel(source: Source, *, reading: Reading) -> bool:
+    """Whether a source is a sheet of Excel, or a file with the mark by which Excel knows UTF-8."""
+    try:
+        parts = _parts(paths_of(source) or [], reading)
+        return any(format == "xlsx" or has_mark(part) for part, format in parts)
+    except (SourceError, OSError):  # which is told by who reads it
+        return False
 
 
 def size_hint(source: Source) -> int | None:
-    """The bytes of a file or of a folder's files; None for pipes and what is in memory."""
-    if not isinstance(source, str | os.PathLike):
-        return None
-    path = Path(source)
+    """The bytes of files, also of those of a folder; None for pipes and what is in memory."""
+    sizes = [_size(Path(path)) for path in paths_of(source) or ()]
+    return sum(size or 0 for size in sizes) if sizes and None not in sizes else None
+
+
+def _size(path: Path) -> int | None:
     try:
         if path.is_dir():
             return sum(map(size, walk(path)))
@@ -283,13 +358,14 @@ def size_hint(source: Source) -> int | None:
 
 def rows_hint(source: Source) -> int | None:
     """The records of what is in memory as a whole; None for files, pipes and iterators."""
-    if isinstance(source, str | os.PathLike | Mapping) or not isinstance(source, Sized):
+    is_in_memory = paths_of(source) is None and not isinstance(source, Mapping)
+    if not is_in_memory or not isinstance(source, Sized):
         return None
     return len(source)
 
 
 def _source(
-    source: str | Path,
+    source: Named,
     reading: Reading,
     on_progress: Callable[[int], None] | None = None,
     on_notice: Callable[[str], None] = _log,
@@ -317,11 +393,8 @@ LONGEST_SHOWN: Final = (
 def _format(source: Opened, reading: Reading) -> str | None:
     """The format asked for, or that of the suffix; None if standard input has to tell it.
 
-    Raises ArgumentError if there is no such format, SourceError if the source is not of it.
+    Raises SourceError if the source is not of it.
     """
-    known = f"give `source_format` as one of: {', '.join(FORMATS)}"
-    if reading.source_format not in (None, *FORMATS):
-        raise ArgumentError(f"{source.given}: there is no format {reading.source_format!r}", known)
     if source.path is None:
         return reading.source_format
     found_folder = is_folder(source, source.path)
@@ -333,15 +406,21 @@ def _format(source: Opened, reading: Reading) -> str | None:
         raise source.error(f"is {what}", "leave `source_format` out, or name the other")
     if reading.source_format:
         return reading.source_format
-    name = source.path.name.lower()
-    for suffix in DECOMPRESSORS:
-        name = name.removesuffix(suffix)
-    found = SUFFIXES.get(Path(name).suffix)
+    found = suffix_format(source.path)
     if reading.delimiter and found in (None, "lines"):
         return "csv"
     if found is None:
-        raise source.error("its suffix does not tell its format", known)
+        raise source.error("its suffix does not tell its format", KNOWN)
     return found
+
+
+KNOWN: Final = f"give `source_format` as one of: {', '.join(FORMATS)}"
+
+
+def _check_known(source: Opened, reading: Reading) -> None:
+    """Raise ArgumentError if there is no format of the name that is asked for."""
+    if reading.source_format not in (None, *FORMATS):
+        raise ArgumentError(f"{source.given}: there is no format {reading.source_format!r}", KNOWN)
 
 
 def _check_format(source: Opened, reading: Reading, format: str) -> None:
@@ -364,7 +443,8 @@ def _recognized(source: Opened, reading: Reading) -> Iterator[Piece]:
     if format != "lines" and not is_told:
         name = {"csv": "CSV", "tsv": "TSV", "json": "JSON"}[format]
         source.on_notice(f"{source.name} looks like {name} and is read as such")
-    yield from READERS[format](replace(source, reading=reading), reading)
+    source = with_ids(replace(source, reading=reading), format)
+    yield from READERS[format](source, source.reading)
 
 
 def _told_if_none(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:
@@ -381,8 +461,10 @@ def _to_the_end(found: Iterator[Piece]) -> Iterator[Piece]:
     """What is there; if the source ends too early, the last one is the error that says so."""
     try:
         yield from found
+        return
     except RecordError as error:
-        yield error
+        last = error.with_traceback(None)  # which would hold the source open
+    yield last
 
 
 def _judged(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
@@ -412,7 +494,7 @@ def _characters(piece: Piece) -> int:
     return len(piece.text) if isinstance(piece, Document) else size_of(piece.texts)
 
 
-def _any(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:
+def _any(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
     """What is there; raises SourceError at the end if there were records, but none can be used."""
     first, count = None, 0
     for piece in found:
@@ -423,7 +505,7 @@ def _any(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:
         first, count = first or piece, count + 1
     if count:
         reason = f"none of its {count:,} records can be used, the first being {first}"
-        raise source.error(reason, IN_MEMORY)
+        raise source.error(reason, step)
 
 
 def _delivered(

@@ -43,7 +43,7 @@ def _rows_at_once(metadata: Any) -> int:
 
 
 def written_batches(source: Opened) -> tuple[Any, Iterator[Any]]:
-    """The schema of a Parquet file, and its rows in batches, as far as they can be read."""
+    """The schema of a Parquet file, and its rows in batches; None where it is damaged."""
     return _opened(source).schema_arrow, _readable(source)
 
 
@@ -61,6 +61,7 @@ def _readable(source: Opened) -> Iterator[Any]:
                     yield batch.slice(batch.num_rows - (seen - given))
                     given = seen
             return
+    yield None
 
 
 def row_of(batch: Any, row: int) -> dict[str, Any]:
@@ -115,7 +116,7 @@ def _rows(
             for row in zip(*bounded, strict=True):
                 number += 1
                 if TOO_LARGE in row:
-                    id = row[asked.id] if isinstance(row[asked.id], str) else None
+                    id = asked.id_of(row) if isinstance(asked.id_of(row), str) else None
                     yield RecordError(f"{where}{number}", too_large(limit), id)
                 else:
                     yield from_row(f"{where}{number}", row, asked, source.reading)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -13,6 +14,8 @@ from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sources.record import (
+    NUMBERED,
+    ROW,
     Opened,
     Piece,
     Reading,
@@ -35,22 +38,28 @@ _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 class Columns:
     """Where each row has the id, the text and what is kept, the latter by the names asked for.
 
-    `names` are those of all columns of a row.
+    `names` are those of all columns of a row; there is no id if records are numbered.
     """
 
     names: tuple[object, ...]
-    id: int
+    id: int | None
     text: tuple[int, ...]
     keep: tuple[tuple[str, int], ...]
 
+    def id_of(self, row: Sequence[Any]) -> Any:
+        """The id of a row, which may have to be numbered."""
+        return NUMBERED if self.id is None else row[self.id]
+
     def packed(self) -> tuple[list[int], Columns]:
         """The places of the columns that are needed, each once, and the columns among these."""
-        places = sorted({self.id, *self.text, *(at for _, at in self.keep)})
+        own = () if self.id is None else (self.id,)
+        places = sorted({*own, *self.text, *(at for _, at in self.keep)})
         at = {place: number for number, place in enumerate(places)}
         text = tuple(at[place] for place in self.text)
         keep = tuple((name, at[place]) for name, place in self.keep)
         names = tuple(self.names[place] for place in places)
-        return places, Columns(names=names, id=at[self.id], text=text, keep=keep)
+        id = None if self.id is None else at[self.id]
+        return places, Columns(names=names, id=id, text=text, keep=keep)
 
 
 def columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
@@ -65,24 +74,57 @@ def columns(source: Opened, names: Sequence[object], reading: Reading) -> Column
             return found[0]
         raise source.error(
             f"{_problem(name, [names[place] for place in found])}; those there are: {shown(names)}",
-            "name the right ones with `id`, `text` and `keep`",
+            "name the right ones with `id`, `text` and `keep`"
+            + (number_them(reading) if name == reading.id else ""),
         )
 
+    reading = choose_id(source, names, reading)
     return Columns(
         names=tuple(names),
-        id=at(reading.id),
+        id=at(reading.id) if reading.has_ids else None,
         text=tuple(map(at, reading.text)),
         keep=tuple((name, at(name)) for name in reading.keep),
     )
+
+
+def choose_id(source: Opened, names: Iterable[object], reading: Reading) -> Reading:
+    """The reading, by which records are numbered if none of the columns looks like an id.
+
+    A notice says so. If nobody asked for a guess, nothing changes.
+    """
+    names = list(names)
+    if reading.guess != "number" or not reading.has_ids or matches(reading.id, names):
+        return reading
+    if any(isinstance(name, str) and _LIKE_ID.search(_apart(name)) for name in names):
+        return reading
+    source.on_notice(f"{source.name} has no column of ids: its records are numbered from 1")
+    return replace(reading, id=ROW)
+
+
+def number_them(reading: Reading) -> str:
+    """The end of a next step: how to do without ids, and what is wrong with that."""
+    step = ", or give :row for `id` to number the records"
+    if reading.guess != "refuse":
+        return step
+    return f"{step}, if no other source comes into the collection: numbers would replace each other"
+
+
+_LIKE_ID = re.compile(r"(?<![a-z])(ids?|uuid|guid|identifier|key|nr)(?![a-z])")
+
+
+def _apart(name: str) -> str:
+    """A name in small letters, with blanks between its words: adId has two."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
 
 
 def from_columns(
     where: str, first: int, parts: Sequence[Sequence[Any]], asked: Columns, reading: Reading
 ) -> Iterator[Piece]:
     """The documents in rows, numbered from `first` on; `parts` has their values by column."""
-    ids, texts = list(parts[asked.id]), parts[asked.text[0]]
-    numbers = range(first, first + len(ids))
-    is_run = len(ids) > 0 and reading.is_in_runs
+    texts = parts[asked.text[0]]
+    ids = () if asked.id is None else list(parts[asked.id])
+    numbers = range(first, first + len(texts))
+    is_run = len(texts) > 0 and reading.is_in_runs
     found = run(where, numbers, ids, texts, reading=reading) if is_run else None
     if found is not None and (isinstance(texts, Packed) or all(map(_is_unicode, texts))):
         yield found
@@ -102,7 +144,7 @@ def _is_unicode(text: str) -> bool:
 def from_row(position: str, row: Sequence[Any], asked: Columns, reading: Reading) -> Record:
     """The document in a row of values as a library gives them."""
     try:
-        id, text = row[asked.id], row[asked.text[0]]
+        id, text = asked.id_of(row), row[asked.text[0]]
         if type(id) is not str or not id.isascii():
             id = value(id, reading)
         if len(asked.text) > 1:
@@ -153,7 +195,9 @@ def kept_value(name: str, given: Any, reading: Reading) -> Any:
 
 def are_there(names: Sequence[object], reading: Reading) -> bool:
     """Whether the columns of the id and of the text are there."""
-    return all(len(matches(name, names)) == 1 for name in (reading.id, *reading.text))
+    needs_id = reading.has_ids and reading.guess != "number"
+    wanted = (reading.id, *reading.text) if needs_id else reading.text
+    return all(len(matches(name, names)) == 1 for name in wanted)
 
 
 def matches(name: str, names: Iterable[object]) -> list[int]:

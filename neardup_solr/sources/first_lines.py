@@ -1,16 +1,23 @@
-"""The format of standard input by its first lines, if it was not named."""
+"""What the first lines of a source tell: the format of standard input, and if there are ids."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from neardup_solr.sources.columns import are_there, shown
-from neardup_solr.sources.formats import DELIMITERS, fields
-from neardup_solr.sources.record import Opened, Reading
+from neardup_solr.errors import RecordError
+from neardup_solr.progress import unheard
+from neardup_solr.sources.columns import are_there, choose_id, number_them, shown
+from neardup_solr.sources.formats import DELIMITERS, delimiter_of, fields, lines_have_ids
+from neardup_solr.sources.lines import begun
+from neardup_solr.sources.objects import first_names
+from neardup_solr.sources.record import ROW, Opened, Reading, Unusable
+from neardup_solr.sources.written import WRITTEN
 
 MOST_LINES: Final = 5
+MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
 MOST_BYTES: Final = 2**16
 
 
@@ -46,6 +53,60 @@ def recognized(source: Opened, head: bytes, reading: Reading) -> tuple[str, Read
             "give `source_format` as lines",
         )
     return "lines", reading
+
+
+def with_ids(source: Opened, format: str) -> Opened:
+    """The source, whose records are numbered if nothing looks like an id and a guess is wanted.
+
+    A notice says so, and whether lines begin with ids. Raises SourceError if lines do not, but
+    have to.
+    """
+    reading = source.reading
+    if reading.guess == "none" or not reading.has_ids or format == "folder":
+        return source
+    if format == "lines":
+        return _with_ids_of_lines(source)
+    if reading.guess == "refuse":
+        return source
+    names, source = _names(source, format)
+    if names:
+        reading = choose_id(source, names, reading)
+    return replace(source, reading=replace(reading, guess="none"))
+
+
+def _names(source: Opened, format: str) -> tuple[list[str], Opened]:
+    """The names of the columns; none if they cannot be told, which is said when it is read."""
+    if format in ("parquet", "xlsx"):
+        quiet = replace(source, on_notice=unheard, on_progress=None)
+        with suppress(Unusable, RecordError, StopIteration):
+            return list(WRITTEN[format](quiet, source.reading).names or ()), source
+        return [], source
+    head, source = begun(source, are_enough)
+    if format in ("json", "jsonl"):
+        return first_names(head), source
+    first = next(iter(_lines(head)), "")
+    if first.count('"') % 2:  # a header of several lines
+        return [], source
+    return fields(first, delimiter_of(source, first.encode(), format)), source
+
+
+def _with_ids_of_lines(source: Opened) -> Opened:
+    head, source = begun(source, are_enough)
+    whole = head[: head.rfind(b"\n") + 1] or head
+    lines = whole.decode("utf-8", "replace").split("\n")[:MOST_OF_LINES]
+    reading = replace(source.reading, guess="none")
+    if lines_have_ids(lines):
+        source.on_notice(f"{source.name}: the first word of each line is its id")
+        return replace(source, reading=reading)
+    if source.reading.guess == "refuse":
+        reason = "the first words of its lines do not look like ids"
+        step = f"give id for `id` if they are{number_them(source.reading)}"
+        raise source.error(reason, step)
+    source.on_notice(
+        f"{source.name}: the first words of its lines do not look like ids,"
+        " so the lines are numbered from 1"
+    )
+    return replace(source, reading=replace(reading, id=ROW))
 
 
 def _lines(head: bytes) -> list[str]:

@@ -7,15 +7,18 @@ import io
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import accumulate
 from typing import Final
 
 from neardup_solr.errors import RecordError
+from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING, Run
 from neardup_solr.sources.columns import Columns, are_there, columns
 from neardup_solr.sources.lines import lines, lists_of_lines
 from neardup_solr.sources.record import (
+    NUMBERED,
     Opened,
     Piece,
     Reading,
@@ -41,15 +44,19 @@ Numbered = tuple[int, bytes | None]
 
 
 def read_lines(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """Lines `id text`: the id goes up to the first white space; blank lines are passed over."""
+    """Lines `id text`: the id goes up to the first white space; blank lines are passed over.
+
+    If records are numbered, a line is nothing but text.
+    """
     where, first = f"{source.name}, line ", 1
     # Room for the id before a text that is just within the limit.
     for raws in lists_of_lines(source, reading.max_doc_bytes + 1024):
         numbers = range(first, first + len(raws))
         first += len(raws)
-        parts = [line.rstrip("\r").split(None, 1) for line in _texts(raws)]
+        parts = [_id_and_text(line, reading) for line in _texts(raws)]
         if set(map(len, parts)) == {2}:
             ids, texts = zip(*parts, strict=True)
+            ids = ids if reading.has_ids else ()
             found = run(where, numbers, ids, texts, reading=reading)
             if found is not None:
                 yield found
@@ -68,10 +75,30 @@ def _texts(raws: Sequence[bytes | None]) -> list[str]:
         return []
 
 
+def _id_and_text(line: str, reading: Reading) -> list[str]:
+    """The id and the text of a line; nothing if it is blank, an id alone if it has no text."""
+    if reading.has_ids:
+        return line.rstrip("\r").split(None, 1)
+    return [NUMBERED, line.rstrip("\r")] if line.strip() else []
+
+
+def lines_have_ids(lines: Iterable[str]) -> bool:
+    """Whether the first words of lines look like ids.
+
+    No two are the same, and a tab follows each, or each has a digit.
+    """
+    lines = [line.strip() for line in lines if line.strip()]
+    words = [line.split(None, 1)[0] for line in lines]
+    if len(set(words)) < len(words):
+        return False
+    has_tabs = all(line.startswith(f"{word}\t") for line, word in zip(lines, words, strict=True))
+    return has_tabs or all(any(map(str.isdigit, word)) for word in words)
+
+
 def _line_by_line(where: str, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Record]:
     for number, raw in numbered:
         try:
-            parts = decoded(raw, reading).rstrip("\r").split(None, 1)
+            parts = _id_and_text(decoded(raw, reading), reading)
         except Unusable as problem:
             yield unusable(f"{where}{number}", problem)
             continue
@@ -145,7 +172,8 @@ def _run(
     if set(map(len, rows)) != {len(asked.names)}:
         return None
     numbers = [numbered[at][0] for at in begins]
-    ids, found = [row[asked.id] for row in rows], [row[asked.text[0]] for row in rows]
+    ids = [] if asked.id is None else [row[asked.id] for row in rows]
+    found = [row[asked.text[0]] for row in rows]
     return run(where, numbers, ids, found, reading=reading)
 
 
@@ -177,7 +205,7 @@ def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter
     several = len(asked.text) > 1
     text = tuple(row[at] for at in asked.text) if several else row[asked.text[0]]
     kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
-    made = record(position, row[asked.id], text, reading=reading, kept=kept)
+    made = record(position, asked.id_of(row), text, reading=reading, kept=kept)
     if type(made) is RecordError:
         made.record = as_columns(header, row)
     return made
@@ -193,7 +221,7 @@ def _spelled(row: list[str], delimiter: str) -> str | None:
 def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Iterator[bytes]]:
     """What separates the columns, and the rows as they are written, header first.
 
-    A row that cannot be read is empty.
+    A row that cannot be read is given as well, empty if it is too long to be held.
     """
     csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
     held: deque[bytes] = deque()
@@ -233,10 +261,10 @@ def _as_written(
         taken: list[Numbered] = []
         try:
             row = _row(raw, feed, taken, delimiter, reading)
-        except Unusable:
+        except Unusable as problem:
             feed.give_back(taken)
             held.popleft()
-            yield b""
+            yield problem.raw or b""
             continue
         breaks = sum(field.count("\n") for field in row)  # which stand in its fields only
         line += breaks
@@ -249,6 +277,13 @@ def _row_pattern(delimiter: str) -> re.Pattern[bytes]:
     between = re.escape(delimiter.encode())
     field = rb'(?:"[^"]*+(?:""[^"]*+)*+"|(?:(?!' + between + rb')[^"\r])*+)'
     return re.compile(field + rb"(?:" + between + field + rb")*+\r?")
+
+
+def delimiter_of(source: Opened, first: bytes, format: str) -> str:
+    """What separates the columns of a table, by its first line."""
+    quiet = replace(source, on_notice=unheard)
+    usual = "\t" if format == "tsv" else ","
+    return source.reading.delimiter or _delimiter(quiet, first, source.reading, usual)
 
 
 def _delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:

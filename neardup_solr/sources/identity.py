@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.records import Document
 from neardup_solr.sources.memory import is_there, named, origin, read_memory
+from neardup_solr.sources.parts import Named, paths_of
 from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
 from neardup_solr.sources.whole_files import is_folder, walk
 
@@ -27,20 +28,21 @@ def identity(source: Source, reading: Reading) -> str | None:
     """A line that is another one if the source has changed, or is read in another way.
 
     Of a file, its size, its time of change and both its ends count; of a folder, the names, sizes
-    and times of its files; of a DataFrame, an Arrow table or a list, the number of records and
-    those at both ends. Where it lies does not count. It is None for what cannot be read a second
-    time, such as standard input, a pipe or an iterator, and for what would have to be read as a
-    whole.
+    and times of its files; of several sources, the identity of each; of a DataFrame, an Arrow table
+    or a list, the number of records and those at both ends. Where it lies does not count. It is
+    None for what cannot be read a second time, such as standard input, a pipe or an iterator, and
+    for what would have to be read as a whole.
 
     Raises SourceError if the source cannot be read.
     """
-    if not isinstance(source, str | os.PathLike):
+    paths = paths_of(source)
+    if paths is None:
         told = _of_memory(source, reading)
-    elif str(source) == "-":
-        told = None
     else:
-        path = Path(source)
-        told = _of_path(Opened(given=str(source), name=path.name, path=path, reading=reading), path)
+        parts = [_of_path(path, reading) for path in paths]
+        told = None if None in parts else parts[0]
+        if told and len(parts) > 1:
+            told = f"{len(parts)} sources, {_digest(parts)}"
     return told and f"{told}, read as {_digest(_asked(reading))}"
 
 
@@ -49,11 +51,15 @@ def _asked(reading: Reading) -> Iterable[object]:
     usual = Reading()
     for field in fields(reading):
         value = getattr(reading, field.name)
-        if value != getattr(usual, field.name):
+        if value != getattr(usual, field.name) and field.name != "guess":
             yield field.name, value
 
 
-def _of_path(source: Opened, path: Path) -> str | None:
+def _of_path(given: Named, reading: Reading) -> str | None:
+    if str(given) == "-":
+        return None
+    path = Path(given)
+    source = Opened(given=str(given), name=path.name, path=path, reading=reading)
     if is_folder(source, path):
         return _of_folder(path)
     try:

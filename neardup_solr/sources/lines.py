@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import gzip
+import math
 import os
 import re
+import stat
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -16,7 +18,7 @@ from pathlib import PurePath
 from typing import BinaryIO, Final
 
 from neardup_solr.errors import ArgumentError, RecordError
-from neardup_solr.sources.record import Opened
+from neardup_solr.sources.record import Opened, too_large
 
 BLOCK: Final = 2**18
 
@@ -29,6 +31,10 @@ ZSTD_PIECE: Final = 2**10
 MAX_GROWTH: Final = "NEARDUP_MAX_GROWTH"
 USUAL_GROWTH: Final = 1_000.0
 GROWS_FROM: Final = 2**28  # bytes, up to which anything may grow
+
+# How many times its limit a record of a pipe may have: one that is too large is passed over, but
+# /dev/zero has no end.
+MOST_TIMES: Final = 16
 
 NEEDS_FORMATS: Final = 'install it with: pip install "neardup-solr[formats]"'
 
@@ -84,9 +90,10 @@ def blocks_of_lines(source: Opened, limit: int) -> Iterator[tuple[int, bytes | N
     """Whole lines with their newlines, and the byte of the UTF-8 that they begin at.
 
     A long line is alone, and None stands for one of more than `limit` bytes; the last line of all
-    may lack its newline.
+    may lack its newline. Raises RecordError for a line of a pipe or a device that does not end.
     """
     held, size, begin = bytearray(), 0, 0
+    most = most_passed_over(source, limit)
     for block in _not_empty(source):
         head, newline, rest = block.partition(b"\n")
         size += len(head)
@@ -95,6 +102,8 @@ def blocks_of_lines(source: Opened, limit: int) -> Iterator[tuple[int, bytes | N
         else:
             held += head
         if not newline:
+            if size > most:
+                raise without_end(source, most)
             continue
         # Taken in a call, so that this frame does not hold on to a long line.
         if size > limit:
@@ -114,6 +123,21 @@ def blocks_of_lines(source: Opened, limit: int) -> Iterator[tuple[int, bytes | N
         size = len(last)
     if size:
         yield begin, _taken(held) if size <= limit else None
+
+
+def most_passed_over(source: Opened, limit: int) -> float:
+    """The bytes of one record after which reading ends: a pipe or a device might never end."""
+    try:
+        found = os.fstat(sys.stdin.fileno()) if source.path is None else source.path.stat()
+    except (OSError, ValueError, AttributeError):  # of a standard input that is none, or closed
+        return math.inf
+    return math.inf if stat.S_ISREG(found.st_mode) else MOST_TIMES * limit
+
+
+def without_end(source: Opened, most: float) -> RecordError:
+    """The error for a record of more bytes than are passed over."""
+    reason = f"{too_large(int(most))}, and its end has not come: nothing more is read"
+    return RecordError(f"{source.name}, last record", reason)
 
 
 def start(source: Opened) -> int | None:

@@ -18,24 +18,35 @@ from neardup_solr.sizes import counted
 from neardup_solr.sources.arrow import first_line, read_arrow
 from neardup_solr.sources.columns import (
     Columns,
+    choose_id,
     columns,
     from_columns,
     from_row,
     kept_value,
     key,
     matches,
+    number_them,
     shown,
     value,
 )
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.objects import Found, from_objects
-from neardup_solr.sources.record import Opened, Piece, Reading, Record, Unusable, as_columns, record
+from neardup_solr.sources.objects import FIRST_OBJECTS, Found, from_objects
+from neardup_solr.sources.record import (
+    NUMBERED,
+    Opened,
+    Piece,
+    Reading,
+    Record,
+    Unusable,
+    as_columns,
+    record,
+)
 
 ROWS_AT_ONCE: Final = 1_024
 
 WHAT_MAY_BE: Final = (
-    "give the path of a file or folder, a DataFrame, a table of Arrow, or an iterable of "
-    "(id, text), of dicts or of nd.Document"
+    "give the path of a file or folder, a list of paths, a DataFrame, a table of Arrow, or an "
+    "iterable of (id, text), of dicts or of nd.Document"
 )
 
 
@@ -108,11 +119,13 @@ def _read_pandas(frame: Any, source: Opened) -> Iterator[Piece]:
     if not matches(source.reading.id, names) and matches(source.reading.id, inner):
         names += inner
     elif not matches(source.reading.id, names):
-        raise source.error(
-            f"the column {source.reading.id!r} is missing; those there are: {shown(names)}",
-            "name the right one with `id`, or make the index the id: "
-            f"df.rename_axis({source.reading.id!r})",
-        )
+        source = replace(source, reading=choose_id(source, [*names, *inner], source.reading))
+        if source.reading.has_ids:
+            raise source.error(
+                f"the column {source.reading.id!r} is missing; those there are: {shown(names)}",
+                "name the right one with `id`, or make the index the id: "
+                f"df.rename_axis({source.reading.id!r}){number_them(source.reading)}",
+            )
     places, asked = columns(source, names, source.reading).packed()
     width = len(frame.columns)
 
@@ -220,10 +233,24 @@ def _read_iterable(given: Iterable[Any], source: Opened) -> Iterator[Piece]:
     for number, found in numbered:
         kind = _kind(found)
         if kind:
+            if kind == MAPPING:
+                source = _with_ids_of(given, found, source)
             rest = _of_one_kind(source, chain([(number, found)], numbered), kind)
             yield from _READERS[kind](rest, source)
             return
         yield RecordError(f"{source.name}, record {number}", _misfit(found, kind))
+
+
+def _with_ids_of(given: Iterable[Any], first: Any, source: Opened) -> Opened:
+    """The source, whose records are numbered if none of the first ones has anything like an id."""
+    few = given[:FIRST_OBJECTS] if isinstance(given, list | tuple) else [first]
+    names = [name for one in few if _kind(one) == MAPPING for name in _names(one)]
+    return replace(source, reading=choose_id(source, dict.fromkeys(names), source.reading))
+
+
+def _names(found: Any) -> Iterable[Any]:
+    names: Iterable[Any] = found._fields if hasattr(found, "_fields") else found.keys()
+    return names
 
 
 def _of_one_kind(
@@ -263,6 +290,8 @@ def _read_documents(records: Iterable[tuple[str, Any]], source: Opened) -> Itera
             yield found
         elif type(found.id) is not str or type(found.text) is not str or found.kept:
             yield _with_plain_values(found, found.position or position, source.reading)
+        elif not source.reading.has_ids:
+            yield replace(found, id=NUMBERED, position=found.position or position)
         elif found.position or problem(found) is None:
             yield found
         else:
@@ -272,7 +301,8 @@ def _read_documents(records: Iterable[tuple[str, Any]], source: Opened) -> Itera
 def _with_plain_values(found: Document, position: str, reading: Reading) -> Record:
     """A document with plain values instead of those of NumPy and the like."""
     try:
-        id, text = value(found.id, reading), value(found.text, reading)
+        id = value(found.id, reading) if reading.has_ids else NUMBERED
+        text = value(found.text, reading)
         kept = {name: kept_value(name, each, reading) for name, each in found.kept.items()}
         made = record(position, id, text, reading=reading, kept=kept)
     except Unusable as reason:
@@ -290,7 +320,8 @@ def _read_pairs(records: Iterable[tuple[str, Any]], source: Opened) -> Iterator[
             f"{source.given}: pairs of id and text have no columns to keep",
             "give dicts instead, or leave `keep` out",
         )
-    pair = Columns(names=("id", "text"), id=0, text=(1,), keep=())
+    id = 0 if source.reading.has_ids else None
+    pair = Columns(names=("id", "text"), id=id, text=(1,), keep=())
     for position, found in records:
         if isinstance(found, RecordError):
             yield found

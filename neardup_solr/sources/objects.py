@@ -6,8 +6,9 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain, islice, pairwise
 from typing import IO, Any, Final, NamedTuple, TypeAlias
 
 import numpy as np
@@ -20,6 +21,7 @@ from neardup_solr.sources import lines
 from neardup_solr.sources.columns import key
 from neardup_solr.sources.lines import begun, blocks
 from neardup_solr.sources.record import (
+    NUMBERED,
     Opened,
     Piece,
     Reading,
@@ -41,6 +43,7 @@ Found: TypeAlias = tuple[str, object, bytes | str]
 
 
 _HEAD: Final = 2**16
+FIRST_OBJECTS: Final = 100  # that are looked at for their names
 # Bytes that are read before the kernel, which has to be loaded, reads faster.
 SCANNED_FROM: Final = 2**22
 BYTES_AT_ONCE: Final = 2**22  # that are read again
@@ -56,6 +59,17 @@ def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
     else:
         numbered = enumerate(lines.lines(source, _room(reading.max_doc_bytes)), 1)
         yield from from_objects(source, _of_lines(source, numbered, reading), reading)
+
+
+def first_names(head: bytes) -> list[str]:
+    """The names that the first objects of JSON have, as far as `head` holds them whole."""
+    opened = Opened(given="", name="", path=None, reading=Reading(), begun=iter([head]))
+    names: dict[str, None] = {}
+    with suppress(RecordError, SourceError):
+        for raw in islice(written_objects(opened, opened.reading), FIRST_OBJECTS):
+            with suppress(ValueError, TypeError):
+                names.update(dict.fromkeys(dict(orjson.loads(raw))))
+    return list(names)
 
 
 def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
@@ -94,6 +108,7 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
         if unseen:
             unseen = {name for name in unseen if _key(name, found) not in found}
         id = found[id_name] if id_name in found else found.get(_key(id_name, found))
+        id = id if reading.has_ids else NUMBERED
         if type(id) is float and raw:
             id = _whole_number(raw, _key(id_name, found))
         text: object
@@ -181,7 +196,7 @@ class _Block:
     def run(self, ids: list[Any], texts: Sequence[Any], reading: Reading) -> Run | None:
         """The documents of all lines, if nothing is wrong with any."""
         begins, sizes = self.places()
-        numbers = range(self.number, self.number + len(ids))
+        numbers = range(self.number, self.number + len(texts))
         return run(self.where, numbers, ids, texts, reading=reading, begins=begins, sizes=sizes)
 
     def places(self) -> tuple[Any, Any]:
@@ -201,7 +216,8 @@ def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
     number, first = 1, lines.start(source)
     for begin, content in lines.blocks_of_lines(source, limit):
         block = _Block(where, number, None if first is None else first + begin, content or b"")
-        scanned = _scanned(block, reading) if begin >= SCANNED_FROM else None
+        is_scanned = begin >= SCANNED_FROM and reading.has_ids
+        scanned = _scanned(block, reading) if is_scanned else None
         raws = [] if scanned else lines.split(content, limit)
         if found := scanned or _loaded(block, raws, reading):
             number += len(found)
@@ -222,7 +238,7 @@ def _line_by_line(
         for made in from_objects(source, found, reading):
             if isinstance(made, Document) and len(begins):
                 yield Run(
-                    ids=[made.id],
+                    ids=[made.id] if reading.has_ids else [],
                     texts=[made.text],
                     where=block.where,
                     numbers=line[:1],
@@ -281,7 +297,7 @@ def _loaded(block: _Block, raws: Sequence[bytes | None], reading: Reading) -> Ru
     """The documents of some lines; None if there is anything more to be said of one of them."""
     try:
         found = [orjson.loads(raw) for raw in raws if raw is not None]
-        ids = [each[reading.id] for each in found]
+        ids = [each[reading.id] for each in found] if reading.has_ids else []
         texts = [each[reading.text[0]] for each in found]
     except (ValueError, LookupError, TypeError):
         return None
@@ -292,7 +308,8 @@ def _loaded(block: _Block, raws: Sequence[bytes | None], reading: Reading) -> Ru
 
 def texts_again(source: Opened, reading: Reading) -> TextsAgain | None:
     """What reads the texts of a file again; None if `read_json` does not say where they stand."""
-    if lines.start(source) is None or not reading.is_in_runs or source.path is None:
+    can_be_told = reading.is_in_runs and reading.has_ids
+    if lines.start(source) is None or not can_be_told or source.path is None:
         return None
     _, is_array = _begun(source)
     return None if is_array else TextsAgain(source, source.path.open("rb"), reading)
@@ -487,7 +504,8 @@ def _elements(source: Opened, limit: int) -> Iterator[bytes | None]:
         else:
             at = len(held)
         if len(held) - start > _room(limit):
-            found = _passed_over(chain([held[at:]], stream), depth)
+            most = lines.most_passed_over(source, _room(limit))
+            found = _passed_over(source, chain([held[at:]], stream), depth, most)
             yield None
             if found is None:
                 break
@@ -506,13 +524,19 @@ _MARK: Final = re.compile(rb'["\[\]{},]')
 _IN_STRING: Final = re.compile(rb'["\\]')
 
 
-def _passed_over(stream: Iterable[bytes], depth: int) -> tuple[bytes, int] | None:
+def _passed_over(
+    source: Opened, stream: Iterable[bytes], depth: int, most: float
+) -> tuple[bytes, int] | None:
     """What follows an element that is not to be held, and the depth there; None if it does not end.
 
     The depth is 1 after a comma, 0 at the end of the array. The stream begins outside a string.
+    Raises RecordError if more than `most` bytes are passed over.
     """
-    in_string, begin = False, 0
+    in_string, begin, passed = False, 0, 0
     for block in stream:
+        passed += len(block)
+        if passed > most:
+            raise lines.without_end(source, most)
         at = begin
         while found := (_IN_STRING if in_string else _MARK).search(block, at):
             mark, at = block[found.start()], found.end()

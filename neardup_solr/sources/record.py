@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 import orjson
 
@@ -14,7 +14,7 @@ from neardup_solr import records
 from neardup_solr.arguments import require_positive
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
-from neardup_solr.records import NOTHING, Document, Run
+from neardup_solr.records import EMPTY_ID, NOTHING, Document, Number, Run
 from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.sources.values import plain
 from neardup_solr.text.packed import Packed
@@ -28,16 +28,26 @@ Record: TypeAlias = Document | RecordError
 Piece: TypeAlias = Record | Run
 
 
+ROW: Final = ":row"  # the column of ids that numbers records
+# Stands for an id until a record has its number: known by its identity, not by what it says.
+NUMBERED: Final = "".join((":", "row"))
+Guess: TypeAlias = Literal["none", "refuse", "number"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
     """How to read a source.
 
-    `id`, `text` and `keep` name columns; the text of a document is that of its `text` columns
+    `id`, `text` and `keep` name columns; the id ":row" stands for the number of the record, from 1
+    on. `guess` says what is done if nobody named the id and nothing looks like one: "refuse" the
+    source, or "number" its records; the text of a document is that of its `text` columns
     joined by line breaks, without those that a record lacks. `source_format` is one of `FORMATS`,
     or None to go by the suffix; `delimiter` is the character between the columns of CSV and TSV;
     `encoding` is that of text, None for UTF-8 or what a byte order mark says; `lossy` replaces
     bytes that cannot be decoded by U+FFFD instead of refusing the record; a record with more text
     than `max_doc_bytes` of UTF-8 is refused, and never held as a whole if a format allows that.
+    With `at_once` records of standard input are passed on as they come; else the first 1,000 are
+    read before, of which most have to be usable.
 
     Raises ArgumentError if there is no such delimiter or encoding, `text` names no column, or
     `max_doc_bytes` is not positive.
@@ -46,12 +56,14 @@ class Reading:
     id: str = "id"
     text: tuple[str, ...] = ("text",)
     keep: tuple[str, ...] = ()
+    guess: Guess = "none"
     source_format: str | None = None
     delimiter: str | None = None
     encoding: str | None = None
     lossy: bool = False
     # What is made of a text takes some fifteen times its size while it is indexed.
     max_doc_bytes: int = in_bytes(MAX_DOC_BYTES)
+    at_once: bool = False
 
     def __post_init__(self) -> None:
         if not self.text or len(set(self.text)) < len(self.text):
@@ -61,6 +73,11 @@ class Reading:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
         if self.encoding is not None:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
+
+    @property
+    def has_ids(self) -> bool:
+        """Whether ids are read; if not, records are numbered."""
+        return self.id != ROW
 
     @property
     def is_in_runs(self) -> bool:
@@ -115,12 +132,15 @@ MOST_BYTES: Final = 4  # of a character in UTF-8
 MOST_CARRIED: Final = 2**20
 
 NOT_UTF8: Final = "invalid UTF-8: "  # how the reason begins
+NO_ID: Final = "no id"
 HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte order mark"
 
 
 def step_for(reasons: Iterable[str], otherwise: str) -> str:
-    """What to do about records that are not UTF-8; `otherwise` if some have another fault."""
+    """What to do about records that all have one fault; `otherwise` if they have several."""
     reasons = list(reasons)
+    if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
+        return f"{otherwise}, or give :row for `id` to number the records"
     if not all(reason.startswith((NOT_UTF8, HOLDS_NUL)) for reason in reasons):
         return otherwise
     if HOLDS_NUL in reasons:
@@ -134,6 +154,15 @@ class Unusable(ValueError):
     def __init__(self, reason: str, raw: bytes | None = None) -> None:
         super().__init__(reason)
         self.raw = raw
+
+
+AGAIN: Final = "its id came before"
+
+
+def came_before(document: Document, record: Mapping[str, Any] | None = None) -> RecordError:
+    """The error for a document whose id came before; `record` is as its source has it."""
+    where, id = document.position, document.id
+    return RecordError(where, AGAIN, id, record=record, stage="check")
 
 
 def unusable(position: str, problem: Unusable) -> RecordError:
@@ -164,6 +193,30 @@ def as_columns(names: Iterable[object], row: Iterable[Any]) -> dict[str, Any] | 
 
 def _as_json(value: Any) -> Any:
     return as_text(value) if type(value) is bytes else plain(value)
+
+
+def numbered(found: Iterable[Piece]) -> Iterator[Piece]:
+    """The same, in which records that came without an id have their number as one."""
+    before = 0
+    for piece in found:
+        if isinstance(piece, Run):
+            last = before + len(piece)
+            if not len(piece.ids):
+                ids = list(map(str, range(before + 1, last + 1)))
+                piece = replace(piece, ids=ids, are_numbers=True)
+            before = last
+        else:
+            before += 1
+            if piece.id is NUMBERED:
+                piece = _with_id(piece, Number(before))
+        yield piece
+
+
+def _with_id(piece: Record, id: str) -> Record:
+    if isinstance(piece, Document):
+        return replace(piece, id=id)
+    where, reason = piece.position, piece.reason
+    return RecordError(where, reason, id, record=piece.record, stage=piece.stage)
 
 
 def one_by_one(found: Iterable[Piece]) -> Iterator[Record]:
@@ -211,9 +264,10 @@ def run(
 ) -> Run | None:
     """Check many ids and texts at once: the documents; None if `record` has to say what is wrong.
 
-    There has to be one at least, and no text may have lone surrogates.
+    There has to be one at least, and no text may have lone surrogates. Without ids they are
+    numbered later.
     """
-    kinds = set(map(type, ids))
+    kinds = set(map(type, ids)) if len(ids) else {str}
     if kinds == {int}:
         ids = list(map(str, ids))
     if isinstance(texts, Packed):
@@ -223,15 +277,25 @@ def run(
         are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
     if not are_texts or kinds not in ({int}, {str}) or any(map(records.id_problem, ids)):
         return None
-    return Run(ids=ids, texts=texts, where=where, numbers=numbers, begins=begins, sizes=sizes)
+    return Run(
+        ids=ids,
+        texts=texts,
+        where=where,
+        numbers=numbers,
+        begins=begins,
+        sizes=sizes,
+        are_numbers=kinds == {int},
+    )
 
 
 def _as_id(value: object, reading: Reading) -> str:
+    if value is NUMBERED:
+        return NUMBERED
     if type(value) is int:
-        value = str(value)
+        value = Number(value)
     if not isinstance(value, str):
         if value is None:
-            raise Unusable(f"no id: {reading.id!r} is missing or null")
+            raise Unusable(f"{NO_ID}: {reading.id!r} is missing or null")
         whole = isinstance(value, float) and value.is_integer()
         step = '; make whole numbers of the column, in pandas by .astype("Int64")' if whole else ""
         kind = _kind(value)

@@ -34,18 +34,19 @@ def read_xlsx(source: Opened, reading: Reading) -> Iterator[Record]:
         yield from _records(source, book, reading)
 
 
-def written_rows(source: Opened) -> Iterator[Sequence[Any]]:
-    """The cells of the rows that `read_xlsx` turns into records, header first."""
+def written_rows(source: Opened) -> Iterator[Sequence[Any] | None]:
+    """The cells of the rows that `read_xlsx` turns into records, header first; None for damage."""
     with _opened(source) as book:
         for _, row in _rows(source, book):
-            if not isinstance(row, RecordError):
-                yield row
+            yield None if isinstance(row, RecordError) else row
 
 
 @contextmanager
 def _opened(source: Opened) -> Iterator[Any]:
     if source.path is None:
         raise source.error("Excel cannot be read from standard input", "give the file's name")
+    if source.path.exists() and not source.path.is_file():  # a device might never end
+        raise source.error("is a pipe or a device, not an Excel file", "give the file's name")
     try:
         import openpyxl
     except ImportError as error:
@@ -117,6 +118,9 @@ def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
     if not book.worksheets:
         raise source.error("has no sheet with cells", "check the file")
     sheet = book.worksheets[0]
+    if len(book.worksheets) > 1:
+        sheets = f"{len(book.worksheets)} sheets, {sheet.title!r}, is read"
+        source.on_notice(f"{source.name}: only the first of its {sheets}")
     sheet.reset_dimensions()  # what the file says of its size is often wrong
     number = 0
     try:
@@ -127,6 +131,9 @@ def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
             for at, row in _filled(sheet, number + 1, width):
                 number = at
                 yield number, row
+        if number == MOST_ROWS:
+            full = f"its sheet is full, with {MOST_ROWS:,} rows: what did not fit is not there"
+            source.on_notice(f"{source.name}: {full}")
     except damage() as error:
         yield number, _damaged(source, number, error)
     except OSError as error:  # of a part that is compressed by bzip2

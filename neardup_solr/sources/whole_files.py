@@ -87,7 +87,7 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
     id = path.relative_to(source.path).as_posix()
     position = os.fsencode(f"{source.name}/{id}").decode("utf-8", "replace")
     try:
-        if path.is_symlink() and not _is_within(path, source.path):
+        if path.is_symlink() and not is_within(path, source.path):
             return RecordError(position, "a link that leaves the folder is not followed", id)
         mode = path.stat().st_mode
         if stat.S_ISDIR(mode):
@@ -109,7 +109,7 @@ def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
     return made
 
 
-def _is_within(path: Path, root: Path) -> bool:
+def is_within(path: Path, root: Path) -> bool:
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root))
 
 

@@ -1,7 +1,8 @@
 """The records of a file or folder as they are written, with all their columns.
 
 There are as many as the readers of documents find, in the same order, including those that cannot
-be used. So what is known about the third document is true of the third record.
+be used; where a source is damaged, which is an error of theirs, there is None. So what is known
+about the third document is true of the third record.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, Final
 
 from neardup_solr.errors import RecordError
@@ -26,9 +28,11 @@ class Written:
     """The records of a source, how each is written, and what its columns are.
 
     `raw` gives the bytes of a record without its line break, and is None if the format is not
-    made of text; `row` gives its columns. `head` is its header, `delimiter` stands between the
-    columns; `names` are those of the columns, None if each record names its own. `schema` is
-    that of a table of Arrow, of which a record is a batch and the place of a row in it.
+    made of text; `row` gives its columns, and raises ValueError if it cannot be taken apart. `head`
+    is its header, `delimiter` stands between the columns; `names` are those of the columns, None
+    if each record names its own. `schema` is that of a table of Arrow, of which a record is a
+    batch and the place of a row in it. What is `for_excel` is a sheet, or has the mark by which
+    Excel knows UTF-8.
     """
 
     format: str
@@ -39,10 +43,28 @@ class Written:
     delimiter: str = ","
     names: Sequence[str] | None = None
     schema: Any = None
+    for_excel: bool = False
+
+    def is_apart(self, record: Any) -> bool:
+        """Whether a record, or None if there is none, can be taken apart."""
+        try:
+            return record is not None and bool(self.row(record))
+        except (ValueError, RecursionError):
+            return False
+
+    def text_of(self, record: Any) -> str | None:
+        """A record that cannot be taken apart as text, in which bytes that are none are escaped."""
+        if isinstance(record, tuple):  # of one of several parts
+            part: Written = record[0]
+            return part.text_of(record[1])
+        raw: bytes = record or b""
+        return raw.removesuffix(b"\r").decode("utf-8", "backslashreplace") or None
 
 
 def _lines(source: Opened, reading: Reading) -> Written:
     def row(line: bytes) -> dict[str, Any]:
+        if not reading.has_ids:
+            return {TEXT: line.decode("utf-8", reading.on_invalid).rstrip("\r")}
         parts = line.decode("utf-8", reading.on_invalid).rstrip("\r").split(None, 1)
         return {ID: parts[0], TEXT: parts[1] if len(parts) == 2 else ""}
 
@@ -51,7 +73,7 @@ def _lines(source: Opened, reading: Reading) -> Written:
         records=_undamaged(written_lines(source, reading)),
         raw=bytes,
         row=row,
-        names=(ID, TEXT),
+        names=(ID, TEXT) if reading.has_ids else (TEXT,),
     )
 
 
@@ -68,15 +90,17 @@ def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written
         records=_undamaged(rows),
         raw=bytes,
         row=row,
-        head=(codecs.BOM_UTF8 if _has_mark(source) else b"") + head,
+        head=(codecs.BOM_UTF8 if has_mark(source) else b"") + head,
         delimiter=delimiter,
         names=names,
+        for_excel=has_mark(source),
     )
 
 
-def _has_mark(source: Opened) -> bool:
+def has_mark(source: Opened) -> bool:
     """Whether a file begins with the mark by which spreadsheets know UTF-8."""
-    assert source.path is not None
+    if source.path is None or not source.path.is_file():
+        return False
     with source.path.open("rb") as file:
         return file.read(3) == codecs.BOM_UTF8
 
@@ -91,7 +115,10 @@ def _tsv(source: Opened, reading: Reading) -> Written:
 
 def _json(source: Opened, reading: Reading) -> Written:
     def row(found: bytes) -> dict[str, Any]:
-        return dict(json.loads(found.decode("utf-8", reading.on_invalid)))
+        made = json.loads(found.decode("utf-8", reading.on_invalid), object_pairs_hook=_distinct)
+        if not isinstance(made, dict):
+            raise ValueError("not a JSON object")
+        return made
 
     return Written(
         format="jsonl",
@@ -99,6 +126,14 @@ def _json(source: Opened, reading: Reading) -> Written:
         raw=_on_one_line,
         row=row,
     )
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of some keys; raises ValueError if one appears twice."""
+    made = dict(pairs)
+    if len(made) < len(pairs):
+        raise ValueError("a key appears twice")
+    return made
 
 
 def _on_one_line(found: bytes) -> bytes:
@@ -110,37 +145,83 @@ def _parquet(source: Opened, reading: Reading) -> Written:
     schema, batches = arrow.written_batches(source)
     return Written(
         format="parquet",
-        records=((batch, at) for batch in batches for at in range(batch.num_rows)),
+        records=_rows_of(batches),
         row=lambda found: arrow.row_of(*found),
         names=schema.names,
         schema=schema,
     )
 
 
+def _rows_of(batches: Iterator[Any]) -> Iterator[tuple[Any, int] | None]:
+    for batch in batches:
+        if batch is None:
+            yield None
+        else:
+            yield from ((batch, at) for at in range(batch.num_rows))
+
+
 def _xlsx(source: Opened, reading: Reading) -> Written:
     rows = sheets.written_rows(source)
-    names = [str(name) for name in next(rows)]
+    names = [str(name) for name in next(rows) or ()]
     return Written(
         format="xlsx",
-        records=_undamaged(rows),
+        records=rows,
         row=lambda found: dict(zip(names, found, strict=False)),
         names=names,
+        for_excel=True,
     )
 
 
 def _folder(source: Opened, reading: Reading) -> Written:
-    def row(found: Document) -> dict[str, Any]:
-        return {ID: found.id, TEXT: found.text}
+    def row(found: Document | RecordError) -> dict[str, Any]:
+        return {ID: found.id, TEXT: found.text if isinstance(found, Document) else None}
 
     return Written(format="folder", records=read_folder(source, reading), row=row, names=(ID, TEXT))
 
 
+PARTS: Final = "parts"  # the format of parts that are not alike
+
+
+def of_parts(parts: Sequence[tuple[Opened, str]], reading: Reading) -> Written:
+    """The records of several sources, one source after the other.
+
+    If the parts have other columns than each other, a record has those of its own part.
+    """
+    opened = (WRITTEN[format](part, reading) for part, format in parts)
+    if len(parts) == 1:
+        return next(opened)
+    # Each is opened only while it is read: there may be more than a process may have open.
+    seen = [replace(one, records=iter(())) for one in opened]
+    first = seen[0]
+    again = (WRITTEN[format](part, reading) for part, format in parts)
+    if all(_layout(one) == _layout(first) for one in seen):
+        return replace(first, records=chain.from_iterable(one.records for one in again))
+    names = None
+    if all(one.names is not None for one in seen):
+        listed = [list(one.names or ()) for one in seen]
+        twice = (names for names in listed if len(set(names)) < len(names))
+        names = next(twice, list(dict.fromkeys(chain.from_iterable(listed))))
+    return Written(
+        format=PARTS,
+        records=(
+            None if record is None else (one, record) for one in again for record in one.records
+        ),
+        row=lambda found: found[0].row(found[1]),
+        names=names,
+        for_excel=any(one.for_excel for one in seen),
+    )
+
+
+def _layout(one: Written) -> tuple[object, ...]:
+    return one.format, one.delimiter, one.names and list(one.names), one.schema
+
+
 def _undamaged(records: Iterator[Any]) -> Iterator[Any]:
-    """The records up to where the source is damaged, which its reader reports."""
+    """The records up to where the source is damaged, and None there."""
     try:
         yield from records
     except RecordError:
-        return
+        yield None
 
 
 WRITTEN: Final[dict[str, Callable[[Opened, Reading], Written]]] = {

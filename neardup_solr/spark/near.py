@@ -12,7 +12,7 @@ from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import ENDS, DataFrame, chosen, require_ends, require_frame
-from neardup_solr.spark.local import cogrouped, grouped, mapped
+from neardup_solr.verbs.duplicates.compare import warn_of_bands
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -54,7 +54,7 @@ def fields(
 
     reading = Reading(id=id, text=listed(text), keep=listed(keep))
     made = Fields(settings=settings_of(settings), reading=reading)
-    return mapped(chosen(frame, reading), made.documents, "id string, document string")
+    return chosen(frame, reading).mapInArrow(made.documents, "id string, document string")
 
 
 @checked
@@ -86,7 +86,7 @@ def candidates(
     from neardup_solr.spark.work import gone, repeated, unpacked
 
     found = _band_pairs(hashed, settings_of(settings), cap, documents)
-    pairs = mapped(found, unpacked, "a long, b long, shared int")
+    pairs = found.mapInArrow(unpacked, "a long, b long, shared int")
     for side in ("a", "b"):
         named = hashed.select(f.col("h").alias(side), f.col("id").alias(f"{side}_id"))
         there = f.coalesce(f"{side}_id", _raised(f.lit(str(gone()))))
@@ -123,6 +123,9 @@ def pairs(
     `duplicates` and `candidates`. The candidates are found before this returns, and compared when
     the result is asked for; the DataFrame is read for each: what takes long to make, cache.
 
+    The measure "containment" misses most excerpts of longer texts this way, and a line of the log
+    says so: `duplicates` finds them by shingles.
+
     Raises ArgumentError if a column is missing, or an argument is impossible: the measure "aligned"
     needs words counted over all documents, which this does not do. A document without an id, and
     one in a pair whose id comes more than once or differs at each reading, ends the job; Spark
@@ -133,19 +136,17 @@ def pairs(
     require(measure != ALIGNED, "the measure aligned is not one for Spark", 'take "words"')
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     measure_of(measure, limits)
+    warn_of_bands(measure)
     _require_possible(cap, documents)
     made = settings_of(settings)
     verification = Verification(id=id, measure=measure, limits=limits, settings=made)
     hashed = _hashed(frame, id, text)
     blocks, wanted = _blocks(_band_pairs(hashed, made, cap, documents), _block(hashed))
     involved = hashed.join(wanted.select("h").distinct(), "h", "left_semi")
-    forms = mapped(involved, verification.prepared, "h long, id string, form string")
-    return cogrouped(
-        forms.join(wanted, "h"),
-        blocks,
-        "block",
-        lambda texts, pairs: verification.near(texts, pairs),
-        _PAIRS,
+    forms = involved.mapInArrow(verification.prepared, "h long, id string, form string")
+    texts_of = forms.join(wanted, "h").groupBy("block")
+    return texts_of.cogroup(blocks.groupBy("block")).applyInArrow(
+        lambda texts, pairs: verification.near(texts, pairs), _PAIRS
     )
 
 
@@ -175,7 +176,7 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
     linked = (_linked_at_once if edges.count() <= on_driver else _linked)(edges)
     ids = near.select("id").union(near.select("other_id")).distinct()
     named = ids.select(f.xxhash64("id").alias("node"), "id")
-    keyed = mapped(named, labelled, "node long, id string, key string")
+    keyed = named.mapInArrow(labelled, "node long, id string, key string")
     members = keyed.join(linked, "node")
     first = members.groupBy("root").agg(f.min_by("id", "key").alias("cluster"))
     return members.join(first, "root").select("id", "cluster")
@@ -265,8 +266,8 @@ def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
         session = found.sparkSession
         return session.createDataFrame(pairs), session.createDataFrame(wanted)
     blocking = Blocking(blocks=1 + count // size)
-    parted = mapped(found, blocking.parted, "block int, blob binary")
-    needed = mapped(found, blocking.needed, "block int, h long")
+    parted = found.mapInArrow(blocking.parted, "block int, blob binary")
+    needed = found.mapInArrow(blocking.needed, "block int, h long")
     return parted, needed.distinct()
 
 
@@ -279,11 +280,13 @@ def _band_pairs(
     count = hashed.count() if documents is None else documents
     parts = max(PARTS, count // PART)
     banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=parts, cap=cap)
-    keyed = mapped(hashed.select("h", "text"), banding.keyed, "bucket int, blob binary")
+    keyed = hashed.select("h", "text").mapInArrow(banding.keyed, "bucket int, blob binary")
     # Spark counts the arguments of a function, and `self` as one of them.
-    paired = grouped(keyed, "bucket", lambda table: banding.paired(table), "part int, blob binary")
+    paired = keyed.groupBy("bucket").applyInArrow(
+        lambda table: banding.paired(table), "part int, blob binary"
+    )
     schema = "pairs int, blob binary"
-    return grouped(paired, "part", lambda table: banding.distinct(table), schema)
+    return paired.groupBy("part").applyInArrow(lambda table: banding.distinct(table), schema)
 
 
 def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:

@@ -13,7 +13,8 @@ from neardup_solr.text.normalize import normalize
 _REMEMBERED = 1 << 16  # texts repeat their words
 _LONG = 64  # characters; longer tokens are hardly repeated
 
-_Piece = tuple[str, str, bool]  # as shown, its normal form, whether it joins the one before
+_Piece = tuple[str, str, str]  # as shown, its normal form, what is between the one before and it
+_JOINED, _SPACE, _BREAK = "", " ", "\n"
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +22,14 @@ class Words:
     """The words of a text twice: as they are `shown`, and their normal `forms`, as many.
 
     What is not a word, such as "&", is shown after the word before it and a space. `joined` are
-    the places of words without a space before them, such as "or" in "and/or".
+    the places of words without a space before them, such as "or" in "and/or"; `begun` those of
+    the first words of lines.
     """
 
     shown: tuple[str, ...]
     forms: tuple[str, ...]
     joined: frozenset[int] = frozenset()
+    begun: frozenset[int] = frozenset()
 
     def text(self, part: slice) -> str:
         """Some of the words as they are shown, one space between those that are not joined."""
@@ -60,8 +63,12 @@ def split(text: str) -> Words:
     forms = tuple(normalize(text).split())
     if tuple(form for _, form, _ in pieces) != forms:
         return Words(forms, forms)
-    joined = frozenset(place for place, (*_, is_joined) in enumerate(pieces) if is_joined)
-    return Words(tuple(shown for shown, *_ in pieces), forms, joined)
+    shown, _, gaps = zip(*pieces, strict=True) if pieces else ((), (), ())
+    joined, begun = (
+        frozenset(place for place, gap in enumerate(gaps) if gap == wanted)
+        for wanted in (_JOINED, _BREAK)
+    )
+    return Words(shown, forms, joined, begun)
 
 
 def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
@@ -81,25 +88,27 @@ def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
 
 
 def _all_pieces(text: str) -> Iterator[_Piece]:
-    for token in text.split():
-        is_joined = False
-        for shown, form in _pieces(token):
-            yield shown, form, is_joined
-            is_joined = True
+    for line in text.splitlines():
+        gap = _BREAK
+        for token in line.split():
+            for shown, form in _pieces(token):
+                yield shown, form, gap
+                gap = _JOINED
+            gap = _SPACE
 
 
 def _with_wordless(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
     """Pieces that all have a word: one without is shown with the one before it, or the next."""
-    shown, form, was_joined = list[str](), "", False
-    for piece, word, is_joined in pieces:
+    shown, form, before = list[str](), "", _BREAK
+    for piece, word, gap in pieces:
         if form and word:
-            yield " ".join(shown), form, was_joined
-            shown, form, was_joined = [piece], word, is_joined
+            yield " ".join(shown), form, before
+            shown, form, before = [piece], word, gap
         else:
             shown.append(piece)
             form = form or word
     if form:
-        yield " ".join(shown), form, was_joined
+        yield " ".join(shown), form, before
 
 
 def _pieces(token: str) -> tuple[tuple[str, str], ...]:

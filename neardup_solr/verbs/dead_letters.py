@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
+from typing import Any, cast
 
 import orjson
 
@@ -22,12 +23,13 @@ from neardup_solr.sources import Reading
 from neardup_solr.sources.columns import matches
 from neardup_solr.sources.identity import identity
 from neardup_solr.sources.objects import from_objects
-from neardup_solr.sources.record import Opened, Record, Unusable, decoded
+from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, Unusable, decoded
 from neardup_solr.verbs import index
 from neardup_solr.verbs.delivery import Sending
 
 GONE = "the record itself is not in the file: put an object with its columns into 'record'"
 NO_HEADER = "the header of its source is needed to read it, and is no longer the same"
+NO_NUMBER = "its number as a record, which is its id, is not known: index its source again"
 TABLES = ("csv", "tsv")
 OBJECTS = ("json", "jsonl")
 
@@ -281,9 +283,13 @@ class Reader:
         found = self._read(letter)
         if isinstance(found, RecordError):
             return found
-        if letter.reason == index.AGAIN and found.id == letter.id:
+        if letter.reason == AGAIN and found.id == letter.id:
             # It was asked for that the record before it counts.
-            return RecordError(letter.position, index.AGAIN, letter.id, stage="check")
+            return RecordError(letter.position, AGAIN, letter.id, stage="check")
+        if found.id is NUMBERED:
+            if letter.id is None:
+                return RecordError(letter.position, NO_NUMBER, stage=letter.stage)
+            found = replace(found, id=letter.id)
         if self._format in TABLES:  # in which an empty cell is none
             kept = {name: value for name, value in found.kept.items() if value != ""}
             return replace(found, kept=kept)
@@ -299,8 +305,10 @@ class Reader:
     def _of_object(self, position: str, given: object, raw: bytes) -> Record:
         reading = self.reading
         # Formats without columns, and what is in memory as documents, have these names.
-        if isinstance(given, Mapping) and not matches(reading.id, tuple(given)):
-            reading = replace(reading, id="id", text=("text",) if "text" in given else reading.text)
+        has_others = isinstance(given, Mapping) and not matches(reading.id, tuple(given))
+        if has_others and reading.has_ids:
+            text = ("text",) if "text" in cast(Mapping[str, Any], given) else reading.text
+            reading = replace(reading, id="id", text=text)
         (found,) = from_objects(self._opened(b""), [(position, given, raw)], reading)
         return found
 
@@ -361,6 +369,6 @@ def _header(work: Work, reading: Reading) -> bytes | None:
         if work.identity is None or identity(work.source, reading) != work.identity:
             return None
         head = sources.as_written(work.source, reading=reading).head
-        return head.removeprefix(codecs.BOM_UTF8)
+        return head.removeprefix(codecs.BOM_UTF8) or None  # of parts that differ
     except NeardupError:
         return None

@@ -226,7 +226,8 @@ class Target:
             raise SolrUnreachable(self.collection.url, reason, step)
         if missing and len(missing) == len(stretch.documents):
             reason = f"a search finds none of the {len(missing):,} documents that Solr took last"
-            step = "see what its update chain does with them (neardup lint), then run it again"
+            lint = f"neardup lint {self.collection.place}"
+            step = f"see what its update chain does with them ({lint}), then run it again"
             raise SolrAnswerError(self.collection.url, 200, reason, step)
         for id in missing:
             stretch.dead.append(self._error(stretch.documents.pop(id), LOST))

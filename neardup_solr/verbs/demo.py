@@ -26,4 +26,4 @@ def demo(collection: Collection) -> Demonstration:
     """Index the demo listings, report their near-duplicates, compare with the known pairs."""
     indexed = index(listings(), collection, keep=("city", "kind"))
     found = report(collection, later_only=True, same="first_word", max_distance=3)
-    return Demonstration(indexed=indexed, report=found, evaluation=evaluate(found.pairs, pairs()))
+    return Demonstration(indexed=indexed, report=found, evaluation=evaluate(pairs(), found.pairs))

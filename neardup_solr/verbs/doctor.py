@@ -68,7 +68,7 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     told = health(collection)
     sampled = _sampled(collection, sample)
     counted = Counted(
-        name=collection.name, text=collection.names.text, settings=settings, documents=documents,
+        place=collection.place, text=collection.names.text, settings=settings, documents=documents,
         missing=missing, without_text=without_text, sampled=sampled, heap=told.heap,
         disk=told.disk, deleted=told.deleted, replaying=told.replaying, inactive=told.inactive,
         without_keeper=told.without_keeper,
@@ -137,7 +137,7 @@ class Counted:
     is what its server tells about itself, as in `solr.probe.health`; None if it does not.
     """
 
-    name: str
+    place: str
     settings: Mapping[str, int] = field(default_factory=dict)
     text: Sequence[str] = (TEXT,)
     documents: int = 0
@@ -159,11 +159,11 @@ def findings(counted: Counted) -> list[Finding]:
 
 
 def _documents(counted: Counted) -> Iterator[Finding]:
-    again = f"neardup annotate -c {counted.name}"
+    again = f"neardup annotate {counted.place}"
     sampled = counted.sampled
     if len(counted.settings) > 1:
         kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counted.settings.items())
-        remedy = f"neardup strip -c {counted.name}, then {again}; or finish an interrupted reband"
+        remedy = f"neardup strip {counted.place}, then {again}; or finish an interrupted reband"
         said = f"documents have different settings: {kinds}"
         yield _finding(DANGER, "mixed", "signature_settings", said, remedy)
     if counted.missing:
@@ -175,7 +175,7 @@ def _documents(counted: Counted) -> Iterator[Finding]:
         yield _finding(NOTE, "no-text", share,
                        f"they have no text in {', '.join(counted.text)}: annotate passes over them",
                        "if they should have one, name the right field: neardup init"
-                       f" -c {counted.name} --text-field FIELD")  # fmt: skip
+                       f" {counted.place} --text-field FIELD")  # fmt: skip
     if sampled.stale:
         yield _finding(WARNING, "stale", _of(sampled.stale, sampled.documents),
                        "their text has changed since", again)  # fmt: skip

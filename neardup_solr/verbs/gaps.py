@@ -20,5 +20,5 @@ def unsigned(collection: Collection, count: int | None = None) -> list[str]:
         return []
     again = "index them again"
     if not collection.names.is_plain:
-        again = f"neardup annotate -c {collection.name} adds them"
+        again = f"neardup annotate {collection.place} adds them"
     return [f"documents without a signature: {count:,}; {again}"]

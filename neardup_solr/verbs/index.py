@@ -19,9 +19,9 @@ from neardup_solr.errors import (
     JobError,
     NeardupError,
     RecordError,
+    ServerError,
     SettingsError,
     SolrError,
-    SolrHalted,
 )
 from neardup_solr.jobs import ANEW, Job, Kept, Reached, Work, kept_in
 from neardup_solr.minhash import entries
@@ -35,10 +35,10 @@ from neardup_solr.solr.names import OWN
 from neardup_solr.sources import Reading, Source
 from neardup_solr.sources.identity import DIGEST, identity, told
 from neardup_solr.sources.memory import named
+from neardup_solr.sources.record import came_before
 from neardup_solr.verbs.delivery import Batch, Delivery, Sending, Stretch, Target
 
 LOOKED_AT = 100  # documents whose columns stand for those of the collection
-AGAIN = "its id came before"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +72,7 @@ def index(
     source: Source,
     collection: Collection,
     *,
-    id: str = "id",
+    id: str | None = None,
     text: OneOrMore = "text",
     keep: OneOrMore | None = None,
     source_format: str | None = None,
@@ -94,12 +94,12 @@ def index(
 ) -> IndexSummary:
     """Index a source into a collection, with every field that finding near-duplicates needs.
 
-    A source is a file, a folder, "-" for standard input, a DataFrame or Arrow table, or an
-    iterable of dicts, tuples or documents. `id` and `text` name its columns (several text columns
-    are joined by line breaks), `keep` further columns to keep in Solr; `source_format`,
-    `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how it is read, as for `read`. If an id
-    comes again, the "last" of its records counts, or the "first" by `on_repeat`; by "fail" the
-    later ones fail.
+    A source is a file, a folder, "-" for standard input, a list of files that are the parts of one
+    table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. `id` and `text`
+    name its columns (several text columns are joined by line breaks), `keep` further columns to
+    keep in Solr; `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how it
+    is read, as for `read`. If an id comes again, the "last" of its records counts, or the "first"
+    by `on_repeat`; by "fail" the later ones fail.
 
     Without `settings` those of the collection apply, or the defaults if it is empty; a mapping
     gives some of them by name. Documents with the same id are replaced, so running it again
@@ -112,11 +112,11 @@ def index(
 
     When this returns, every record is committed and found by a search, or has failed. After every
     `checkpoint_every` records or fewer that is made sure of. If Solr is away, restarts or replays
-    its log, it is waited for, at most `patience` seconds each time, and what it has lost is sent
-    again; the embedded one is started again. In a SolrCloud, `min_replicas` replicas of each shard
-    have to have them by then, and are waited for as long. With a folder `job`, each checkpoint is
-    kept there, with the records that failed (dead-letters.jsonl); `resume` then goes on from the
-    last one.
+    its log, and if it answers wrongly after right answers, or not at all, it is waited for, at most
+    `patience` seconds each time, and what it has lost is sent again; the embedded one is started
+    again. In a SolrCloud, `min_replicas` replicas of each shard have to have them by then, and are
+    waited for as long. With a folder `job`, each checkpoint is kept there, with the records that
+    failed (dead-letters.jsonl); `resume` then goes on from the last one.
 
     Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
     was indexed with other settings, SchemaError if it lacks fields, SolrHalted if its disk is full,
@@ -128,7 +128,8 @@ def index(
         collection,
         settings=settings,
         reading=Reading(
-            id=id,
+            id=id or "id",
+            guess="refuse" if id is None else "none",
             text=listed(text),
             keep=listed(keep or ()),
             source_format=source_format,
@@ -180,44 +181,38 @@ def run(
         held.enter_context(collection.session.outages.waited_for(sending.patience))
         if job is not None:
             going.job = held.enter_context(Job(job))
-            found = kept_in(job)
-            kept = _resumable(found, going.work, collection) if resume else None
-            if kept is None and found is not None:
-                _require_own(job, found, going.work)
-            going.go_on(kept)
-        batches = going.batches(source)
         try:
+            if job is not None:
+                going.open_job(kept_in(job), collection, resume=resume)
+            batches = going.batches(source)
             settled = collection.settled(settings)
             collection.require_fields(["id", *settled.fields])
             collection.require_placed(sending.min_replicas)
-        except SolrError as error:
-            going.note_outage(error, collection)
-            raise
-        if not (may_lose and collection.names.is_plain):
-            batches = _losing_nothing(batches, collection)
-        target = Target(
-            collection=collection,
-            settings=settled,
-            as_record=going.as_record,
-            most=sending.batch_documents,
-            min_replicas=sending.min_replicas,
-        )
-        delivery = Delivery(
-            target=target,
-            sending=sending,
-            on_sent=going.acknowledge,
-            on_verified=going.verified,
-            begun=going.reached.read,
-        )
-        try:
+            if not (may_lose and collection.names.is_plain):
+                batches = _losing_nothing(batches, collection)
+            target = Target(
+                collection=collection,
+                settings=settled,
+                as_record=going.as_record,
+                most=sending.batch_documents,
+                min_replicas=sending.min_replicas,
+            )
+            delivery = Delivery(
+                target=target,
+                sending=sending,
+                on_sent=going.acknowledge,
+                on_verified=going.verified,
+                begun=going.reached.read,
+            )
+            going.has_begun = True
             delivery.run(batches)
+            summary = going.summary(settled, collection, target.resent)
         except (NeardupError, KeyboardInterrupt) as error:
             going.note(error)
-            going.note_outage(error, collection)
             raise
         going.end()
         going.failures.warn()
-        return going.summary(settled, collection, target.resent)
+        return summary
 
 
 def not_begun(source: object) -> str:
@@ -226,9 +221,9 @@ def not_begun(source: object) -> str:
 
 
 def _work(source: Source, collection: Collection, reading: Reading) -> Work:
-    is_path = isinstance(source, str | Path)
+    paths = sources.paths_of(source)
     return Work(
-        source=str(source) if is_path else f"a {named(source)}",
+        source=f"a {named(source)}" if paths is None else sources.shown_name(paths),
         identity=identity(source, reading),
         reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
         server=collection.server,
@@ -284,6 +279,7 @@ class _Run:
     on_repeat: OnRepeat
     work: Work
     job: Job | None = None
+    has_begun: bool = False
     reached: Reached = field(default_factory=Reached)
     resumed: int = 0
     started: float = field(default_factory=time.monotonic)
@@ -299,20 +295,23 @@ class _Run:
     not_left_out: int = 0
     dead: list[RecordError] = field(default_factory=list)
 
-    def go_on(self, kept: Kept | None) -> None:
-        """Go on from a checkpoint of an earlier run, or begin anew."""
+    def open_job(self, found: Kept | None, collection: Collection, *, resume: bool) -> None:
+        """Go on from the checkpoint that was found, or begin anew."""
         assert self.job is not None
+        if resume and found is not None and not found.has_ended:
+            self.reached = found.reached
+        kept = _resumable(found, self.work, collection) if resume else None
+        if kept is None and found is not None:
+            _require_own(self.job.folder, found, self.work)
         self.job.begin(kept)
         if kept is not None:
-            self.reached = kept.reached
             self.resumed, self.repeated = kept.reached.read, kept.reached.repeated
             self.sent = self.resumed - self.repeated - kept.reached.failed
             self.failures.count = kept.reached.failed
 
     def batches(self, source: Source) -> Iterator[Batch]:
         """The usable documents in batches; raises SourceError at once if it cannot be read."""
-        if isinstance(source, str | Path):
-            self.size = sources.size_hint(source)
+        self.size = sources.size_hint(source)
         self.rows = sources.rows_hint(source)
         records = sources.records(source, reading=self.reading, on_progress=self._consumed)
         return self._batches(entries.checked(records))
@@ -377,22 +376,24 @@ class _Run:
                 self.failures.add(error)
 
     def note(self, error: BaseException) -> None:
-        """Tell with an error where `resume` would go on."""
-        if isinstance(error, JobError):
-            return
-        if self.job is not None and self.work.identity and self.reached.read:
-            done = f"The first {self.reached.read:,} records of {self.work.source} are done"
-            error.add_note(f"{done}: `resume` goes on after them.")
+        """Tell with an error how to go on: after the last checkpoint, or anew if there is none yet.
 
-    def note_outage(self, error: BaseException, collection: Collection) -> None:
-        """Tell with the error of a Solr that stays away how to go on."""
-        is_away = isinstance(error, SolrHalted) or (
-            isinstance(error, SolrError) and collection.session.is_outage(error)
+        Nothing is told with an error that the same command would meet again before it has begun.
+        """
+        is_passing = isinstance(error, ServerError) or (
+            isinstance(error, SolrError) and error.may_pass
         )
-        if is_away and self.job is not None and not hasattr(error, "__notes__"):
-            self.note(error)
-            if not self.reached.read:
-                error.add_note(not_begun(self.work.source))
+        if self.job is None or isinstance(error, JobError) or not (self.has_begun or is_passing):
+            return
+        if self.reached.read:
+            done = f"The first {self.reached.read:,} records of {self.work.source} are done"
+            anew = "it cannot be read a second time, and the same command begins anew"
+            how = "`resume` goes on after them" if self.work.identity else anew
+            error.add_note(f"{done}: {how}.")
+        elif isinstance(error, SolrError | ServerError) or (
+            self.sent and isinstance(error, NeardupError)
+        ):
+            error.add_note(not_begun(self.work.source))
 
     def end(self) -> None:
         """Forget the job, unless it has dead letters."""
@@ -433,9 +434,7 @@ class _Run:
     def _put(self, batch: Batch, document: Document) -> None:
         if document.id in self.seen:
             if self.on_repeat == "fail":
-                record = self.as_record(document)
-                where = document.position
-                self._fail(RecordError(where, AGAIN, document.id, record=record, stage="check"))
+                self._fail(came_before(document, self.as_record(document)))
                 return
             self._count_repeated(document.id, batch)
             if self.on_repeat == "first":
@@ -521,6 +520,6 @@ def _loss(collection: Collection, count: int, columns: Sequence[str]) -> Setting
     reason = f"{documents(count)} in the collection would lose columns: {', '.join(columns)}"
     if not collection.names.is_plain:
         step = "another program writes them; to add our fields to them run"
-        return SettingsError(reason, f"{step}: neardup annotate -c {collection.name}")
+        return SettingsError(reason, f"{step}: neardup annotate {collection.place}")
     kept = ",".join(columns)
     return SettingsError(reason, f"keep them by `keep` {kept}, or drop them by an empty `keep`")

@@ -15,10 +15,11 @@ from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sizes import counted, documents
 from neardup_solr.solr import admin, probe, schema
 from neardup_solr.solr.collection import NATIVE_PROPERTIES, Collection
-from neardup_solr.solr.names import NOTE, PLAIN, Names
+from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.lint import chosen
+from neardup_solr.verbs.lint.growth import Growth, growth
 from neardup_solr.verbs.lint.rules import clash
 
 ATTEMPTS = 3  # if somebody else changes the schema at the same time
@@ -31,7 +32,8 @@ class Preparation:
     `names` are the collection's names of its fields; `fields` are those to add or to remove, and
     `is_done` tells whether the schema has been changed so, or needs no change. `xml` has what was
     added or has to be; unless `is_mutable`, paste it into the schema by hand. `beside` are the
-    collections that share the schema. `is_created` tells whether the collection is new.
+    collections that share the schema. `is_created` tells whether the collection is new. `growth` is
+    what annotate will add to the index, if fields are missing and there are documents with texts.
     """
 
     names: Names
@@ -41,6 +43,7 @@ class Preparation:
     xml: str = ""
     beside: tuple[str, ...] = ()
     is_created: bool = False
+    growth: Growth | None = None
 
 
 @checked
@@ -169,9 +172,11 @@ def _prepared(
         names = _names(collection, found, text, prefix)
         _require_free(collection, found, names)
         commands = _commands(collection, found, names)
+        added = tuple(one["name"] for one in commands.get("add-field", ()))
         planned = Preparation(
             names=names,
-            fields=tuple(one["name"] for one in commands.get("add-field", ())),
+            fields=added,
+            growth=growth(replace(collection, names=names)) if added else None,
             is_done=not commands,
             is_mutable=schema.is_mutable(collection),
             xml=schema.xml(commands),
@@ -230,10 +235,11 @@ def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: s
     names = chosen(known, found.key, text=text, prefix=prefix)
     if NOTE in found.fields and names.prefix != known.prefix:
         reason = f"our fields exist already, with the prefix {known.prefix!r}"
-        raise SettingsError(
-            reason, f"remove them first: neardup init -c {collection.name} --remove"
-        )
+        raise SettingsError(reason, f"remove them first: neardup init {collection.place} --remove")
     guard.require_texts(found, names.text, known)
+    is_new = NOTE not in found.fields and names.of(BANDS) not in found.fields
+    if is_new and not names.is_plain:
+        names = replace(names, has_numeric_bands=True)
     return names
 
 
@@ -256,7 +262,7 @@ def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
     if count:
         raise SettingsError(
             f"{documents(count)} {'has' if count == 1 else 'have'} values in our fields",
-            f"remove them first: neardup strip -c {collection.name}",
+            f"remove them first: neardup strip {collection.place}",
         )
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from typing import Any
 
 import mmh3
 import orjson
 
-from neardup_solr.arguments import checked
+from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import (
     ArgumentError,
     SchemaError,
@@ -28,6 +28,7 @@ from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.duplicates.exported import know_again
 
 FIELDS = MARKS
+CLUSTER = FIELDS[0]
 BATCH = 1_000
 FEW = 50  # one document in so many takes less time to read again than all to write
 PASSES = 3  # documents that were indexed again meanwhile have lost their marks: mark them again
@@ -43,7 +44,8 @@ class Marks:
 
     `marked` documents got new or other marks, `unchanged` ones had them already, `vanished` ones
     are no longer in the collection. `cleared` documents had marks of an earlier run and are no
-    longer in a cluster.
+    longer in a cluster. `fq` is the filter query that leaves near-duplicates out of a search of the
+    collection, `collapse` the one for one document of each cluster.
     """
 
     clusters: int
@@ -51,6 +53,8 @@ class Marks:
     unchanged: int
     vanished: int
     cleared: int
+    fq: str = field(default="", compare=False)
+    collapse: str = field(default="", compare=False)
 
 
 @checked
@@ -58,19 +62,21 @@ def mark(
     collection: Collection,
     clusters: Duplicates | Sequence[Cluster],
     *,
+    fq: OneOrMore = (),
     dry_run: bool = False,
     patience: float = 300,
     on_progress: OnProgress | None = None,
 ) -> Marks:
     """Mark the members of clusters in their collection, and no other documents.
 
-    `clusters` are those of `duplicates`, or its whole result: give that if the run is remembered,
-    so that the next one knows the marked documents again. A member gets `neardup_cluster` (the
-    number of its cluster), `neardup_canonical` (1 for the document to keep, else 0) and
-    `neardup_rank` (0 for that one, then 1, 2, … in the order of the members). Other marks of an
-    earlier run are cleared. Only what differs is sent, in place: Solr rewrites only the documents
-    that are cleared. After an interruption the same call continues where it stopped. A dry run
-    only counts.
+    `clusters` are those of `duplicates`, or its whole result: give that if the run had filters, or
+    is remembered, so that the next one knows the marked documents again. A member gets
+    `neardup_cluster` (the number of its cluster), `neardup_canonical` (1 for the document to keep,
+    else 0) and `neardup_rank` (0 for that one, then 1, 2, … in the order of the members). Other
+    marks of an earlier run are cleared, but not those of documents that do not match `fq`, Solr
+    filter queries (default: those of the run of `duplicates`). Only what differs is sent, in place:
+    Solr rewrites only the documents that are cleared. After an interruption the same call continues
+    where it stopped. A dry run only counts.
 
     A Solr that is away or restarts is waited for, at most `patience` seconds each time.
     `on_progress` is told how many documents have been sent, after each batch.
@@ -81,12 +87,15 @@ def mark(
     """
     on_progress = on_progress or unheard
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
-    with uncollected():
-        run = _Run(collection=collection, wanted=_wanted(members))
+    filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())
+    _require_apart(members)
     require_markable(collection)
     with collection.session.outages.waited_for(patience):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
+        with uncollected():
+            wanted = _wanted(members, _taken(collection, filters))
+            run = _Run(collection=collection, wanted=wanted, filters=filters)
         differing = run.differing()
         if run.wanted and not run.wanted.keys() & run.found.keys():
             reason = f"no document of these clusters is in the collection {collection.name!r}"
@@ -117,30 +126,33 @@ def mark(
 def unmark(
     collection: Collection,
     *,
+    fq: OneOrMore = (),
     dry_run: bool = False,
     patience: float = 300,
     on_progress: OnProgress | None = None,
 ) -> Marks:
     """Remove all marks from a collection, also those of interrupted runs.
 
+    With `fq`, Solr filter queries, only those of documents that match.
+
     Solr rewrites the marked documents, because it cannot remove a value in place; their other
     fields stay. Raises as `mark` does.
     """
-    return mark(collection, (), dry_run=dry_run, patience=patience, on_progress=on_progress)
+    return mark(collection, (), fq=fq, dry_run=dry_run, patience=patience, on_progress=on_progress)
 
 
-def numbers(ids: Iterable[str]) -> dict[str, int]:
+def numbers(ids: Iterable[str], others: Set[int] = frozenset()) -> dict[str, int]:
     """The number of each cluster id in `neardup_cluster`: 1 to 2,147,483,647, no two alike.
 
     It is the upper 31 bits of MurmurHash3 (x86, 32 bit) of the id, seed 0, and so the same in
     every run. If that is 0, or taken by an id that comes before by code point (with 10,000
-    clusters, one pair in about 40 collections; with a million, about 230 pairs), the next seed is
-    tried.
+    clusters, one pair in about 40 collections; with a million, about 230 pairs) or is one of the
+    `others`, the next seed is tried.
     """
     taken: dict[int, str] = {}
     for id in sorted(set(ids)):
         number, seed = 0, 0
-        while number == 0 or number in taken:
+        while number == 0 or number in taken or number in others:
             number, seed = mmh3.hash(id, seed, signed=False) >> 1, seed + 1
         taken[number] = id
     return {id: number for number, id in taken.items()}
@@ -148,10 +160,14 @@ def numbers(ids: Iterable[str]) -> dict[str, int]:
 
 @dataclass(slots=True, kw_only=True)
 class _Run:
-    """One run: what is wanted, what was read last, what was sent, and why Solr refused some."""
+    """One run: what is wanted, what was read last, what was sent, and why Solr refused some.
+
+    Only documents that match the `filters` may lose their marks.
+    """
 
     collection: Collection
     wanted: dict[str, Mark]
+    filters: Sequence[str] = ()
     found: dict[str, Mark] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     reason: str = "others change these documents, or a node that fails loses what it took"
@@ -159,7 +175,8 @@ class _Run:
     def differing(self) -> dict[str, Mark]:
         """The documents whose marks are not the wanted ones, with the marks they should have."""
         with uncollected():
-            wanted, found = self.wanted, _marks(self.collection, self.wanted)
+            wanted = self.wanted
+            found = _marks(self.collection, wanted, self.filters)
             differing = {id: mark for id, mark in wanted.items() if found.get(id, mark) != mark}
             others = (id for id in found if id not in wanted)
             differing |= {id: NO_MARK for id in others if found[id] != NO_MARK}
@@ -180,7 +197,8 @@ class _Run:
         """Whether documents have the marks that were sent, and as many are marked as should be."""
         there = {row["id"]: _mark_of(row) for row in self.collection.stored(list(marks), FIELDS)}
         expected = len(self.wanted.keys() & self.found.keys())
-        return there == marks and self.collection.count([_any_mark(self.collection)]) == expected
+        marked = self.collection.count([_any_mark(self.collection), *self.filters])
+        return there == marks and marked == expected
 
     def counts(self, clusters: int) -> Marks:
         """The counts of the run, by what was read last."""
@@ -192,29 +210,51 @@ class _Run:
             unchanged=len(there) - marked,
             vanished=len(self.wanted) - len(there),
             cleared=len(self.touched - self.wanted.keys()),
+            fq=self.collection.names.canonical_filter,
+            collapse=self.collection.names.collapse_filter,
         )
 
 
-def _wanted(clusters: Sequence[Cluster]) -> dict[str, Mark]:
-    number_of = numbers(cluster.id for cluster in clusters)
-    wanted: dict[str, Mark] = {}
-    for cluster in clusters:
-        for rank, member in enumerate(cluster.members):
-            if member.id in wanted:
-                reason = f"the document {member.id!r} is in two clusters"
-                raise ArgumentError(reason, "mark the clusters of one run of duplicates")
-            wanted[member.id] = (number_of[cluster.id], int(member.id == cluster.canonical), rank)
-    return wanted
+def _require_apart(clusters: Sequence[Cluster]) -> None:
+    """Refuse clusters that share a document, by ArgumentError."""
+    seen: set[str] = set()
+    for member in (member for cluster in clusters for member in cluster.members):
+        if member.id in seen:
+            reason = f"the document {member.id!r} is in two clusters"
+            raise ArgumentError(reason, "mark the clusters of one run of duplicates")
+        seen.add(member.id)
 
 
-def _marks(collection: Collection, wanted: Iterable[str]) -> dict[str, Mark]:
-    """The marks of these documents, if they exist, and of all others that have any."""
+def _wanted(clusters: Sequence[Cluster], taken: Set[int]) -> dict[str, Mark]:
+    """The marks of all members; no cluster gets a number that is taken."""
+    number_of = numbers((str(cluster.id) for cluster in clusters), taken)
+    return {
+        str(member.id): (number_of[str(cluster.id)], int(member.id == cluster.canonical), rank)
+        for cluster in clusters
+        for rank, member in enumerate(cluster.members)
+    }
+
+
+def _taken(collection: Collection, filters: Sequence[str]) -> Set[int]:
+    """The numbers of clusters of documents that do not match the filters."""
+    if not filters:
+        return frozenset()
+    own = collection.values(CLUSTER, filters)
+    every = collection.values(CLUSTER)
+    return {int(number) for number, count in every.items() if count > own.get(number, 0)}
+
+
+def _marks(
+    collection: Collection, wanted: Iterable[str], filters: Sequence[str]
+) -> dict[str, Mark]:
+    """The marks of these documents, if they exist, and of all others that match and have any."""
+    having = [_any_mark(collection), *filters]
     key = schema.described(collection).field(collection.names.id)
     if key is not None and key.is_exported:
-        exported = collection.exported(["id", *FIELDS], filters=[_any_mark(collection)])
+        exported = collection.exported(["id", *FIELDS], filters=having)
         marked = {row["id"]: _mark_of(row) for block in exported for row in block}
     else:
-        ids = list(collection.ids([_any_mark(collection)]))
+        ids = list(collection.ids(having))
         marked = {row["id"]: _mark_of(row) for row in collection.stored(ids, FIELDS)}
     others = collection.stored([id for id in wanted if id not in marked], FIELDS)
     return {row["id"]: _mark_of(row) for row in others} | marked
@@ -243,8 +283,7 @@ def require_markable(collection: Collection) -> None:
         remedy = (
             "restart it: neardup solr stop, then run this again"
             if collection.session.embedded
-            else f"add them with: neardup init -c {collection.name} --solr {collection.base};"
-            " nothing has to be indexed again"
+            else f"add them with: neardup init {collection.place}; nothing has to be indexed again"
         )
         lacking = ", ".join(error.missing)
         reason = f"the collection {collection.name!r} lacks the fields for marks, {lacking}"

@@ -16,7 +16,7 @@ from neardup_solr.sources import Reading, Source
 def read(
     source: Source,
     *,
-    id: str = "id",
+    id: str | None = None,
     text: OneOrMore = "text",
     keep: OneOrMore = (),
     source_format: str | None = None,
@@ -28,9 +28,10 @@ def read(
 ) -> Iterator[Document]:
     """Read the documents of a source, one at a time, in bounded memory.
 
-    A source is a file, a folder, "-" for standard input, a DataFrame or Arrow table, or an
-    iterable of dicts, tuples or documents. `id` and `text` name its columns (several text columns
-    are joined by line breaks), `keep` further ones to keep with each document.
+    A source is a file, a folder, "-" for standard input, a list of files that are the parts of one
+    table, a DataFrame or Arrow table, or an iterable of dicts, tuples or documents. `id` and `text`
+    name its columns (several text columns are joined by line breaks), `keep` further ones to keep
+    with each document. The id is in the column "id" if none is named; ":row" numbers the records.
 
     The format of a file is that of its suffix, or `source_format`. `delimiter` is the character
     between the columns of a CSV, `encoding` that of the text (default: UTF-8, or UTF-16 with a
@@ -43,7 +44,8 @@ def read(
     the file becomes unreadable later.
     """
     reading = Reading(
-        id=id,
+        id=id or "id",
+        guess="refuse" if id is None else "none",
         text=listed(text),
         keep=listed(keep),
         source_format=source_format,

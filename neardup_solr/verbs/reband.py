@@ -65,7 +65,7 @@ def _settings(collection: Collection, bands: int, rows: int) -> Settings:
     stored = next(iter(collection.values(SETTINGS)), None)
     if stored is None:
         reason = f"the collection {collection.name!r} has no documents"
-        raise SettingsError(reason, "index some: neardup index FILE")
+        raise SettingsError(reason, f"index some: neardup index FILE {collection.place}")
     return replace(Settings.parse(stored), bands=bands, rows=rows)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -18,6 +17,7 @@ from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import Hits
+from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.batch import (
     Finder,
     hits_of_batch,
@@ -67,7 +67,7 @@ class Report(tables.Table):
 
     @checked
     def write(self, path: str | Path) -> None:
-        """Write the pairs to a .tsv, .csv or .jsonl file.
+        """Write the pairs to a .tsv, .csv, .jsonl or .xlsx file.
 
         The columns are id, other_id, distance (in words; empty if the measure has none) and
         similarity (0..1), escaped as in `Duplicates.write`. The file is written completely or not
@@ -132,8 +132,7 @@ def report(
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     found: list[Pair] = []
     cut = done = 0
-    pool = ThreadPoolExecutor(THREADS)
-    try:
+    with thread_pool(THREADS) as pool:
         # Pages in parallel, or one after the other with their documents in parallel.
         nearby = (
             pool.map(work.together, pages)
@@ -146,9 +145,6 @@ def report(
                 cut += was_cut
             done += len(page)
             on_progress(Progress("comparing", done, len(ids)))
-    finally:
-        # After an error, do not wait for requests that may hang.
-        pool.shutdown(wait=False, cancel_futures=True)
     if state is not None and collection.state() != state:
         gaps.append(CHANGED)
     return Report(pairs=once(found), documents=done, cut=cut, gaps=tuple(gaps))

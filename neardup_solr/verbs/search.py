@@ -156,7 +156,7 @@ def _by_bands(
     if (criteria.by or next(iter(_ways(settings.fields)), None)) != "bands":
         return None
     entry = entries.entry(document, _only(settings, frozenset(fields)))
-    asked = query.Terms(field="content_bands", values=entry.bands)
+    asked = collection.terms("content_bands", entry.bands)
     request = query.any_term(asked, filters=criteria.fq)
     limit = 2 * criteria.rows + 1
     found = collection.select(
@@ -216,7 +216,7 @@ def hits(
 ) -> list[Hit]:
     """The wanted documents that share most terms with an entry, at most `criteria.rows`."""
     field_name, terms_of = WAYS[criteria.by or DEFAULT_WAY]
-    terms = query.Terms(field=field_name, values=terms_of(entry))
+    terms = collection.terms(field_name, terms_of(entry))
     if not terms.values:
         return []
     filters = list(criteria.fq)
@@ -285,4 +285,9 @@ def frequencies(texts: Iterable[str]) -> Frequencies:
     """The number of texts that contain each word, by their first characters."""
     from neardup_solr.measures import aligned
 
-    return aligned.frequencies(normalize.normalize(text[:SAMPLED]) for text in texts)
+    return aligned.frequencies(normal_forms(texts))
+
+
+def normal_forms(texts: Iterable[str]) -> list[str]:
+    """The normal forms of the first characters of texts."""
+    return [normalize.normalize(text[:SAMPLED]) for text in texts]

@@ -43,7 +43,7 @@ def signatures(
     source: Source,
     output: str | Path,
     *,
-    id: str = "id",
+    id: str | None = None,
     text: OneOrMore = "text",
     source_format: str | None = None,
     delimiter: str | None = None,
@@ -68,13 +68,14 @@ def signatures(
     if output.suffix.lower() != ".parquet":
         reason = "signatures are written to a .parquet file"
         raise SourceError(str(output), reason, f"name it {output.stem}.parquet")
-    if isinstance(source, str | Path):
-        check_apart({"the source": Path(source), "the output": output})
+    for path in sources.paths_of(source) or ():
+        check_apart({"the source": Path(path), "the output": output})
     used, failures = settings_of(settings), Failures(on_error)
     documents = sources.documents(
         source,
         reading=Reading(
-            id=id,
+            id=id or "id",
+            guess="number" if id is None else "none",
             text=listed(text),
             source_format=source_format,
             delimiter=delimiter,

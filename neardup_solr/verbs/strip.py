@@ -60,7 +60,7 @@ def strip(
     if not asked:
         raise SettingsError(
             f"{collection.name!r} has none of our fields",
-            "there is nothing to remove; neardup init adds them",
+            f"there is nothing to remove; neardup init {collection.place} adds them",
         )
     guard.require_safe(collection)
     collection.commit()  # so that what an interrupted run has sent counts

@@ -142,7 +142,7 @@ def tune(
     sample: int = 5_000,
     seed: int = 1,
     known: Pairs | str | Path | Frame | None = None,
-    id: str = "id",
+    id: str | None = None,
     text: OneOrMore = "text",
     source_format: str | None = None,
     delimiter: str | None = None,
@@ -173,7 +173,8 @@ def tune(
         size=sample,
         seed=seed,
         reading=Reading(
-            id=id,
+            id=id or "id",
+            guess="number" if id is None else "none",
             text=listed(text),
             source_format=source_format,
             delimiter=delimiter,
@@ -258,7 +259,8 @@ def _stored(collection: Collection, hashes: int | None) -> Settings:
     if stored is None:
         raise SettingsError(
             f"the collection {collection.name!r} has no documents",
-            "index some (neardup index FILE), or tune on a file (neardup tune FILE)",
+            f"index some (neardup index FILE {collection.place}), or tune on a file"
+            " (neardup tune FILE)",
         )
     stored.require("signature")
     if hashes is not None and hashes > stored.hashes:

@@ -68,6 +68,16 @@ ROWS = {
             f"{FAULTS}/test_fuzz_solr.py",
         ),
     ),
+    "R6b": Row(
+        "one wrong answer among good ones, at each request in turn",
+        "exit code 0, lost 0",
+        (f"{FAULTS}/test_way.py::test_one_wrong",),
+    ),
+    "R6c": Row(
+        "Solr accepts, and never answers",
+        "ends within patience + 10 s, and can be resumed",
+        (f"{FAULTS}/test_way.py::test_a_solr",),
+    ),
     "R7": Row(
         "1 % bad documents of 12 kinds in 100,000",
         "each dead-lettered once, right reason ≥ 99 %; throughput ≥ 90 % of clean",
@@ -81,7 +91,7 @@ ROWS = {
     "R9": Row(
         "Ctrl-C once, twice; SIGTERM; the reader of a pipe is gone",
         "stops in ≤ 10 s / 1 s; checkpoint valid",
-        (f"{FAULTS}/test_signals.py",),
+        (f"{FAULTS}/test_signals.py", f"{FAULTS}/test_interrupts.py"),
     ),
     "R10": Row(
         "two runs of one job; two jobs on the same ids",

@@ -148,7 +148,7 @@ KINDS: dict[str, Kind] = {
     "Windows line ends": Kind("a.csv", TABLE.replace(b"\n", b"\r\n"), 0, "4 written"),
     "no line end at the end": Kind("a.csv", TABLE.rstrip(), 0, "4 written"),
     # Lines and rows.
-    "an id of 513 bytes": lines(b"x" * 513 + b" a", "the id takes 513 bytes, more than 512"),
+    "an id of 513 bytes": lines(b"1" * 513 + b" a", "the id takes 513 bytes, more than 512"),
     "an over-long line": lines(b"x " + b"a " * 6_000_000, "too_large: more than 10,485,760 bytes"),
     "a row with too few fields": csv(b"x", "1 field, but the header has 2"),
     "a row with too many fields": csv(b"x,a,b", "3 fields, but the header has 2"),

@@ -1,6 +1,7 @@
 """Exports: cut anywhere and put together again, whole or refused."""
 
 import json
+from collections.abc import Callable
 
 import orjson
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr.solr import collection, export
+from neardup_solr.solr.retry import Retry
 from tests.faults.scripted import Answer, answering
 
 NO_SHARDS = Answer(body=b'{"responseHeader":{"status":0},"response":{"numFound":9,"docs":[]}}')
@@ -55,7 +57,7 @@ def test_an_export_that_is_not_whole_is_refused(answer: Answer, reason: str) -> 
         answering(NO_SHARDS, answer) as (address, _),
         pytest.raises(nd.SolrAnswerError, match=reason),
     ):
-        collection.open_collection(address, "x").export(["id"])
+        once(address).export(["id"])
 
 
 def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -67,7 +69,38 @@ def test_an_export_that_breaks_off_between_documents(monkeypatch: pytest.MonkeyP
         answering(NO_SHARDS, cut) as (address, _),
         pytest.raises(nd.SolrAnswerError, match="broke off after"),
     ):
-        collection.open_collection(address, "x").export(["id"])
+        once(address).export(["id"])
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [
+        lambda body: body[: body.index(b'"id":"7"')],
+        lambda body: body.replace(b'"id":"6"', b'"EXCEPTION":"x"'),
+        lambda body: body[: body.index(b'"id":"5"')] + b"<html>",
+        lambda body: b"<html>",
+    ],
+)
+def test_an_export_that_breaks_off_is_gone_on_with(
+    damaged: Callable[[bytes], bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What came before is not given twice; as often as something new came, it is asked again."""
+    monkeypatch.setattr(export, "_BLOCK", 1)
+    ids = [str(id) for id in range(9)]
+    body = exported(ids)
+    faults = [Answer(body=damaged(body))] * 2
+    with answering(NO_SHARDS, *faults, Answer(body=body)) as (address, asked):
+        opened = collection.open_collection(address, "x")
+        opened.session.retry = Retry(attempts=3, first_wait=0.001)
+        assert [one["id"] for one in opened.export(["id"])] == ids
+    assert len(asked) == 4
+
+
+def once(address: str) -> nd.Collection:
+    """A client that asks for nothing a second time."""
+    opened = collection.open_collection(address, "x")
+    opened.session.retry = Retry(attempts=1)
+    return opened
 
 
 PARTS = [["1", "4", "5"], ["0", "2", "3", "7"], []]
@@ -76,8 +109,7 @@ PARTS = [["1", "4", "5"], ["0", "2", "3", "7"], []]
 def in_parts(*answers: Answer) -> list[str]:
     """The ids of an export in as many parts, each of which gets one of the answers."""
     with answering(NO_SHARDS, *answers) as (address, _):
-        opened = collection.open_collection(address, "x")
-        blocks = opened.exported(["id"], parts=len(answers))
+        blocks = once(address).exported(["id"], parts=len(answers))
         return [one["id"] for block in blocks for one in block]
 
 

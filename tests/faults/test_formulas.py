@@ -128,6 +128,6 @@ def test_ids_come_back(suffix: str, tmp_path: Path) -> None:
     rows.write_duplicates(pairs, path)
     assert nd.read_pairs(path) == [(pair.id, pair.other_id) for pair in pairs]
     known = [(pair.id, pair.other_id) for pair in pairs]
-    assert nd.evaluate(path, known).f1 == 1.0
-    nd.evaluate([], known).write(path)
+    assert nd.evaluate(known, path).f1 == 1.0
+    nd.evaluate(known, []).write(path)
     assert {frozenset(pair) for pair in nd.read_pairs(path)} == set(map(frozenset, known))

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import orjson
 import pytest
@@ -29,6 +29,7 @@ from tests.faults.scripted import serving
 from tests.faults.tiers import sized
 
 URL = "http://127.0.0.1:9/solr/x"
+T = TypeVar("T")
 EXAMPLES = settings(max_examples=sized(usual=75, full=500), deadline=None)
 NAMES = st.sampled_from(
     [
@@ -213,7 +214,11 @@ class Pieces:
     def __init__(self, body: bytes, size: int) -> None:
         self.body, self.size = body, size
 
-    def pieces(self, url: str, params: dict[str, str]) -> Iterator[bytes]:
+    def lasting(self, send: Callable[[float], T]) -> T:
+        """What is sent once."""
+        return send(0.0)
+
+    def pieces(self, url: str, params: dict[str, str], deadline: float) -> Iterator[bytes]:
         """The body, piece by piece."""
         yield from (self.body[at : at + self.size] for at in range(0, len(self.body), self.size))
 

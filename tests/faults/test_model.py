@@ -20,7 +20,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 import neardup_solr as nd
 from neardup_solr.jobs import kept_in, letters_in
 from neardup_solr.solr import outage
-from neardup_solr.verbs.index import AGAIN
+from neardup_solr.sources.record import AGAIN
 from tests.faults.model import (
     Busy,
     Crash,

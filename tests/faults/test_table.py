@@ -65,8 +65,9 @@ def test_what_a_row_shows(tests: list[dict[str, Any]], shown: str) -> None:
 
 
 def test_the_rows_are_those_of_the_contract() -> None:
-    """R1 to R13, S1 to S5 and Q1, each with what it has to reach."""
+    """R1 to R13 with R6b and R6c, S1 to S5 and Q1, each with what it has to reach."""
     rows = [f"R{n}" for n in range(1, 14)] + [f"S{n}" for n in range(1, 6)] + ["Q1"]
+    rows[6:6] = ["R6b", "R6c"]
     assert list(table.ROWS) == rows
     assert all(row.fault and row.goal for row in table.ROWS.values())
 

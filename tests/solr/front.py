@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import ssl
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
@@ -13,9 +13,11 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.faults.scripted import serving
+from tests.faults.scripted import Answer, serving
 
 PASSED_ON = ("Content-Type", "Content-Encoding")
+
+Between = Callable[[str, bytes, Callable[[], Answer]], Answer]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,20 +61,33 @@ def _openssl(
     subprocess.run(command, check=True, capture_output=True)
 
 
+def passed_on(path: str, body: bytes, answer: Callable[[], Answer]) -> Answer:
+    """The answer of Solr."""
+    return answer()
+
+
 @contextmanager
 def front(
-    target: str, *, door: Door | None = None, tls: Certified | None = None, path: str = "/solr"
+    target: str,
+    *,
+    door: Door | None = None,
+    tls: Certified | None = None,
+    path: str = "/solr",
+    between: Between = passed_on,
 ) -> Iterator[str]:
-    """A server that hands what it is asked below `path` on to a Solr; gives its address."""
+    """A server that hands what it is asked below `path` on to a Solr; gives its address.
+
+    `between` gets the path and body of a request, and a call that has Solr answer it.
+    """
     context = None
     if tls is not None:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(tls.certificate, tls.key)
-    with serving(_handler(target, door or Door(), path), context) as address:
+    with serving(_handler(target, door or Door(), path, between), context) as address:
         yield f"{address}{path}"
 
 
-def _handler(target: str, door: Door, path: str) -> type[BaseHTTPRequestHandler]:
+def _handler(target: str, door: Door, path: str, between: Between) -> type[BaseHTTPRequestHandler]:
     parts = urlsplit(target)
     wanted = dict(door.headers)
     if door.credentials is not None:
@@ -80,21 +95,34 @@ def _handler(target: str, door: Door, path: str) -> type[BaseHTTPRequestHandler]
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
+        wbufsize = -1  # head and body in one packet: no waiting for its acknowledgement
 
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
             if any(self.headers.get(name) != value for name, value in wanted.items()):
                 self._give(401, {}, b"who are you?")
                 return
+            given = between(self.path, body, lambda: self._of_solr(body))
+            kind = {"Content-Type": given.kind}
+            if given.encoding is not None:
+                kind["Content-Encoding"] = given.encoding
+            if given.location is not None:
+                kind["Location"] = given.location
+            self._give(given.status, kind, given.body)
+
+        do_POST = do_GET
+
+        def _of_solr(self, body: bytes) -> Answer:
             inner = HTTPConnection(parts.netloc, timeout=60)
             kept = {n: v for n, v in self.headers.items() if n in PASSED_ON}
             inner.request(self.command, parts.path + self.path.removeprefix(path), body, kept)
             answer = inner.getresponse()
-            given = {n: v for n, v in answer.getheaders() if n in PASSED_ON}
-            self._give(answer.status, given, answer.read())
+            kind, packed = (answer.getheader(name) for name in PASSED_ON)
+            given = Answer(
+                status=answer.status, kind=kind or "", encoding=packed, body=answer.read()
+            )
             inner.close()
-
-        do_POST = do_GET
+            return given
 
         def _give(self, status: int, headers: dict[str, str], body: bytes) -> None:
             self.send_response(status)

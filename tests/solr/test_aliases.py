@@ -51,7 +51,10 @@ def test_each_verb_takes_an_alias(alias: nd.Collection) -> None:
     assert nd.search(alias, id="7", by="shingles")
     pairs = nd.duplicates(alias, by="bands", measure="jaccard", min_similarity=0.5).pairs
     alone = nd.duplicates(
-        list(enumerate(TEXTS)), by="bands", measure="jaccard", min_similarity=0.5
+        [(str(id), text) for id, text in enumerate(TEXTS)],
+        by="bands",
+        measure="jaccard",
+        min_similarity=0.5,
     ).pairs
     assert pairs == alone
     assert nd.report(alias, by="bands").pairs

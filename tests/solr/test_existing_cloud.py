@@ -65,7 +65,7 @@ def test_a_way_there_and_back(shop: Collection) -> None:
     done = init(shop, text=["title"], prefix="nd_")
     assert (done.is_done, done.beside) == (True, (TOYS,))
     toys = connect(f"{shop.base}/{TOYS}")
-    assert toys.names == Names(id="sku", text=("title",), prefix="nd_")
+    assert toys.names == Names(id="sku", text=("title",), prefix="nd_", has_numeric_bands=True)
     assert toys.add([{"id": "1", "content": "a b c", "signature_settings": "x"}]) == ()
     toys.commit()
     assert toys.texts(["1"]) == {"1": "a b c"}

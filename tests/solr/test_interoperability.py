@@ -88,7 +88,7 @@ def test_the_command_reads_the_environment(secured: str, certified: Certified) -
     """`neardup` needs nothing else."""
     ran = subprocess.run(
         [sys.executable, "-m", "neardup_solr", "index", "-", "--source-format", "lines"],
-        input="one two three\n",
+        input="1 two three\n",
         env=os.environ
         | {
             "NEARDUP_SOLR_URL": secured,

@@ -127,4 +127,4 @@ def test_a_router_that_does_not_go_by_the_id_is_refused(
     assert nd.delete(nd.connect(cloud, name), ["1"]) == 0
     [danger] = nd.lint(nd.connect(cloud, name)).dangers
     assert (danger.rule, said in danger.reason) == ("router", True)
-    assert danger.remedy.endswith(f"neardup annotate -c {name} --into OTHER")
+    assert danger.remedy.endswith(f"neardup annotate {nd.connect(cloud, name).place} --into OTHER")

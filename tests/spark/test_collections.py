@@ -15,7 +15,6 @@ import neardup_solr as nd
 from neardup_solr import spark
 from neardup_solr.embedded import cloud as embedded_cloud
 from neardup_solr.embedded.layout import Layout
-from neardup_solr.spark.local import mapped
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.test_zookeeper import zookeeper
 from tests.spark.test_near import drawn
@@ -132,7 +131,7 @@ def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
         solr = nd.connect(server.url, "back")
         nd.init(solr)
         address = zookeeper(server) if by_zookeeper else server.url
-        slow = mapped(frame, late, "id string, text string").repartition(2)
+        slow = frame.mapInArrow(late, "id string, text string").repartition(2)
         restarted = pool.submit(restart)
         written = spark.write(slow, address, "back", patience=120)
         restarted.result()
@@ -194,7 +193,7 @@ def test_an_executor_that_dies_costs_nothing(session: SparkSession, tmp_path: Pa
                 os._exit(1)
             yield batch
 
-    fragile = mapped(frame, dying, "id string, text string")
+    fragile = frame.mapInArrow(dying, "id string, text string")
     alone = {(pair.id, pair.other_id) for pair in nd.duplicates(documents, by="bands").pairs}
     assert {(row.id, row.other_id) for row in spark.pairs(fragile).collect()} == alone
     assert os.path.exists(mark)

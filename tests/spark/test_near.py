@@ -24,7 +24,6 @@ from neardup_solr.measures import Limits
 from neardup_solr.minhash import encode
 from neardup_solr.records import natural
 from neardup_solr.spark import near, work
-from neardup_solr.spark.local import mapped
 from tests.copies import edited_copies
 
 PAIRS = ("id", "other_id", "similarity", "distance", "shared")
@@ -261,7 +260,7 @@ def test_ids_made_anew_at_each_reading_are_told(session: SparkSession) -> None:
             ids = [uuid.uuid4().hex for _ in range(len(batch))]
             yield pa.RecordBatch.from_pydict({"id": ids, "text": ["a b c d"] * len(ids)})
 
-    made = mapped(session.range(20), named, "id string, text string")
+    made = session.range(20).mapInArrow(named, "id string, text string")
     said = r"its id differs at each reading; df\.cache\(\) keeps"
     with pytest.raises(PythonException, match=said):
         spark.pairs(made).collect()

@@ -61,8 +61,9 @@ VALUES: list[tuple[object, set[str]]] = [
     ("\ud800", {"Path"}), ("a\0", {"str"}), (b"x", set()), (object(), set()),
     (object, {"function"}), ([], {"str...", "choice...", "tuple...", "Cluster..."}),
     (["one"], {"str..."}), (("one", "two"), {"str..."}), ([5], {"int..."}), (["one", None], set()),
-    (["\ud800"], set()), ([("1", "2")], {"tuple..."}), ([("1",)], set()), ([["1", "2"]], set()),
-    ({5: "five"}, set()), ({"a": 5}, {"any mapping"}), ({"a": "b"}, {"mapping", "any mapping"}),
+    (["\ud800"], {"Path..."}), ([("1", "2")], {"tuple..."}), ([("1",)], set()),
+    ([["1", "2"]], set()), ({5: "five"}, set()), ({"a": 5}, {"any mapping"}),
+    ({"a": "b"}, {"mapping", "any mapping"}),
     (print, {"function"}), (Path("x"), {"Path"}), (NOWHERE, {"Collection"}),
     ((each for each in "ab"), set()), (np.array([1, 2]), {"int..."}), (nd.Settings(), {"Settings"}),
 ]  # fmt: skip
@@ -95,7 +96,10 @@ def kinds(hint: Any) -> set[str]:
         return {"choice"}
     name = "None" if origin is NoneType else origin.__name__
     if name == "Sequence":
-        return {f"{one}..." for one in kinds(get_args(hint)[0])}
+        inner = get_args(hint)[0]
+        is_union = get_origin(inner) in (Union, UnionType)
+        alternatives = get_args(inner) if is_union else (inner,)
+        return {f"{one}..." for each in alternatives for one in kinds(each)}
     if name == "Mapping":
         return {"any mapping" if Any in get_args(hint) else "mapping"}
     return {{"Callable": "function"}.get(name, name)}
@@ -285,7 +289,7 @@ def test_who_catches_it(error: type[Exception]) -> None:
         lambda value: nd.evaluate([("1", "2")], value),
         lambda value: nd.read_pairs(value),
     ],
-    ids=["decode", "jaccard", "level", "containment", "found", "known", "read_pairs"],
+    ids=["decode", "jaccard", "level", "containment", "known", "found", "read_pairs"],
 )
 def test_functions_that_check_on_their_own(call: Callable[[Any], object]) -> None:
     """Their errors are ours as well."""

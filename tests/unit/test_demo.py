@@ -54,6 +54,6 @@ def test_the_demo_finds_most_pairs_and_few_false_ones() -> None:
         and not shingles[one].isdisjoint(shingles[other])
         and word_distance(split[one], split[other], at_most=3) is not None
     ]
-    evaluation = evaluate_pairs(found, PAIRS)
+    evaluation = evaluate_pairs(PAIRS, found)
     assert (evaluation.found, evaluation.right, evaluation.known) == (52, 49, 60)
     assert (round(evaluation.precision, 2), round(evaluation.recall, 2)) == (0.94, 0.82)

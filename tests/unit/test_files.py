@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from neardup_solr import files
+from neardup_solr.errors import SourceError
 from tests import ROOT
 
 
@@ -43,3 +44,14 @@ def test_a_page_on_the_site(monkeypatch: pytest.MonkeyPatch) -> None:
     assert files.page("tuning") == "https://docs.example.org/neardup/tuning.html"
     monkeypatch.setenv("NEARDUP_DOCS", "http://intranet/neardup/")
     assert files.page("tuning") == "http://intranet/neardup/tuning.html"
+
+
+def test_a_link_that_leads_to_itself_is_compared_by_its_name(tmp_path: Path) -> None:
+    """It leads nowhere, so it is only refused where it is named twice."""
+    link = tmp_path / "loop.csv"
+    link.symlink_to(link)
+    files.check_apart({"SOURCE": link, "-o": tmp_path / "out.csv", "--unique": None})
+    with pytest.raises(SourceError, match=r"loop\.csv: is both SOURCE and -o; name two files"):
+        files.check_apart({"SOURCE": link, "-o": tmp_path / "." / "loop.csv"})
+    assert not files.is_inside(link, link)
+    files.check_place(link)

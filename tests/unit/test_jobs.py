@@ -433,18 +433,19 @@ def jobs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_the_usual_folder_is_that_of_file_and_collection(jobs: Path) -> None:
     """The same for the same, whatever the current folder; another for another."""
-    usual = folder_for("a/../ads.csv", SERVER, "ads", can_resume=True)
-    assert usual == folder_for("ads.csv", SERVER, "ads", can_resume=True)
+    usual = folder_for(["a/../ads.csv"], SERVER, "ads", can_resume=True)
+    assert usual == folder_for(["ads.csv"], SERVER, "ads", can_resume=True)
     assert usual.parent == jobs
     assert usual.name.startswith("ads-ads.csv-")
-    others: Sequence[tuple[str, str, str]] = [
-        ("b/ads.csv", SERVER, "ads"),
-        ("ads.csv", "http://127.0.0.1:1/solr", "ads"),
-        ("ads.csv", SERVER, "news"),
+    others: Sequence[tuple[list[str], str, str]] = [
+        (["b/ads.csv"], SERVER, "ads"),
+        (["ads.csv"], "http://127.0.0.1:1/solr", "ads"),
+        (["ads.csv"], SERVER, "news"),
+        (["ads.csv", "b/ads.csv"], SERVER, "ads"),
     ]
     found = {folder_for(*other, can_resume=True) for other in others}
-    assert len(found | {usual}) == 4
-    piped = [folder_for("-", SERVER, "ads", can_resume=False) for _ in range(2)]
+    assert len(found | {usual}) == 5
+    piped = [folder_for(["-"], SERVER, "ads", can_resume=False) for _ in range(2)]
     assert piped[0] != piped[1]
     assert piped[0].name.startswith("ads-stdin-")
 
@@ -452,7 +453,7 @@ def test_the_usual_folder_is_that_of_file_and_collection(jobs: Path) -> None:
 @pytest.mark.parametrize("name", ["..", "/", "a b/Ä ö!.csv", "\udcff.csv", "x" * 300])
 def test_the_usual_folder_is_within_that_of_the_jobs(jobs: Path, name: str) -> None:
     """Whatever the source is called."""
-    usual = folder_for(name, SERVER, "ads", can_resume=True)
+    usual = folder_for([name], SERVER, "ads", can_resume=True)
     assert usual.parent == jobs
     assert len(usual.name.encode()) < 100
 

@@ -8,10 +8,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import resources
+from typing import Any
 
+from neardup_solr.choices import Way
+from neardup_solr.measures.aligned import Frequencies
 from neardup_solr.records import Cluster, Duplicate
 from neardup_solr.reports.html import embed
-from neardup_solr.reports.html.embed import listing
+from neardup_solr.reports.html.embed import Listing, listing
 from neardup_solr.reports.html.figures import similarities_figure, sizes_figure
 
 __all__ = ["Page", "listing", "page_lines"]
@@ -24,9 +27,11 @@ class Page:
     """What a report page shows.
 
     `summary` has the large figures and `parameters` how they were found, both by label, in order;
-    `texts` the texts by id, of which any may be missing (an estimate reads none); `curve` the
-    (bands, rows) that found the candidates. `complete` is False if something may be missing;
-    `notes` are sentences that say what.
+    `texts` the texts by id, of which any may be missing (an estimate reads none), `kept` the
+    columns to keep. `by` is the way in which candidates were found, `curve` the (bands, rows) that
+    found them. With `frequencies` the words that stand for others are marked. `complete` is False
+    if something may be missing; `notes` are sentences that say what. `made` says when and by which
+    version the page was made, `command` by which command.
     """
 
     title: str
@@ -35,28 +40,33 @@ class Page:
     parameters: Mapping[str, str] = field(default_factory=dict)
     summary: Mapping[str, str] = field(default_factory=dict)
     texts: Mapping[str, str] = field(default_factory=dict)
+    kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    by: Way = "bands"
     curve: tuple[int, int] | None = None
+    frequencies: Frequencies | None = None
     complete: bool = True
     notes: Sequence[str] = ()
+    made: str = ""
+    command: str = ""
 
 
 def page_lines(page: Page) -> Iterator[str]:
     """The HTML of a page, piece by piece; the same page gives the same file.
 
-    If there are more than 10,000 pairs, it lists those of the largest clusters, and says so; its
-    figures count all. The file loads nothing and runs only its own code; texts are data in it,
-    never markup.
+    It lists all clusters, and of large ones some of their pairs and documents; its figures count
+    all. The file loads nothing and runs only its own code; texts are data in it, never markup.
     """
     style, script = _asset("report.css"), _asset("report.js")
-    listed = listing(page.clusters, page.pairs)
+    found = listing(page.clusters, page.pairs)
+    texts = dict(embed.within(found.documents, page.texts))
     fill: dict[str, Callable[[], Iterator[str]]] = {
         "policy": lambda: iter((_policy(style, script),)),
         "style": lambda: iter((f"<style>{style}</style>\n",)),
         "script": lambda: iter((f"<script>{script}</script>\n",)),
         "similarities": lambda: iter((_similarities(page),)),
         "sizes": lambda: iter((sizes_figure([len(c.members) for c in page.clusters]),)),
-        "facts": lambda: embed.facts(_about(page, listed.note), page.curve),
-        "rows": lambda: embed.rows(listed.clusters, listed.pairs, page.texts),
+        "facts": lambda: embed.facts(_about(page, found, len(texts))),
+        "rows": lambda: embed.rows(found, texts, page.kept, page.frequencies),
     }
     for place, piece in enumerate(_SLOT.split(_asset("report.html"))):
         if place % 2:
@@ -65,15 +75,47 @@ def page_lines(page: Page) -> Iterator[str]:
             yield piece
 
 
-def _about(page: Page, note: str | None) -> dict[str, object]:
+def _about(page: Page, found: Listing, texts: int) -> dict[str, object]:
     return {
         "title": page.title,
         "complete": page.complete,
-        "notes": [*page.notes, *([] if note is None else [note])],
+        "notes": list(page.notes),
         "summary": list(page.summary.items()),
         "parameters": list(page.parameters.items()),
         "measure": page.pairs[0].measure if page.pairs else "",
+        "by": page.by,
+        "curve": page.curve,
+        "kept": list(next(iter(page.kept.values()), {})),
+        "clusters": found.clusters,
+        "left": _left_out(page, found, texts),
+        "made": page.made,
+        "command": page.command,
     }
+
+
+def _left_out(page: Page, found: Listing, texts: int) -> str:
+    """A sentence on what is not in a page with so many texts, "" if everything is."""
+    pairs = sum(len(each.pairs) for each in found.listed)
+    documents = sum(len(cluster.members) for cluster in page.clusters)
+    if not page.texts:  # nobody asked for any
+        texts = documents
+    parts = []
+    if len(found.listed) < found.clusters:
+        parts.append(f"the {len(found.listed):,} largest of {found.clusters:,} clusters")
+    elif pairs < found.pairs or texts < documents:
+        parts.append("all clusters")
+    if pairs < found.pairs:
+        parts.append(f"{pairs:,} of the {found.pairs:,} pairs in clusters")
+    if texts < documents:
+        parts.append(f"the texts of {texts:,} of {documents:,} documents")
+    if not parts:
+        return ""
+    return f"To stay small, this page has {_enumerate(parts)}. Its figures count everything."
+
+
+def _enumerate(parts: Sequence[str]) -> str:
+    *first, last = parts
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def _similarities(page: Page) -> str:

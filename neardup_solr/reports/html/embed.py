@@ -1,39 +1,78 @@
 """What a page lists, as JSON inside it: compact rows, harmless whatever the texts contain.
 
-A document is known by its row, in the natural order of ids. Texts come in parts, each of a few
-rows, so that a page need not read all of them to show some. The words of a text are separated by
-one space; a space inside a word as it is shown becomes U+00A0, and a word that was joined to the
-one before begins with U+2009. Words themselves contain no spaces of any kind.
+A document is known by its row, in the natural order of ids. Texts, kept columns and pairs come in
+parts, so that a page need not read all of them to show some. The words of a text are separated by
+one space; a space inside a word as it is shown becomes U+00A0, a word that was joined to the one
+before begins with U+2009, one that began a line with a line feed. Words themselves contain no
+spaces of any kind.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
-from neardup_solr.records import Cluster, Duplicate, largest, natural
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.measures.aligned import Frequencies, stand_ins
+from neardup_solr.records import Cluster, Duplicate, Member, largest, natural
 from neardup_solr.text import diff
 from neardup_solr.text.diff import Words
 
-MOST_PAIRS = 10_000
-MOST_OF_CLUSTER = 500  # pairs of one cluster
-PART = 1 << 18  # characters of texts that a page reads in one go
+MOST_ROWS = 12 << 20  # bytes of clusters and ids, which a page reads when it opens
+MOST_PAIRS = 20_000
+MOST_TEXTS = 24 << 20  # characters
+MOST_KEPT = 1_000  # characters of a kept value
+FIRST_MEMBERS, FIRST_PAIRS = 100, 10  # of a cluster, before other clusters are left out for them
+TURN = 10  # documents of each cluster whose texts come before further ones of another
+PART = 1 << 18  # characters that a page reads in one go
+_OF_CLUSTER, _OF_MEMBER = 50, 24  # bytes of a row, about, without the ids
 _DIGITS = 4  # of a similarity
-_INNER, _JOINED = "\u00a0", "\u2009"
+_INNER, _JOINED, _BREAK = "\u00a0", "\u2009", "\n"
 # What could end the script element or a line in it, and what UTF-8 cannot encode.
 _UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Listing:
-    """The clusters and pairs that are listed, and a sentence on those that are not."""
+class Listed:
+    """A cluster as a page lists it: `members` and `pairs` are some of its own, if it has many.
 
-    clusters: Sequence[Cluster]
+    `low` and `high` are the similarities of the least and of the most similar of all its pairs.
+    """
+
+    cluster: Cluster
+    members: Sequence[Member]
     pairs: Sequence[Duplicate]
-    note: str | None
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Listing:
+    """What a page lists, and of how many clusters and pairs within them."""
+
+    listed: Sequence[Listed]
+    clusters: int
+    pairs: int
+
+    @property
+    def documents(self) -> list[str]:
+        """The ids of the listed documents, those first whose texts are needed first.
+
+        Ten documents of each cluster, the largest cluster first, then ten more of each; in a
+        cluster first the canonical document and those of the listed pairs.
+        """
+        order = sorted(
+            (place // TURN, number, place, id)
+            for number, each in enumerate(self.listed)
+            for place, id in enumerate(_ids_of(each))
+        )
+        return list(dict.fromkeys(id for *_, id in order))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,58 +83,114 @@ class _Packed:
     forms: str
 
 
-def listing(
-    clusters: Sequence[Cluster], pairs: Sequence[Duplicate], *, most: int = MOST_PAIRS
-) -> Listing:
-    """The largest clusters, in the given order, with up to 10,000 pairs in all, 500 of each.
+def listing(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Listing:
+    """All clusters, the largest first, with some of their members and pairs if there are many.
 
-    The pairs of a cluster are listed in the given order; pairs of no cluster are not listed.
+    Clusters are left out only beyond MOST_ROWS bytes; their ids and figures are read when the page
+    opens. Pairs of no cluster are not listed.
     """
-    room, wanted = most, set()
-    for cluster in largest(clusters):
-        if room <= 0:
-            break
-        wanted.add(cluster.id)
-        room -= min(cluster.pairs, MOST_OF_CLUSTER)
-    listed_clusters = [cluster for cluster in clusters if cluster.id in wanted]
-    counts: Counter[str] = Counter()
-    listed_pairs = []
+    in_order = largest(clusters)
+    sizes = np.array([len(cluster.members) for cluster in in_order], dtype=np.int64)
+    ids = [cluster.id for cluster in in_order]
+    each = _OF_MEMBER + _OF_CLUSTER // 2 + sum(len(str(id)) for id in ids) // max(len(ids), 1)
+    members = shares(sizes, MOST_ROWS // each, least=FIRST_MEMBERS)
+    listed = in_order[: int(np.count_nonzero(members))]
+    of_cluster: dict[str, list[Duplicate]] = {cluster.id: [] for cluster in listed}
     for pair in pairs:
-        if pair.cluster in wanted and counts[pair.cluster] < MOST_OF_CLUSTER:
-            counts[pair.cluster] += 1
-            listed_pairs.append(pair)
-    in_clusters = sum(cluster.pairs for cluster in clusters)
-    if len(listed_pairs) >= in_clusters:
-        return Listing(clusters=listed_clusters, pairs=listed_pairs, note=None)
-    where = ""
-    if len(listed_clusters) < len(clusters):
-        where = f", of the {len(listed_clusters):,} largest of {len(clusters):,} clusters"
-    note = (
-        f"This page lists {len(listed_pairs):,} of {in_clusters:,} pairs{where}; the figures count"
-        " all pairs. Write .tsv or .parquet to get every pair."
+        if pair.cluster in of_cluster:
+            of_cluster[pair.cluster].append(pair)
+    counts = np.array([len(own) for own in of_cluster.values()], dtype=np.int64)
+    most = shares(counts, MOST_PAIRS, least=FIRST_PAIRS)
+    return Listing(
+        listed=[
+            _listed(cluster, of_cluster[cluster.id], most_members, most_pairs)
+            for cluster, most_members, most_pairs in zip(
+                listed, members.tolist(), most.tolist(), strict=False
+            )
+        ],
+        clusters=len(clusters),
+        pairs=sum(cluster.pairs for cluster in clusters),
     )
-    return Listing(clusters=listed_clusters, pairs=listed_pairs, note=note)
 
 
-def facts(about: Mapping[str, object], curve: tuple[int, int] | None) -> Iterator[str]:
+def shares(sizes: NDArray[np.int64], room: int, *, least: int) -> NDArray[np.int64]:
+    """How many of its items each gets of `room`: all alike, but none more than it has.
+
+    If that were less than `least` for each, the first ones get those, and the others nothing.
+    """
+    low, high = least, max(int(sizes.max(initial=0)), least)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if np.minimum(sizes, middle).sum() <= room else (low, middle - 1)
+    found = np.minimum(sizes, low)
+    found[np.cumsum(found) > room] = 0
+    return found
+
+
+def choose_pairs(pairs: Sequence[Duplicate], bridges: Iterable[str], most: int) -> list[Duplicate]:
+    """Up to `most` pairs to look at, the least similar first.
+
+    If there are more, a third are the least similar ones, a third the least similar of documents
+    that are bridges, and the others examples from the least to the most similar.
+    """
+    rising = sorted(pairs, key=lambda pair: pair.similarity)
+    if len(rising) <= most:
+        return rising
+    third = -(-most // 3)
+    is_bridge = set(bridges)
+    least, rest = rising[:third], rising[third:]
+    at_bridges = [place for place, pair in enumerate(rest)
+                  if pair.id in is_bridge or pair.other_id in is_bridge][:most // 3]  # fmt: skip
+    others = np.delete(np.arange(len(rest)), at_bridges)
+    wanted = most - third - len(at_bridges)
+    examples = others[np.linspace(0, len(others) - 1, wanted).astype(np.int64)].tolist()
+    return least + [rest[place] for place in sorted([*at_bridges, *examples])]
+
+
+def facts(about: Mapping[str, object]) -> Iterator[str]:
     """The facts in the head of the page."""
-    yield from _block("facts", [dict(about) | {"curve": curve}])
+    yield from _block("facts", [dict(about)])
 
 
 def rows(
-    clusters: Sequence[Cluster], pairs: Sequence[Duplicate], texts: Mapping[str, str]
+    found: Listing,
+    texts: Mapping[str, str],
+    kept: Mapping[str, Mapping[str, Any]],
+    frequencies: Frequencies | None,
 ) -> Iterator[str]:
-    """The documents, clusters, pairs and diffs as blocks of JSON, a line for each."""
-    ids = sorted(_ids(clusters, pairs), key=natural)
+    """The documents, clusters and pairs as blocks of JSON, a line for each.
+
+    Pairs come with their diffs, and with `frequencies` also with the words that stand for each
+    other, without those that the diff has beside each other.
+    """
+    ids = sorted(set(chain.from_iterable(map(_ids_of, found.listed))), key=natural)
     row_of = {id: row for row, id in enumerate(ids)}
-    place_of = {cluster.id: place for place, cluster in enumerate(clusters)}
-    words = {id: _packed(diff.split(texts[id])) for id in ids if id in texts}
-    shown = [pair for pair in pairs if pair.cluster in place_of]
-    yield from _block("ids", ids)
+    words = {id: _packed(diff.split(text)) for id, text in texts.items()}
+
+    def pair(own: Duplicate) -> list[object]:
+        first, second = words.get(own.id), words.get(own.other_id)
+        figures = [round(own.similarity, _DIGITS), own.distance, own.shared]
+        if first is None or second is None:
+            return [row_of[own.id], row_of[own.other_id], *figures, None]
+        forms = first.forms.split(), second.forms.split()
+        stand = [] if frequencies is None else [_standing(*forms, frequencies)]
+        return [row_of[own.id], row_of[own.other_id], *figures, steps(*forms), *stand]
+
+    yield from _block("ids", map(str, ids))
+    yield from _block("clusters", (_cluster(each, row_of) for each in found.listed))
     yield from _parts("texts", (words[id].shown if id in words else None for id in ids))
-    yield from _block("clusters", (_cluster(cluster, row_of) for cluster in clusters))
-    yield from _block("pairs", (_pair(pair, place_of[pair.cluster], row_of) for pair in shown))
-    yield from _block("diffs", (_diff(words.get(p.id), words.get(p.other_id)) for p in shown))
+    if kept:
+        yield from _parts("kept", (_values(kept.get(id, {})) for id in ids))
+    yield from _parts("pairs", (list(map(pair, each.pairs)) for each in found.listed))
+
+
+def within(ids: Iterable[str], texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The ids and texts of a page in this order, as far as there is room for them."""
+    room = MOST_TEXTS
+    for id in ids:
+        if id in texts and len(text := texts[id]) <= room:
+            room -= len(text)
+            yield id, text
 
 
 def encoded(value: object) -> str:
@@ -119,49 +214,72 @@ def steps(first: Sequence[str], second: Sequence[str]) -> list[int]:
     return numbers
 
 
-def _ids(clusters: Iterable[Cluster], pairs: Iterable[Duplicate]) -> set[str]:
-    ids = {member.id for cluster in clusters for member in cluster.members}
-    ids.update(id for cluster in clusters for id in (cluster.id, cluster.canonical))
-    ids.update(id for cluster in clusters for id in cluster.bridges)
-    ids.update(id for pair in pairs for id in (pair.id, pair.other_id))
-    return ids
+def _standing(
+    first: Sequence[str], second: Sequence[str], frequencies: Frequencies
+) -> list[list[int]]:
+    """The places of words that stand for each other, and are not equal in the diff."""
+    equal = {
+        (one, other)
+        for change in diff.changes(first, second)
+        if change.kind == "equal"
+        for one, other in zip(
+            range(change.first.start, change.first.stop),
+            range(change.second.start, change.second.stop),
+            strict=True,
+        )
+    }
+    return [each for each in stand_ins(first, second, frequencies) if (*each,) not in equal]
+
+
+def _ids_of(each: Listed) -> dict[str, None]:
+    """The ids of a listed cluster, once each, those first that are shown first."""
+    of_pairs = (id for pair in each.pairs for id in (pair.id, pair.other_id))
+    own = (each.cluster.canonical, *of_pairs, *(member.id for member in each.members))
+    return dict.fromkeys((*own, each.cluster.id))
+
+
+def _listed(
+    cluster: Cluster, pairs: Sequence[Duplicate], most_members: int, most_pairs: int
+) -> Listed:
+    similarities = [pair.similarity for pair in pairs]
+    return Listed(
+        cluster=cluster,
+        members=cluster.members[:most_members],
+        pairs=choose_pairs(pairs, cluster.bridges, most_pairs),
+        low=min(similarities, default=0.0),
+        high=max(similarities, default=0.0),
+    )
 
 
 def _packed(words: Words) -> _Packed:
     shown = [word.replace(" ", _INNER) for word in words.shown]
-    for place in words.joined:
-        shown[place] = _JOINED + shown[place]
+    for places, mark in ((words.joined, _JOINED), (words.begun - {0}, _BREAK)):
+        for place in places:
+            shown[place] = mark + shown[place]
     return _Packed(shown=" ".join(shown), forms=" ".join(words.forms))
 
 
-def _cluster(cluster: Cluster, row_of: Mapping[str, int]) -> list[object]:
+def _values(kept: Mapping[str, Any]) -> list[str | None]:
+    """The values of kept columns as texts."""
+    return [None if value is None else str(value)[:MOST_KEPT] for value in kept.values()]
+
+
+def _cluster(each: Listed, row_of: Mapping[str, int]) -> list[object]:
+    cluster = each.cluster
     return [
         row_of[cluster.id],
         row_of[cluster.canonical],
+        len(cluster.members),
         cluster.pairs,
         cluster.diameter,
-        [row_of[id] for id in cluster.bridges],
-        [row_of[member.id] for member in cluster.members],
-        [round(member.similarity, _DIGITS) for member in cluster.members],
-        [member.distance for member in cluster.members],
+        len(cluster.bridges),
+        round(each.low, _DIGITS),
+        round(each.high, _DIGITS),
+        [row_of[id] for id in cluster.bridges if id in row_of],
+        [row_of[member.id] for member in each.members],
+        [round(member.similarity, _DIGITS) for member in each.members],
+        [member.distance for member in each.members],
     ]
-
-
-def _pair(pair: Duplicate, place: int, row_of: Mapping[str, int]) -> list[object]:
-    return [
-        place,
-        row_of[pair.id],
-        row_of[pair.other_id],
-        round(pair.similarity, _DIGITS),
-        pair.distance,
-        pair.shared,
-    ]
-
-
-def _diff(first: _Packed | None, second: _Packed | None) -> list[int] | None:
-    if first is None or second is None:
-        return None
-    return steps(first.forms.split(), second.forms.split())
 
 
 def _block(name: str, values: Iterable[object]) -> Iterator[str]:
@@ -182,7 +300,7 @@ def _parts(name: str, values: Iterable[object]) -> Iterator[str]:
 
 
 def _part(name: str, first: int, lines: Iterable[str]) -> Iterator[str]:
-    yield from _script(f'class="{name}" id="{name}-{first}" data-from="{first}"', lines)
+    yield from _script(f'data-of="{name}" id="{name}-{first}" data-from="{first}"', lines)
 
 
 def _script(attributes: str, lines: Iterable[str]) -> Iterator[str]:

@@ -159,3 +159,51 @@ def _text(x: float, y: float, text: str, *, anchor: str = "middle", colour: str 
 def _svg(label: str, parts: Sequence[str]) -> str:
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img"'
     return "\n".join([f'{head} aria-label="{label}" class="plot">', *parts, "</svg>"])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """A line of a figure: its name, a colour of `_ALONE`, and its points in 0..1."""
+
+    name: str
+    colour: str
+    points: Sequence[tuple[float, float]]
+
+
+# A figure outside of the page, in colours for light and dark paper.
+_ALONE = (
+    "<style>.plot{font:12px system-ui,sans-serif;max-width:40em}.fill-text{fill:#808890}"
+    ".stroke-grid{stroke:#80889060}.fill-none{fill:none}.fill-band{fill:#3584a840}"
+    + "".join(
+        f".stroke-{name}{{stroke:{colour}}}.fill-{name}{{fill:{colour}}}"
+        for name, colour in (("blue", "#3584a8"), ("orange", "#c8692b"), ("green", "#4f8f5a"))
+    )
+    + "</style>"
+)
+
+
+def lines_figure(
+    label: str, below: str, lines: Sequence[Line], band: Sequence[tuple[float, float]] = ()
+) -> str:
+    """Shares over the similarity as an SVG by itself; `band` is the outline of an area."""
+    low = min(x for line in lines for x, _ in line.points)
+    first = math.floor(low * 10) / 10
+    ticks = [round(first + tenth / 10, 1) for tenth in range(round((1 - first) * 10) + 1)]
+    across = Axis(low=first, high=1, start=34, end=WIDTH - 14, ticks=ticks)
+    up = Axis(low=0, high=1.05, start=BOTTOM, end=TOP, ticks=[0, 0.25, 0.5, 0.75, 1])
+    parts = [_ALONE, *_axes(across, up, below, "")]
+
+    def places(points: Sequence[tuple[float, float]]) -> str:
+        return " ".join(f"{across.place(x)},{up.place(y)}" for x, y in points)
+
+    if band:
+        parts.append(f'<polygon points="{places(band)}" class="fill-band"/>')
+    for at, line in enumerate(lines):
+        parts.append(
+            f'<polyline points="{places(line.points)}" class="fill-none stroke-{line.colour}"'
+            ' stroke-width="2"/>'
+        )
+        parts.append(
+            _text(across.start + 80 * at, 8, line.name, anchor="start", colour=line.colour)
+        )
+    return _svg(label, parts)

@@ -2,7 +2,10 @@
 "use strict";
 // Texts reach the page as text nodes only; what is not in view is not in the document.
 
-const ROWS = 50; // of a list at a time
+const ROWS = 50; // of clusters that are drawn together
+const FIRST = 10; // documents or pairs of a cluster that is opened
+const MORE = 50; // then at a time
+const TALL = 64; // pixels of a row that was not drawn yet, about
 const CONTEXT = 8; // equal words around a change
 const HUNKS = 200; // drawn before all are asked for
 const LONG = 120; // characters of a word that is clipped
@@ -17,35 +20,29 @@ const later = (id) => {
   return () => (value ??= read(id));
 };
 
-// Texts come in parts of some rows each, read when one of them is shown or searched.
-const parted = [...document.querySelectorAll("script.texts")].map((part) => ({ from: Number(part.dataset.from), texts: later(part.id) }));
-const partOf = (row) => {
-  let [low, high] = [0, parted.length - 1];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (parted[middle].from <= row) low = middle;
-    else high = middle - 1;
-  }
-  return parted[low];
-};
-const textOf = (row) => partOf(row).texts()[row - partOf(row).from];
+// Texts, kept columns and pairs come in parts of some rows, each read when one of them is needed.
+function parted(name) {
+  const parts = [...document.querySelectorAll(`script[data-of=${name}]`)].map((part) => ({ from: Number(part.dataset.from), values: later(part.id) }));
+  return (row) => {
+    let [low, high] = [0, parts.length - 1];
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (parts[middle].from <= row) low = middle;
+      else high = middle - 1;
+    }
+    return parts[low]?.values()[row - parts[low].from];
+  };
+}
 
+const [textOf, keptOf, pairsOf] = ["texts", "kept", "pairs"].map(parted);
 const [facts] = read("facts");
 const ids = read("ids");
-const diffs = later("diffs");
 const clusters = read("clusters").map(
-  ([id, canonical, count, diameter, bridges, members, similarities, distances]) => ({
-    id, canonical, count, diameter, bridges: new Set(bridges), members, similarities, distances,
-    pairs: [], low: 1, high: 0,
+  ([id, canonical, size, count, diameter, bridgeCount, low, high, bridges, members, similarities, distances], place) => ({
+    place, id, canonical, size, count, diameter, bridgeCount, low, high, bridges, members, similarities, distances,
   }),
 );
-read("pairs").forEach(([place, first, second, similarity, distance, shared], row) => {
-  const cluster = clusters[place];
-  cluster.pairs.push({ row, first, second, similarity, distance, shared });
-  cluster.low = Math.min(cluster.low, similarity);
-  cluster.high = Math.max(cluster.high, similarity);
-});
-for (const cluster of clusters) cluster.pairs.sort((a, b) => b.similarity - a.similarity);
+const pairOf = ([first, second, similarity, distance, shared, steps, stands = []]) => ({ first, second, similarity, distance, shared, steps, stands });
 
 /* Elements and words */
 
@@ -63,7 +60,8 @@ const button = (label, click, type = "quiet") => make("button", { type: "button"
 const number = (value) => value.toLocaleString("en");
 const counted = (value, one, many = `${one}s`) => `${number(value)} ${value === 1 ? one : many}`;
 const decimal = (value) => Math.min(value, value < 1 ? 0.999 : 1).toFixed(3); // 1 is only what is 1
-const unpacked = (text) => text.replaceAll(" \u2009", "").replaceAll("\u2009", "").replaceAll("\u00a0", " ");
+const withLines = (text) => text.replaceAll(" \u2009", "").replaceAll("\u2009", "").replaceAll("\u00a0", " ").replaceAll(" \n", "\n");
+const unpacked = (text) => withLines(text).replaceAll("\n", " ").trimStart();
 
 // Controls, format characters (bidi overrides too), unpaired surrogates, variants, blank letters.
 const INVISIBLE = "\\p{Cc}\\p{Cf}\\p{Cs}\\p{Co}\\p{Default_Ignorable_Code_Point}\\u2028\\u2029\\u2800";
@@ -92,9 +90,10 @@ function visible(text, pattern) {
 const plainText = (row) => unpacked(textOf(row) ?? "");
 const plain = (text) => visible(text, IN_IDS);
 const named = (row, type = "id") => make("bdi", { class: type }, ...visible(ids[row], IN_IDS));
+const linked = (row, type = "id") => make("button", { type: "button", class: "open", title: "Show the whole document", click: () => showDocument(row) }, named(row, type));
 
 function preview(row, query = "", lead = []) {
-  if (textOf(row) === null) return make("span", { class: "preview" }, "text not read");
+  if (textOf(row) === null) return make("span", { class: "preview" }, "text not in this page");
   const at = found(row, query);
   const whole = at < 0 ? unpacked(textOf(row).slice(0, 2 * CLIP)) : plainText(row);
   const from = at < LEAD ? 0 : whole.lastIndexOf(" ", at - LEAD) + 1;
@@ -113,43 +112,86 @@ function factsList(entries) {
   return entries.map(([label, value]) => make("div", {}, make("dt", {}, ...plain(label)), make("dd", {}, ...plain(value))));
 }
 
-/* Lists in pages */
+/* One document */
 
-function pager(nav, go) {
-  let page = 0;
-  let total = 0;
-  const back = button("← Previous", () => move(-1));
-  const where = make("span", { role: "status" });
-  const on = button("Next →", () => move(1));
-  nav.replaceChildren(back, where, on);
-  function show() {
-    nav.hidden = total <= ROWS;
-    where.textContent = `${number(page * ROWS + 1)}–${number(Math.min(total, (page + 1) * ROWS))} of ${number(total)}`;
-    back.disabled = page === 0;
-    on.disabled = (page + 1) * ROWS >= total;
-    go(page * ROWS, Math.min(total, (page + 1) * ROWS));
-  }
-  function move(step) {
-    page += step;
-    show();
-    const list = nav.parentElement;
-    if (list.getBoundingClientRect().top < 0) list.scrollIntoView();
-    const [wanted, other] = step > 0 ? [on, back] : [back, on];
-    (wanted.disabled ? other : wanted).focus({ preventScroll: true });
-  }
-  return (count) => {
-    page = 0;
-    total = count;
-    show();
-  };
+function showDocument(row) {
+  const kept = facts.kept.length ? keptOf(row) : [];
+  const values = facts.kept.map((name, at) => [name, kept[at] ?? null]).filter(([, value]) => value !== null);
+  const text = textOf(row);
+  const body = text === null
+    ? make("p", { class: "nothing" }, "The text of this document is not in this page.")
+    : make("div", { class: "whole" }, ...withLines(text).split("\n").map((line) => make("p", { dir: "auto" }, ...visible(line, IN_TEXTS))));
+  const columns = values.length ? [make("dl", { class: "kept" }, ...factsList(values))] : [];
+  find("document-id").replaceChildren(named(row));
+  find("document-body").replaceChildren(...columns, body);
+  find("document").showModal();
+  find("document-body").scrollTop = 0;
 }
 
-function paged(type, items, draw) {
+/* Lists that grow */
+
+// The first items, and a button for more.
+function growing(type, items, draw) {
   const list = make("ul", { class: type });
-  const nav = make("nav", { class: "pager", "aria-label": `Pages of ${type}` });
-  const start = pager(nav, (from, to) => list.replaceChildren(...items.slice(from, to).map(draw)));
-  start(items.length);
-  return [list, nav];
+  let drawn = 0;
+  const more = button("", () => {
+    grow(MORE);
+    list.children[drawn - 1].scrollIntoView({ block: "nearest" });
+  });
+  function grow(count) {
+    const added = items.slice(drawn, drawn + count).map(draw);
+    list.append(...added);
+    drawn += added.length;
+    const left = items.length - drawn;
+    more.textContent = `Show ${number(Math.min(MORE, left))} more of ${number(left)}`;
+    more.hidden = left === 0;
+  }
+  grow(FIRST);
+  return [list, more];
+}
+
+// The list of clusters: blocks of rows that are drawn when they come near the window, and given up
+// when they are far from it, so that however long it is, few rows are in the document.
+const blocks = new Map(); // by element, what it shows
+const nearness = new IntersectionObserver((seen) => {
+  for (const { target, isIntersecting } of seen) {
+    if (isIntersecting) fill(target);
+    else if (!target.contains(document.activeElement)) empty(target);
+  }
+}, { rootMargin: "1200px" });
+
+function fill(block) {
+  const part = blocks.get(block);
+  if (!part || part.isDrawn) return;
+  part.isDrawn = true;
+  block.replaceChildren(...shown.slice(part.from, part.from + ROWS).flatMap(rowsOf));
+}
+
+function empty(block) {
+  const part = blocks.get(block);
+  if (!part?.isDrawn) return;
+  const space = spacer(block.offsetHeight);
+  part.isDrawn = false;
+  block.replaceChildren(space);
+}
+
+function spacer(height) {
+  const space = make("tr", { class: "space", "aria-hidden": "true" }, make("td", { colspan: COLUMNS.length }));
+  space.firstChild.style.height = `${height}px`;
+  return space;
+}
+
+function startList() {
+  nearness.disconnect();
+  blocks.clear();
+  for (let from = 0; from < shown.length; from += ROWS) {
+    const rows = Math.min(ROWS, shown.length - from);
+    blocks.set(make("tbody", {}, spacer(rows * TALL)), { from, isDrawn: false });
+  }
+  const [first] = blocks.keys();
+  if (first) fill(first);
+  find("list").replaceChildren(...[...find("list").children].filter((part) => part.tagName !== "TBODY"), ...blocks.keys());
+  for (const block of blocks.keys()) nearness.observe(block);
 }
 
 function opens(opener, isOpen, toggle) {
@@ -201,21 +243,39 @@ function run(words, from, count, isWhole) {
   return visible(unpacked(words.slice(from, from + count).map(clip).join(" ")), IN_TEXTS);
 }
 
-function marked(hunk, words, others, isWhole) {
+// Words that differ; those that stand for a word of the other text are no difference.
+function changed(tag, words, from, count, isWhole, stands, others) {
   const drawn = [];
-  for (const part of hunk) {
-    if (part.isEqual && words) drawn.push(...run(words, part.first, part.removed, isWhole), " ");
-    else if (part.isEqual) drawn.push(...run(others, part.second, part.added, isWhole), " ");
-    if (!part.isEqual && words && part.removed) drawn.push(make("del", {}, ...run(words, part.first, part.removed, isWhole)), " ");
-    if (!part.isEqual && others && part.added) drawn.push(make("ins", {}, ...run(others, part.second, part.added, isWhole)), " ");
+  for (let at = from; at < from + count;) {
+    const partners = stands.get(at);
+    let end = at + 1;
+    while (!partners && end < from + count && !stands.has(end)) end += 1;
+    const text = run(words, at, end - at, isWhole);
+    drawn.push(partners ? make("span", { class: "stands", title: `stands for ${said(others, partners)}` }, ...text) : make(tag, {}, ...text), " ");
+    at = end;
   }
   return drawn;
 }
 
-function diffView(pair, steps) {
+const said = (words, places) => unpacked(places.map((place) => words[place]).join(" "));
+
+function partnersOf(stands, side) {
+  const found = new Map();
+  for (const pair of stands) found.set(pair[side], [...(found.get(pair[side]) ?? []), pair[1 - side]]);
+  return found;
+}
+
+// What stands for what, if it is written in another way: "Blvd. ≈ Boulevard".
+function standIns(words, others, partners) {
+  const found = [...partners].map(([at, places]) => [said(words, [at]), said(others, places)]);
+  return found.filter(([one, other]) => fold(one) !== fold(other)).map(([one, other]) => `${one} ≈ ${other}`);
+}
+
+function diffView({ first, second, steps, stands }) {
   const split = (row) => (textOf(row) ? textOf(row).split(" ") : []);
-  const words = split(pair.first);
-  const others = split(pair.second);
+  const words = split(first);
+  const others = split(second);
+  const [ofFirst, ofSecond] = [partnersOf(stands, 0), partnersOf(stands, 1)];
   const all = parts(steps);
   const some = hunks(all);
   const text = (type, ...children) => make("p", { class: type, dir: "auto" }, ...children);
@@ -227,16 +287,23 @@ function diffView(pair, steps) {
   const side = pressed("Side by side", true);
   const whole = button("Show all", () => { isWhole = !isWhole; draw(); });
   const needsWhole = some.hidden || some.found.length > HUNKS || [...words, ...others].some((word) => word.length > LONG);
+  function marked(hunk, isFirst, isSecond) {
+    return hunk.flatMap((part) => {
+      if (part.isEqual) return [...(isFirst ? run(words, part.first, part.removed, isWhole) : run(others, part.second, part.added, isWhole)), " "];
+      const gone = isFirst ? changed("del", words, part.first, part.removed, isWhole, ofFirst, others) : [];
+      return isSecond ? [...gone, ...changed("ins", others, part.second, part.added, isWhole, ofSecond, words)] : gone;
+    });
+  }
   function rows(hunk) {
     if (typeof hunk === "number") return [make("p", { class: "gap" }, `… ${counted(hunk, "equal word")} …`)];
-    if (!isSide) return [text("both", ...marked(hunk, words, others, isWhole))];
-    return [text("first", ...marked(hunk, words, null, isWhole)), text("second", ...marked(hunk, null, others, isWhole))];
+    if (!isSide) return [text("both", ...marked(hunk, true, true))];
+    return [text("first", ...marked(hunk, true, false)), text("second", ...marked(hunk, false, true))];
   }
   function draw() {
     const wanted = isWhole ? [all] : some.found.slice(0, HUNKS);
     body.className = isSide ? "diff side" : "diff";
     body.replaceChildren(...wanted.flatMap(rows));
-    if (isSide) body.prepend(make("p", { class: "whose" }, named(pair.first)), make("p", { class: "whose second" }, named(pair.second)));
+    if (isSide) body.prepend(make("p", { class: "whose" }, linked(first)), make("p", { class: "whose second" }, linked(second)));
     if (!isWhole && some.found.length > HUNKS) body.append(make("p", { class: "gap" }, `… and ${number(some.found.length - HUNKS)} further parts: show all`));
     inline.setAttribute("aria-pressed", !isSide);
     side.setAttribute("aria-pressed", isSide);
@@ -246,7 +313,9 @@ function diffView(pair, steps) {
   whole.hidden = !needsWhole;
   const legend = all.every((part) => part.isEqual)
     ? make("p", { class: "legend" }, "No word differs; case and punctuation do not count.")
-    : make("p", { class: "legend" }, make("del", {}, "only in"), " ", named(pair.first), make("span", { class: "apart" }), make("ins", {}, "only in"), " ", named(pair.second));
+    : make("p", { class: "legend" }, make("del", {}, "only in"), " ", named(first), make("span", { class: "apart" }), make("ins", {}, "only in"), " ", named(second));
+  const same = standIns(words, others, ofFirst);
+  if (same.length) legend.append(make("span", { class: "apart" }), make("span", { class: "stands" }, "in both"), " ", same.join(", "));
   return [make("div", { class: "tools" }, legend, inline, side, whole), body];
 }
 
@@ -262,25 +331,24 @@ const track = (from, to) => {
 };
 
 function why(pair) {
-  const bands = facts.curve ? facts.curve[0] : 0;
   const entry = (label, value, detail, ...more) => make("div", {}, make("dt", {}, label), make("dd", {}, value, " ", make("small", {}, detail), ...more));
-  const entries = [
-    pair.shared
-      ? entry("Shared bands", number(pair.shared), bands ? `of ${number(bands)}` : "", ...(bands ? [track(0, pair.shared / bands)] : []))
-      : entry("Shared bands", "–", "not counted"),
-    pair.distance === null
-      ? entry("Distance", "–", "this measure has none")
-      : entry("Distance", number(pair.distance), pair.distance === 1 ? "word" : "words"),
-    entry("Similarity", decimal(pair.similarity), `by ${facts.measure}`),
-  ];
-  if (facts.curve) entries.push(entry("Chance of being found", percent(chance(pair.similarity)), "at that similarity"));
+  const entries = [entry("Similarity", decimal(pair.similarity), `by ${facts.measure}`)];
+  if (pair.distance !== null) entries.push(entry("Distance", number(pair.distance), pair.distance === 1 ? "word" : "words"));
+  if (facts.curve) {
+    const bands = facts.curve[0];
+    entries.push(
+      pair.shared ? entry("Shared bands", number(pair.shared), `of ${number(bands)}`, track(0, pair.shared / bands)) : entry("Shared bands", "–", "not counted"),
+      entry("Chance of being found", percent(chance(pair.similarity)), "at that similarity"),
+    );
+  }
   return [make("dl", { class: "why" }, ...entries), make("p", { class: "why-note" }, reason(pair))];
 }
 
+const COMPARED = { all: "All pairs of documents", bands: "Documents that share a band", shingles: "Documents that share some of their shingles", words: "Documents that share a rare word, or two common ones in a row," };
 const IS_JACCARD = ["estimate", "jaccard"].includes(facts.measure);
 
 function reason(pair) {
-  if (!facts.curve) return "Documents that share a band are compared.";
+  if (!facts.curve) return `${COMPARED[facts.by]} are compared.`;
   const [bands, rows] = facts.curve;
   const rule = `Documents that share one of ${number(bands)} bands of ${counted(rows, "row")} are compared.`;
   if (IS_JACCARD || !pair.shared) return rule;
@@ -289,8 +357,7 @@ function reason(pair) {
 }
 
 function compared(pair) {
-  const steps = diffs()[pair.row];
-  const shown = steps === null ? [make("p", { class: "nothing" }, "The texts were not read, so there is no diff.")] : diffView(pair, steps);
+  const shown = pair.steps === null ? [make("p", { class: "nothing" }, "The texts are not in this page, so there is no diff.")] : diffView(pair);
   return make("div", { class: "compared" }, ...why(pair), ...shown);
 }
 
@@ -298,11 +365,11 @@ function compared(pair) {
 
 const COLUMNS = [
   { label: "Cluster", of: (cluster) => cluster.id, type: "", title: "The first id of the cluster" },
-  { label: "Documents", of: (cluster) => cluster.members.length, type: "number", title: "Documents in the cluster" },
+  { label: "Documents", of: (cluster) => cluster.size, type: "number", title: "Documents in the cluster" },
   { label: "Pairs", of: (cluster) => cluster.count, type: "number", title: "Verified pairs" },
   { label: "Similarity", of: (cluster) => cluster.low, type: "number", title: "Of the least and of the most similar pair" },
   { label: "Diameter", of: (cluster) => cluster.diameter, type: "number", title: "Most pairs between two documents on the shortest path; 1: any two are a pair" },
-  { label: "Bridges", of: (cluster) => cluster.bridges.size, type: "number", title: "Documents without which the cluster falls apart" },
+  { label: "Bridges", of: (cluster) => cluster.bridgeCount, type: "number", title: "Documents without which the cluster falls apart" },
   { label: "Canonical", of: (cluster) => cluster.canonical, type: "", title: "The document to keep" },
 ];
 const order = { column: COLUMNS[1], descending: true };
@@ -310,24 +377,24 @@ const details = new Map(); // of open clusters
 let shown = []; // clusters that match
 let matched = { query: "", least: 0 }; // what they match
 
-function pairItem(pair, _, siblings) {
+function pairItem(pair, siblings) {
   const opener = button("", () => {}, "opener");
   opener.append(make("span", {}, named(pair.first), " ↔ ", named(pair.second)));
   const said = [decimal(pair.similarity)];
   if (pair.distance !== null) said.push(counted(pair.distance, "word"));
-  if (pair.shared) said.push(counted(pair.shared, "band"));
+  if (facts.curve && pair.shared) said.push(counted(pair.shared, "band"));
   const item = make("li", {}, make("div", { class: "pair" }, opener, make("span", { class: "figure" }, said.join(" · "))));
   const toggle = (isOpen) => (isOpen ? item.append(compared(pair)) : item.lastChild.remove());
-  opens(opener, siblings.length === 1, toggle);
-  if (siblings.length === 1) toggle(true);
+  opens(opener, siblings === 1, toggle);
+  if (siblings === 1) toggle(true);
   return item;
 }
 
 function memberItem(cluster, place) {
   const row = cluster.members[place];
-  const name = make("span", {}, named(row));
+  const name = make("span", {}, linked(row));
   if (row === cluster.canonical) name.append(make("span", { class: "tag" }, "canonical"));
-  if (cluster.bridges.has(row)) name.append(make("span", { class: "tag bridge" }, "bridge"));
+  if (cluster.bridges.includes(row)) name.append(make("span", { class: "tag bridge" }, "bridge"));
   const distance = cluster.distances[place];
   const far = [decimal(cluster.similarities[place])];
   if (distance !== null) far.push(counted(distance, "word"));
@@ -335,19 +402,23 @@ function memberItem(cluster, place) {
   return make("li", {}, name, preview(row), make("span", { class: "figure" }, figure));
 }
 
+const some = (count, all, one) => (count < all ? `${number(count)} of ${counted(all, one)}` : counted(all, one));
+
 function detail(cluster) {
-  const near = cluster.pairs.filter((pair) => pair.similarity >= matched.least);
+  const pairs = pairsOf(cluster.place).map(pairOf);
+  const near = pairs.filter((pair) => pair.similarity >= matched.least);
   const places = cluster.members.map((_, place) => place);
-  const title = near.length < cluster.pairs.length ? `${counted(near.length, "pair")} of ${number(cluster.pairs.length)}, by the filter` : counted(near.length, "pair");
+  const choice = pairs.length < cluster.count ? `${some(pairs.length, cluster.count, "pair")} of this cluster are in this page: the least similar, then those of bridges, and examples` : counted(pairs.length, "pair");
+  const title = near.length < pairs.length ? `${counted(near.length, "pair")} of ${number(cluster.count)}, by the filter` : choice;
   const cell = make("td", { colspan: COLUMNS.length },
-    make("section", {}, make("h3", {}, `${counted(places.length, "document")}, compared with the canonical one`), ...paged("members", places, (place) => memberItem(cluster, place))),
-    make("section", {}, make("h3", {}, title), ...paged("pairs", near, pairItem)),
+    make("section", {}, make("h3", {}, `${some(places.length, cluster.size, "document")}, compared with the canonical one`), ...growing("members", places, (place) => memberItem(cluster, place))),
+    make("section", {}, make("h3", {}, title), ...growing("pairs", near, (pair) => pairItem(pair, near.length))),
   );
   return make("tr", { class: "detail" }, cell);
 }
 
 function similarityRange(cluster) {
-  if (!cluster.pairs.length) return "–";
+  if (!cluster.high) return "–";
   const [low, high] = [decimal(cluster.low), decimal(cluster.high)];
   return make("span", { class: "range" }, track(cluster.low, cluster.high), low === high ? low : `${low} – ${high}`);
 }
@@ -367,12 +438,12 @@ function rowsOf(cluster) {
   opener.append(named(cluster.id, "id is-clipped"));
   const row = make("tr", { class: "row" },
     make("th", { scope: "row" }, opener),
-    cell("Documents", number(cluster.members.length)),
+    cell("Documents", number(cluster.size)),
     cell("Pairs", number(cluster.count)),
     cell("Similarity", similarityRange(cluster)),
     cell("Diameter", orDash(cluster.diameter)),
-    cell("Bridges", orDash(cluster.bridges.size)),
-    make("td", { class: "canonical", "data-label": "Canonical" }, named(cluster.canonical, "id is-clipped"), shortly(cluster)),
+    cell("Bridges", orDash(cluster.bridgeCount)),
+    make("td", { class: "canonical", "data-label": "Canonical" }, linked(cluster.canonical, "id is-clipped"), shortly(cluster)),
   );
   opens(opener, details.has(cluster), (isOpen) => {
     row.classList.toggle("is-open", isOpen);
@@ -392,12 +463,12 @@ const fold = (text) => text.normalize("NFKC").toLowerCase();
 const folded = []; // id and text of a document, once they have been searched
 
 function says(row, query) {
-  folded[row] ??= fold(`${ids[row]} ${plainText(row)}`);
+  folded[row] ??= fold([ids[row], plainText(row), ...(facts.kept.length ? keptOf(row) : [])].join(" "));
   return folded[row].includes(query);
 }
 
 function passes(cluster, { query, least, size }) {
-  return cluster.members.length >= size
+  return cluster.size >= size
     && (least <= 0 || cluster.high >= least)
     && (!query || cluster.members.some((row) => says(row, query)));
 }
@@ -422,8 +493,6 @@ async function refilter(wanted) {
   show();
 }
 
-const startList = pager(find("pager"), (from, to) => find("list").replaceChildren(...shown.slice(from, to).flatMap(rowsOf)));
-
 function show() {
   const { column, descending } = order;
   shown.sort((a, b) => (descending ? column.of(b) - column.of(a) : column.of(a) - column.of(b)));
@@ -431,10 +500,10 @@ function show() {
     if (COLUMNS[at] === column) header.setAttribute("aria-sort", descending ? "descending" : "ascending");
     else header.removeAttribute("aria-sort");
   }
-  const all = clusters.length ? counted(clusters.length, "cluster") : "No near-duplicates were found.";
+  const all = facts.clusters ? some(clusters.length, facts.clusters, "cluster") : "No near-duplicates were found.";
   find("count").textContent = shown.length < clusters.length ? `${number(shown.length)} of ${all}` : all;
   find("empty").hidden = shown.length > 0 || clusters.length === 0;
-  startList(shown.length);
+  startList();
 }
 
 /* The head of the page, its controls, and the keyboard */
@@ -470,13 +539,21 @@ const MOVES = {
   ArrowUp: (all, at) => (at > 0 ? all[at - 1].focus() : find("query").focus()),
   ArrowRight: (all, at) => (all[at].ariaExpanded === "true" ? all[at + 1]?.focus() : all[at].click()),
   ArrowLeft: (all, at) => (all[at].ariaExpanded === "true" ? all[at].click() : outer(all[at])?.focus()),
-  Home: (all) => all[0].focus(),
-  End: (all) => all.at(-1).focus(),
+  Home: () => {
+    const [first] = blocks.keys();
+    fill(first);
+    first.querySelector(".opener").focus();
+  },
+  End: () => {
+    const last = [...blocks.keys()].at(-1);
+    fill(last);
+    [...last.querySelectorAll(".opener")].at(-1).focus();
+  },
 };
 const outer = (opener) => opener.closest(".detail")?.previousElementSibling.querySelector(".opener");
 
 function onKey(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || find("document").open) return;
   const all = [...find("list").querySelectorAll(".opener")];
   const at = all.indexOf(document.activeElement);
   const isTyping = document.activeElement instanceof HTMLInputElement;
@@ -489,10 +566,19 @@ function onKey(event) {
 }
 
 function caption() {
-  if (!facts.curve) return "Verified pairs.";
+  if (!facts.curve) return `Bars: verified pairs. ${COMPARED[facts.by]} were compared.`;
   const [bands, rows] = facts.curve;
   const line = `Bars: verified pairs. Line: the chance that two documents share one of ${number(bands)} bands of ${counted(rows, "row")}`;
   return IS_JACCARD ? `${line}, and so are found.` : `${line}, by the Jaccard similarity of their shingles.`;
+}
+
+// What one should know first, in one box.
+function notice() {
+  if (!facts.notes.length) return [];
+  const lead = facts.complete ? [] : ["This report may be incomplete. "];
+  const said = facts.notes.length === 1 ? [make("p", {}, ...lead, ...plain(facts.notes[0]))]
+    : [make("p", {}, ...lead), make("ul", {}, ...facts.notes.map((note) => make("li", {}, ...plain(note))))];
+  return [make("div", { class: facts.complete ? "note" : "note warning" }, ...said)];
 }
 
 function start() {
@@ -502,8 +588,14 @@ function start() {
   find("parameters").append(...factsList(facts.parameters));
   find("how").hidden = facts.parameters.length === 0;
   find("curve").textContent = caption();
-  if (!facts.complete) find("notes").append(make("p", { class: "note warning" }, "This report may be incomplete:"));
-  find("notes").append(...facts.notes.map((note) => make("p", { class: "note" }, ...plain(note))));
+  find("notes").append(...notice());
+  find("left").textContent = facts.left;
+  find("left").hidden = !facts.left;
+  find("made").append(...plain(facts.made ? `Made by ${facts.made}.` : "Made by neardup_solr."));
+  find("command").append(...plain(facts.command));
+  find("command").hidden = !facts.command;
+  find("close").addEventListener("click", () => find("document").close());
+  find("document").addEventListener("click", (event) => event.target === find("document") && find("document").close());
   find("headers").append(...COLUMNS.map((column) => make("th", { scope: "col", class: column.type, title: column.title }, button(column.label, () => sortBy(column), ""))));
   find("filters").addEventListener("input", readFilters);
   find("filters").addEventListener("submit", (event) => event.preventDefault());

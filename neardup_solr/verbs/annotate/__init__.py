@@ -13,7 +13,7 @@ from neardup_solr.choices import Which
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
-from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, choose_fields
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection, require_name
 from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION
@@ -118,7 +118,7 @@ def _annotate_in_place(
 ) -> AnnotateSummary:
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
     found = guard.require_safe(collection)
-    settled = settled_for(collection, settings)
+    settled = settled_for(collection, settings, ANNOTATED)
     run = _Annotation(collection=collection, settings=settled, which=which)
     filters = list(query)
     if which == "missing":
@@ -144,10 +144,8 @@ def _renamed(
     chosen(collection.names, "", text=text, prefix=prefix)  # refused before Solr is asked
     names = chosen(collection.names, schema.described(collection).key, text=text, prefix=prefix)
     if in_place and names != collection.names:
-        texts = " ".join(f"--text-field {each}" for each in names.text)
-        prefixed = f" --prefix {names.prefix}" if names.prefix else ""
         reason = f"{collection.name!r} was not prepared with these names"
-        command = f"neardup init -c {collection.name} {texts}{prefixed}"
+        command = f"neardup init {collection.place}{names.options(collection.names)}"
         raise SettingsError(reason, f"prepare it, so that searches know them too: {command}")
     return replace(collection, names=names)
 
@@ -221,8 +219,12 @@ def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool
     return bool(stored.get(MD5) == normalize.md5(normalize.normalize(text)))
 
 
-def settled_for(collection: Collection, settings: Settings | Mapping[str, Any] | None) -> Settings:
+def settled_for(
+    collection: Collection, settings: Settings | Mapping[str, Any] | None, usual: Settings
+) -> Settings:
     """The settings to annotate with; the text counts as one of the fields, as it is stored.
+
+    They are the `usual` ones, unless others are asked for or stored.
 
     Raises SettingsError if the collection has other settings, SchemaError if it lacks fields.
     """
@@ -232,13 +234,13 @@ def settled_for(collection: Collection, settings: Settings | Mapping[str, Any] |
     elif settings and "fields" in settings:
         given = settings["fields"]
         if isinstance(given, str):
-            settings = {**settings, "fields": choose_fields(given) | always}
+            settings = {**settings, "fields": choose_fields(given, usual.fields) | always}
         elif isinstance(given, Sequence | Set):  # anything else is refused by `settled`
             settings = {**settings, "fields": frozenset(map(str, given)) | always}
-    settled = collection.settled(settings)
+    settled = collection.settled(settings, usual)
     if not always <= settled.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
-        raise SettingsError(reason, "strip it first: neardup strip")
+        raise SettingsError(reason, f"strip it first: neardup strip {collection.place}")
     collection.require_fields(["id", *sorted(settled.fields), SETTINGS])
     return settled
 
@@ -254,7 +256,7 @@ def _annotate_into(
 ) -> AnnotateSummary:
     guard.require_readable(collection)
     guard.require_other(collection, other)
-    settled = settled_for(other, settings)
+    settled = settled_for(other, settings, DEFAULT_SETTINGS)
     collection.commit()
     wanted = [*query, *guard.roots_only(schema.described(collection))]
     run = _Into(collection=collection, other=other, settings=settled, pace=pace, watching=watching)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from itertools import islice
 from typing import Any
@@ -39,10 +40,13 @@ def with_text(collection: Collection, found: Schema) -> list[str]:
     return [" OR ".join(f"{name}:[* TO *]" for name in fields)]
 
 
-def count_missing(collection: Collection, found: Schema) -> int:
-    """How many documents have text but none of our fields; nested ones need none."""
+def count_missing(collection: Collection, found: Schema, fq: Sequence[str] = ()) -> int:
+    """How many documents have text but none of our fields; nested ones need none.
+
+    Only those that match `fq` are counted.
+    """
     without = f"-{collection.names.of(SETTINGS)}:[* TO *]"
-    return collection.count([*roots_only(found), without, *with_text(collection, found)])
+    return collection.count([*roots_only(found), without, *with_text(collection, found), *fq])
 
 
 def require_safe(collection: Collection) -> Schema:
@@ -81,7 +85,8 @@ def require_other(collection: Collection, other: Collection) -> None:
     there = probe.cluster(other)
     names = {collection.name, *probe.alias_of(probe.cluster(collection), collection.name)}
     others = {other.name, *probe.alias_of(there, other.name)}
-    next_step = "name another collection, made with: neardup init -c OTHER"
+    made = replace(other, name="OTHER").place
+    next_step = f"name another collection, made with: neardup init {made}"
     if probe.is_read_only(there, other.name):
         raise SettingsError(f"{other.name!r} is read-only", next_step)
     if collection.base == other.base and names & others:
@@ -113,7 +118,8 @@ def _require_only_copied(collection: Collection, found: Schema) -> None:
             if _was_written(name, document):
                 id = document[collection.names.id]
                 reason = f"{name}: the document {id!r} has a value there that was not copied"
-                next_step = "write another collection: neardup annotate --into OTHER"
+                into = f"neardup annotate {collection.place} --into OTHER"
+                next_step = f"write another collection: {into}"
                 raise SettingsError(f"{reason}, and an update would lose it", next_step)
 
 

@@ -8,14 +8,13 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
 import orjson
 
-from neardup_solr.ahead import ahead
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress
@@ -24,6 +23,7 @@ from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order, Sent
+from neardup_solr.threads import ahead, thread_pool
 from neardup_solr.verbs.annotate.whole import Wholes, wholes
 
 Found = dict[str, Any]
@@ -132,10 +132,9 @@ class Rewrite:
         Returns the ids that were ordered, if they are gone through again.
         """
         ordered: set[str] = set()
-        pool = ThreadPoolExecutor(1 + self.pace.threads)
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
-        try:
+        with thread_pool(1 + self.pace.threads) as pool:
             for asked, found in ahead(pool, self._read_page, _pages(ids, self.pace.batch)):
                 self._count_read(asked, found, again=again)
                 orders = self.task.orders(found, again)
@@ -149,9 +148,6 @@ class Rewrite:
             while waiting:
                 self._acknowledge(waiting.popleft().result())
             return ordered
-        finally:
-            # After an error, do not wait for requests that may hang.
-            pool.shutdown(wait=False, cancel_futures=True)
 
     def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
         return ids, self.collection.stored(ids, self.task.fields)
@@ -174,7 +170,8 @@ class Rewrite:
         sent = self._update(orders)
         if len(sent.refused) == len(orders) > 1:
             reason = f"Solr refuses every document: {sent.refused[-1].reason}"
-            next_step = "check whether the schema has changed (neardup lint), then run it again"
+            lint = f"neardup lint {self.collection.place}"
+            next_step = f"check whether the schema has changed ({lint}), then run it again"
             raise SolrAnswerError(self.collection.url, 400, reason, next_step)
         return sent
 

@@ -10,23 +10,32 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
-from neardup_solr.arguments import OneOrMore, checked, listed, require, require_choice
+from neardup_solr.arguments import (
+    OneOrMore,
+    checked,
+    listed,
+    require,
+    require_choice,
+    require_positive,
+)
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.checkpoint import Checkpoint
-from neardup_solr.choices import Linkage, MeasureName, Way
+from neardup_solr.choices import Linkage, MeasureName, OnRepeatOrKeep, Per, Way
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.files import check_apart, check_place
+from neardup_solr.files import check_apart, check_place, is_inside
 from neardup_solr.measures import Limits, measure_named
+from neardup_solr.measures.aligned import Frequencies, aligned_words
 from neardup_solr.measures.aligned import mutual_best as best_of_each
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
-from neardup_solr.records import Cluster, Duplicate, Removed, largest
+from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, largest
 from neardup_solr.reports import rows, tables
-from neardup_solr.reports.html import listing
+from neardup_solr.reports.html.embed import MOST_TEXTS, listing
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, in_bytes
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading
+from neardup_solr.sources import Reading, is_for_excel, paths_of, shown_name
 from neardup_solr.spill import Spill
+from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import cells
 from neardup_solr.verbs.duplicates.compare import (
     Comparison,
@@ -34,11 +43,12 @@ from neardup_solr.verbs.duplicates.compare import (
     Verifying,
     candidates,
     comparer_of,
+    warn_of_bands,
 )
 from neardup_solr.verbs.duplicates.gather import Gathered, gather
-from neardup_solr.verbs.duplicates.group import Grouped, Grouping, grouped
+from neardup_solr.verbs.duplicates.group import Grouped, Grouping, Node, grouped, regrouped
 from neardup_solr.verbs.duplicates.past import Past, Since
-from neardup_solr.verbs.duplicates.sides import Compared, Intake, Working
+from neardup_solr.verbs.duplicates.sides import Compared, Groups, Intake, Working
 from neardup_solr.verbs.duplicates.unique import (
     TWICE,
     Outputs,
@@ -55,8 +65,20 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from neardup_solr.verbs.evaluate import Known
+    from neardup_solr.verbs.evaluate.answers import AnswerSheet
+    from neardup_solr.verbs.evaluate.sweep import Sweep
+
 Of = Literal["pairs", "clusters"]
 FIRST = 10  # members of a cluster whose texts are shown
+AT_ONCE = 5_000  # texts that are read at once for a page
+# What becomes of records whose id came before; those that fail are told as such.
+REPEATED = {
+    "keep": "each counts, and its row comes to its id, as in 12@row7",
+    "last": "the last one counts",
+    "first": "the first one counts",
+}
+SHORT, MANY = 20, 100  # words of a short document; documents of which not all pairs are looked at
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 
 __all__ = ["Duplicates", "check_output", "check_sides", "duplicates", "write_duplicates"]
@@ -67,16 +89,23 @@ class Duplicates:
     """The near-duplicate pairs of a collection or a source, and their clusters.
 
     `documents` counts what was read, `candidates` the pairs that were compared. `repeated` counts
-    records whose id came again later, `failed` those that could not be used; `errors` says why for
-    the first 1,000 of them. `hot_keys` counts the band keys, or words, that more documents have
-    than the cap. `settings` shaped the signatures. `measure`, `by` ("bands", "words" or "all"),
-    `min_similarity`, `max_distance`, `linkage` and `canonical` are those that were used. `gaps`
-    says what may be missing, such as documents that changed while they were read. `texts` has the
-    texts of the pairs by id, if they were asked for, `shown` those that a page shows if they were
-    not, and `kept` the columns to keep. `about` names what was compared, `against` tells whether it
-    had two sides, and `within` whether each side was also compared with itself. `unique` counts the
-    records of the files that were asked for: `kept`, `removed`, `repeated` and `failed`. `since`
-    says what has changed since the run that the file `remembered` held, if one was named.
+    records whose id came before, `failed` those that could not be used; `errors` says why for
+    the first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more
+    documents have than the cap, `beyond_cap` the pairs that share only such words, about, judged by
+    a sample.
+    `median_words` is the median number of words of a sample of the documents, None if texts were
+    not compared. `settings` shaped the signatures. `measure`, `by` (how candidates are found),
+    `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
+    used. `gaps` says what may be missing, such as documents that changed while they were read.
+    `texts` has the texts of the pairs by id, if they were asked for, `shown` those that a page
+    shows if they were not, and `kept` the columns to keep; for the measure aligned, `frequencies`
+    has those of their words. `about` names what was compared, `against` tells whether it had two
+    sides, and `within` whether each side was also compared with itself. `unique` counts the records
+    of the files that were asked for: `kept`, `removed`, `repeated` and `failed`. `since` says
+    what has changed since the run that the file `remembered` held, if one was named. `values` are
+    those that the rule `canonical` compares, by side and id, for `at`. `whole_ids` names the
+    columns of ids that are all whole numbers. A source that is `for_excel` is a sheet, or begins
+    with a byte order mark, and so does CSV that is written of it.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -91,19 +120,27 @@ class Duplicates:
     max_distance: int | None
     linkage: Linkage
     canonical: str
+    fq: tuple[str, ...] = ()
+    same: tuple[str, ...] = ()
+    beyond_cap: int = 0
+    median_words: int | None = None
     repeated: int = 0
     failed: int = 0
     errors: tuple[RecordError, ...] = ()
     gaps: tuple[str, ...] = ()
-    texts: Mapping[str, str] = field(default_factory=dict)
-    shown: Mapping[str, str] = field(default_factory=dict, compare=False)
-    kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    texts: Mapping[AnyId, str] = field(default_factory=dict)
+    shown: Mapping[AnyId, str] = field(default_factory=dict, compare=False)
+    kept: Mapping[AnyId, Mapping[str, Any]] = field(default_factory=dict)
+    frequencies: Frequencies | None = field(default=None, compare=False)
     about: str = field(default="", compare=False)
     against: bool = False
     within: bool = False
     unique: Unique | None = None
     since: Since | None = None
     remembered: Path | None = field(default=None, compare=False)
+    values: Mapping[Node, object] = field(default_factory=dict, compare=False)
+    whole_ids: tuple[str, ...] = field(default=(), compare=False)
+    for_excel: bool = field(default=False, compare=False)
 
     def __repr__(self) -> str:
         pairs, clusters = f"{len(self.pairs):,} pairs", f"{len(self.clusters):,} clusters"
@@ -114,10 +151,11 @@ class Duplicates:
         return cells.page(self)
 
     @property
-    def labels(self) -> dict[str, str]:
+    def labels(self) -> dict[AnyId, AnyId]:
         """The cluster of each document that is in one, by id; its first id is its name.
 
-        All ids are texts: of a DataFrame with numbers map `df["id"].astype(str)`.
+        Here and elsewhere ids of a DataFrame, or of dicts, are whole numbers if they were, and
+        those of files and collections are texts: `df["id"].map(found.labels)`.
         """
         return {member.id: one.id for one in self.clusters for member in one.members}
 
@@ -126,19 +164,20 @@ class Duplicates:
 
         A pair has the columns id, other_id, similarity, distance, measure and cluster; a member has
         cluster, id, canonical, and similarity and distance to the canonical document. The texts
-        (`texts=True`) and columns (`keep`) that were asked for come with the ids.
+        (`texts=True`) and columns (`keep`) that were asked for come with the ids. Ids are whole
+        numbers if all of a DataFrame, or of dicts, are; if some are, all are texts here.
 
         Raises SettingsError if pyarrow is missing.
         """
-        return tables.to_arrow(self._columns(of))
+        return tables.to_arrow(self._columns(of), self.whole_ids)
 
     def to_pandas(self, of: Of = "pairs") -> pd.DataFrame:
         """As `to_arrow`, as a pandas DataFrame."""
-        return tables.to_pandas(self._columns(of))
+        return tables.to_pandas(self._columns(of), self.whole_ids)
 
     def to_polars(self, of: Of = "pairs") -> pl.DataFrame:
         """As `to_arrow`, as a polars DataFrame."""
-        return tables.to_polars(self._columns(of))
+        return tables.to_polars(self._columns(of), self.whole_ids)
 
     def _columns(self, of: Of) -> tables.Columns:
         require_choice("of", of, get_args(Of))
@@ -147,6 +186,12 @@ class Duplicates:
         else:
             columns = tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS)
         return tables.beside(columns, self.texts, self.kept)
+
+    @property
+    def are_short(self) -> bool:
+        """Whether many documents have so few words that the measure aligned suits them better."""
+        is_few = self.median_words is not None and self.median_words < SHORT
+        return self.measure == "words" and is_few and self.documents >= MANY
 
     @property
     def by_bands(self) -> bool:
@@ -167,7 +212,7 @@ class Duplicates:
         return not self.gaps
 
     @property
-    def removed(self) -> dict[str, Removed]:
+    def removed(self) -> dict[AnyId, Removed]:
         """The documents that others make superfluous, by id: `duplicate_of`, and its `similarity`.
 
         In each cluster these are all but the canonical document. After complete linkage two
@@ -183,13 +228,73 @@ class Duplicates:
         return removed_across(self.pairs)
 
     @checked
+    def at(self, min_similarity: float) -> Duplicates:
+        """The same result with a higher threshold: its pairs, grouped anew.
+
+        A member's similarity to the canonical document is NaN if the two were never compared.
+
+        Raises ArgumentError if the threshold is lower than that of the result, or for two sides
+        that were compared `within` as well.
+        """
+        fits = self.min_similarity <= min_similarity <= 1
+        reason = f"`min_similarity` cannot be {min_similarity:g}"
+        step = f"give {self.min_similarity:g} to 1, or compare again with a lower one"
+        require(fits, reason, step)
+        require(not self.within, "`at` does not go with `within`", TWICE)
+        pairs, clusters = regrouped(self, min_similarity)
+        return replace(
+            self,
+            pairs=pairs,
+            clusters=clusters,
+            min_similarity=min_similarity,
+            beyond_cap=0,  # it was judged by the lower threshold
+            unique=None,
+        )
+
+    def sweep(self, known: Known) -> Sweep:
+        """Precision, recall and F1 at each threshold from that of the result upwards.
+
+        `known` is as for `evaluate`: known pairs, or answers to a `sample`. A notebook shows the
+        sweep as a picture; `best` is the point of the highest F1.
+
+        Raises ArgumentError and SourceError as `evaluate` does.
+        """
+        from neardup_solr.verbs.evaluate.sweep import sweep
+
+        return sweep(self, known)
+
+    def sample(self, size: int = 100, *, per: Per = "similarity", seed: int = 1) -> AnswerSheet:
+        """Draw pairs for people to judge, with an empty column `answer`.
+
+        With `per` "similarity" as many come from each stratum of similarity (0.05 wide), so that
+        borderline pairs are not lost among clear ones; with "pair" each has the same chance. Fill
+        the column with same, different or unsure, and give the table to `evaluate` or `sweep`. The
+        texts come along if the result has them (`texts=True`; those of a file's page are enough).
+
+        Raises ArgumentError if there is no pair, or `size` is below 1.
+        """
+        from neardup_solr.verbs.evaluate.answers import ANSWER, AnswerSheet, draw
+
+        require_positive(size=size)
+        require_choice("per", per, get_args(Per))
+        require(bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`")
+        drawn = draw(self.pairs, size, per, seed)
+        columns = tables.of_pairs(drawn, ("id", "other_id", "similarity"))
+        texts = self.texts or self.shown
+        return AnswerSheet(
+            table=tables.beside(columns, texts, self.kept) | {ANSWER: [""] * len(drawn)}
+        )
+
+    @checked
     def write(self, path: str | Path) -> None:
         """Write the pairs to a file, or a page to look at; the suffix selects the format.
 
-        .tsv, .csv, .jsonl and .parquet have the columns id, other_id, similarity, distance (empty
-        if it was not measured), measure, cluster. In TSV, backslash, tab and line breaks inside ids
-        are escaped with a backslash; what a spreadsheet would run as a formula gets a backslash in
-        TSV, an apostrophe in CSV; `read_pairs` undoes both. .html is a page that needs no other
+        .tsv, .csv, .jsonl, .xlsx and .parquet have the columns id, other_id, similarity, distance
+        (empty if it was not measured), measure, cluster, then the texts and the kept columns of
+        both documents if they were asked for, as in `to_arrow`. In TSV, backslash, tab and line
+        breaks inside ids are escaped with a backslash, and are blanks in texts; what a spreadsheet
+        would run as a formula gets a backslash in TSV, an apostrophe in CSV and .xlsx;
+        `read_pairs` undoes the marks in TSV and CSV. .html is a page that needs no other
         file, with the texts of the pairs it lists; for a collection, and for the measure
         "estimate", only with `texts=True`. The file is written completely or not at all.
 
@@ -210,10 +315,12 @@ def duplicates(
     measure: MeasureName = "words",
     max_distance: int | None = None,
     min_similarity: float | None = None,
+    fq: OneOrMore = (),
+    same: OneOrMore = (),
     cap: int | None = None,
     linkage: Linkage = "single",
     canonical: str = "first",
-    id: str = "id",
+    id: str | None = None,
     text: OneOrMore = "text",
     keep: OneOrMore = (),
     source_format: str | None = None,
@@ -221,6 +328,7 @@ def duplicates(
     encoding: str | None = None,
     lossy: bool = False,
     max_doc_bytes: int | str = MAX_DOC_BYTES,
+    on_repeat: OnRepeatOrKeep = "keep",
     settings: Settings | Mapping[str, Any] | None = None,
     limit: int | None = None,
     memory: int | str | None = None,
@@ -229,9 +337,10 @@ def duplicates(
     remember: str | Path | None = None,
     full: bool = False,
     texts: bool | int | None = None,
-    output: str | Path | None = None,
+    output: str | Path | Sequence[str | Path] | None = None,
     unique: str | Path | None = None,
     removed: str | Path | None = None,
+    rejected: str | Path | None = None,
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> Duplicates:
@@ -239,18 +348,29 @@ def duplicates(
 
     For a collection, the stored signatures are read and its own settings apply; a source is signed
     with `settings` (a mapping, or Settings). `id`, `text`, `keep`, `source_format`, `delimiter`,
-    `encoding`, `lossy` and `max_doc_bytes` say how a source is read, as for `read`. With `against`,
-    the documents of the source are compared with those of another collection or source; with
-    `within`, those of each side are compared with each other too. The first id of a pair across is
-    the source's. `mutual_best` keeps a pair if each document is the other's most similar one: for
-    sides that list each thing once.
+    `encoding`, `lossy` and `max_doc_bytes` say how a source is read, as for `read`; the id ":row"
+    numbers its records, which is done if no id is named and nothing looks like one. If an id comes
+    again in it, each of its records counts by `on_repeat` "keep", and the numbers of the records
+    tell them apart: "12@row3", "12@row7". Or the "last" counts, or the "first", or by "fail" the
+    later ones fail.
 
-    Candidates are found `by` "bands" (they share an LSH band), "words" (they share a word that few
-    documents have; for short records, and the default for the measure "aligned") or "all" (every
-    pair; the default up to 2,000 documents). If more than `cap` documents have a band key or a
-    word, not all of them are paired. Candidates are compared by `measure`; they count if they are
-    at most `max_distance` words apart and at least `min_similarity` (0..1) similar (default: the
-    threshold of the measure).
+    With `against`, the documents of the source are compared with those of another collection or
+    source; with `within`, those of each side are compared with each other too. The first id of a
+    pair across is the source's. `mutual_best` keeps a pair if each document is the other's most
+    similar one: for sides that list each thing once.
+
+    Candidates are found `by` "bands" (they share an LSH band), "shingles" (a sample of one's
+    shingles says that the other may have enough of all; the default for the measure "containment",
+    and possible for "jaccard"), "words" (they share a word that few documents have; for short
+    records, and the default for the measure "aligned") or "all" (every pair; the default up to
+    2,000 documents). If more than `cap` documents have a band key, a shingle or a word, not all of
+    them are paired. Candidates are compared by `measure`; they count if they are at most
+    `max_distance` words apart and at least `min_similarity` (0..1) similar (default: the threshold
+    of the measure).
+
+    Of a collection only documents that match `fq`, Solr filter queries, are read. With `same`, the
+    names of fields or columns (a tenant, a language), only documents with equal values of all of
+    them are compared; one that lacks a value, or has an empty one, is compared with nothing.
 
     With `linkage` "single", pairs connect the documents of a cluster; with "complete", any two of
     them are a pair. `canonical` is the rule for the document to keep: "first" (id), "longest",
@@ -269,16 +389,18 @@ def duplicates(
     of each record that cannot be used, `on_progress` how far a stage is: "reading", "joining",
     "texts", "comparing", "writing".
 
-    `output` names a file for the result, see `Duplicates.write`.
+    `output` names a file for the result, or several, see `Duplicates.write`.
 
     `unique` names a file for the records of the source that stay if its near-duplicates are
     removed, `removed` one for the others (see `Duplicates.removed`), which get the columns
-    neardup_duplicate_of, an id, and neardup_similarity. Their suffixes select the formats; columns
-    and order are those of the source. Both files are written completely or not at all.
+    neardup_duplicate_of, an id, and neardup_similarity; `rejected` one for those that cannot be
+    used, with neardup_reason and neardup_position, and neardup_record if they cannot be taken
+    apart. So each record is in one of the three. Their suffixes select the formats; columns and
+    order are those of the source. All files are written completely, or none is.
 
     Raises SettingsError if a collection lacks the signatures, SourceError if a source cannot be
     read as a whole or a file cannot be written, SolrError if Solr does not answer; ArgumentError
-    if the source cannot be read twice, which `unique` and `removed` need.
+    if the source cannot be read twice, which `unique`, `removed` and `rejected` need.
     """
     verifying = Verifying(
         measure=measure,
@@ -288,13 +410,20 @@ def duplicates(
         within=within,
         mutual_best=mutual_best,
     )
+    if by == "bands":
+        warn_of_bands(measure)
     require(texts is None or texts >= 0, f"`texts` cannot be {texts}", "give 0 or more, or True")
     check_sides(against, within=within, mutual_best=mutual_best)
     check_remembered(source, remember, against, full=full)
-    named = {"output": output, "unique": unique, "removed": removed, "checkpoint": checkpoint,
-             "remember": remember}  # fmt: skip
-    check_apart({f"`{name}`": None if path is None else Path(path) for name, path in named.items()})
+    written_to = paths_of(output) or []
+    named = {"unique": unique, "removed": removed, "rejected": rejected,
+             "checkpoint": checkpoint, "remember": remember}  # fmt: skip
+    check_apart(
+        {f"`output` {path}" if at else "`output`": Path(path) for at, path in enumerate(written_to)}
+        | {f"`{name}`": None if path is None else Path(path) for name, path in named.items()}
+    )
     grouping = Grouping(linkage=linkage, canonical=canonical)
+    equal = tuple(dict.fromkeys(listed(same)))
     working = Working(
         memory=in_bytes(memory, "memory") if isinstance(memory, str) else memory,
         spill=None if spill is None else Path(spill),
@@ -304,9 +433,10 @@ def duplicates(
         watching=Watching.of(on_error, on_progress),
     )
     reading = Reading(
-        id=id,
+        id=id or "id",
+        guess="number" if id is None else "none",
         text=listed(text),
-        keep=tuple(dict.fromkeys((*listed(keep), *grouping.columns))),
+        keep=tuple(dict.fromkeys((*listed(keep), *grouping.columns, *equal))),
         source_format=source_format,
         delimiter=delimiter,
         encoding=encoding,
@@ -318,16 +448,19 @@ def duplicates(
         reading=reading,
         unique=None if unique is None else Path(unique),
         removed=None if removed is None else Path(removed),
+        rejected=None if rejected is None else Path(rejected),
         against=against,
         within=within,
         limit=limit,
     )
     state = outputs.state()
-    if output is not None:
-        check_output(Path(output))
+    for path in written_to:
+        check_output(Path(path))
     if checkpoint is not None:
         check_place(Path(checkpoint))
     given = [source] if against is None else [source, against]
+    has_collection = any(isinstance(each, Collection) for each in given)
+    require(has_collection or not fq, "`fq` is for a collection", "leave it out")
     has_texts = verifying.has_texts or working.keep_texts
     past = None
     if remember is not None:
@@ -344,7 +477,10 @@ def duplicates(
             reading=reading,
             working=working,
             has_texts=has_texts,
-            has_order=outputs.are_wanted,
+            on_repeat=on_repeat,
+            fq=listed(fq),
+            groups=Groups(equal, spilled.rows(1, np.uint32)) if equal else None,
+            has_sets=verifying.has_sets,
             past=past,
         )
         gathered = gather(given, intake)
@@ -366,10 +502,13 @@ def duplicates(
         repeated = sum(side.repeated for side in gathered.sides)
         if repeated:
             records = "1 record repeats" if repeated == 1 else f"{repeated:,} records repeat"
-            LOG.warning("%s an id: the last one counts", records)
+            LOG.warning("%s an id: %s", records, REPEATED[on_repeat])
+        asked = _texts(gathered, clustered, texts or False)
+        shown = _shown(gathered, clustered) if texts is None and verifying.has_texts else {}
         result = Duplicates(
             pairs=clustered.pairs,
             clusters=clustered.clusters,
+            whole_ids=_whole_ids(*gathered.has_whole_ids),
             documents=sum(side.documents for side in gathered.sides),
             candidates=len(found.pairs),
             hot_keys=found.hot_keys,
@@ -380,13 +519,24 @@ def duplicates(
             max_distance=max_distance,
             linkage=linkage,
             canonical=canonical,
+            fq=listed(fq),
+            same=equal,
+            beyond_cap=comparison.count_beyond(found),
+            median_words=comparison.median_words(),
             repeated=repeated,
             failed=sum(side.failures.count for side in gathered.sides),
             errors=tuple(error for side in gathered.sides for error in side.failures.first),
-            gaps=tuple(_gaps(gathered, verified)),
-            texts=_texts(gathered, clustered, texts or False),
-            shown=_shown(gathered, clustered) if texts is None and verifying.has_texts else {},
+            gaps=(*_gaps(gathered, verified), *_alone(intake.groups)),
+            texts=asked,
+            shown=shown,
+            frequencies=_frequencies(comparison, asked or shown),
             kept=_kept(gathered, clustered, listed(keep)),
+            values=clustered.values,
+            for_excel=any(
+                is_for_excel(each, reading=reading)
+                for each in given
+                if not isinstance(each, Collection)
+            ),
             about=" against ".join(map(_name, given)),
             against=against is not None,
             within=within,
@@ -398,8 +548,8 @@ def duplicates(
                 fates(gathered.sides[0], result.removed), state, working.watching.on_progress
             )
             result = replace(result, unique=written)
-        if output is not None:
-            write_duplicates(result, output)
+        for path in written_to:
+            write_duplicates(result, Path(path))
         if past is not None and result.remembered is not None:
             is_stored = gathered.sides[0].collection is not None
             names, table = gathered.sides[0].ids, gathered.signatures
@@ -427,8 +577,8 @@ def check_remembered(
     if remember is not None:
         require(against is None, "`remember` is for one source", "leave it or `against` out")
         check_place(Path(remember))
-        if isinstance(source, str | Path) and Path(source).is_dir():
-            is_read = Path(remember).resolve().is_relative_to(Path(source).resolve())
+        for path in paths_of(source) or ():
+            is_read = is_inside(Path(remember), Path(path))
             require(not is_read, "`remember` lies in the folder that is read", "name another place")
 
 
@@ -437,10 +587,17 @@ def _may_remember(past: Past, gathered: Gathered) -> bool:
     return past.is_kept and not any(side.has_changed() for side in gathered.sides)
 
 
+def _whole_ids(first: bool, other: bool) -> tuple[str, ...]:
+    """The columns of ids that are all whole numbers, if those of the sides are."""
+    are_whole = {"id": first, "other_id": other, "cluster": first and other}
+    return tuple(name for name, is_whole in are_whole.items() if is_whole)
+
+
 def _name(source: Compared) -> str:
     if isinstance(source, Collection):
         return source.name
-    return Path(source).name if isinstance(source, str | Path) else "documents"
+    paths = paths_of(source)
+    return "documents" if paths is None else shown_name([Path(path).name for path in paths])
 
 
 def _verified(comparison: Comparison, found: Candidates) -> Verified:
@@ -486,6 +643,14 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
     return gaps
 
 
+def _alone(groups: Groups | None) -> list[str]:
+    """What to say of documents that were compared with nothing; nothing if there are none."""
+    if groups is None or not groups.alone:
+        return []
+    names = " or ".join(groups.fields)
+    return [f"documents without {names}: {groups.alone:,}, which were compared with nothing"]
+
+
 def _kept(
     gathered: Gathered, clustered: Grouped, names: Sequence[str]
 ) -> Mapping[str, Mapping[str, Any]]:
@@ -510,12 +675,27 @@ def _texts(gathered: Gathered, clustered: Grouped, wanted: bool | int) -> Mappin
 
 
 def _shown(gathered: Gathered, clustered: Grouped) -> Mapping[str, str]:
-    """The texts of the pairs that a page lists, by id, if they need not be asked of a Solr."""
+    """The texts that a page shows, by id, if they need not be asked of a Solr."""
     if any(side.collection is not None for side in gathered.sides):
         return {}
-    listed_pairs = listing(clustered.clusters, clustered.pairs).pairs
-    ids = {id for pair in listed_pairs for id in (pair.id, pair.other_id)}
-    return _texts_of(gathered, _rows_of(gathered, clustered, ids))
+    wanted = listing(clustered.clusters, clustered.pairs).documents
+    row_of = dict(zip(gathered.ids(sorted(clustered.rows)), sorted(clustered.rows), strict=True))
+    found: dict[str, str] = {}
+    for at in range(0, len(wanted), AT_ONCE):
+        some = sorted(row_of[id] for id in wanted[at : at + AT_ONCE])
+        found |= _texts_of(gathered, some)
+        if sum(map(len, found.values())) > MOST_TEXTS:
+            break
+    return found
+
+
+def _frequencies(comparison: Comparison, texts: Mapping[str, str]) -> Frequencies | None:
+    """How many documents have each word of these texts, if the measure weighs words."""
+    known = comparison.comparer.frequencies
+    if known is None:
+        return None
+    words = {word for text in texts.values() for word in aligned_words(normalize(text))}
+    return Frequencies(known.documents, {word: known.counts.get(word, 1) for word in words})
 
 
 def _rows_of(gathered: Gathered, clustered: Grouped, ids: Set[str]) -> list[int]:

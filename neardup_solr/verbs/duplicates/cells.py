@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from html import escape
 from typing import TYPE_CHECKING
 
 from neardup_solr.records import largest
 from neardup_solr.reports.html.invisibles import shown
+from neardup_solr.text.markup import Markup, html_table
 
 if TYPE_CHECKING:
-    from neardup_solr.records import Cluster
+    from neardup_solr.records import AnyId, Cluster
     from neardup_solr.verbs.duplicates import Duplicates
 
 MOST = 10  # clusters, and members of each
@@ -20,25 +20,27 @@ LONGEST = 80  # characters of a text
 def page(found: Duplicates) -> str:
     """The HTML that a notebook shows for a result."""
     clusters = largest(found.clusters, MOST)
-    rows = "".join(f"<tr>{''.join(_cells(found, one))}</tr>" for one in clusters)
-    heads = "".join(f"<th>{name}</th>" for name in ("documents", "similarity", "keep", "near it"))
-    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>" if rows else ""
+    heads = ("documents", "similarity", "keep", "near it")
+    table = html_table(heads, [_cells(found, one) for one in clusters]) if clusters else ""
     more = len(found.clusters) - len(clusters)
     note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>"
-    return f"<p>{escape(repr(found)[1:-1])}</p>{table}{note if more else ''}"
+    advice = (
+        f"<p>The records are short ({found.median_words} words by the median):"
+        ' <code>measure="aligned"</code> tells such apart better.</p>'
+    )
+    said = f"<p>{escape(repr(found)[1:-1])}</p>{table}{note if more else ''}"
+    return said + (advice if found.are_short else "")
 
 
-def _cells(found: Duplicates, cluster: Cluster) -> Iterator[str]:
-    others = [member.id for member in cluster.members[1 : MOST + 1]]
-    least = min(member.similarity for member in cluster.members)
-    for value in (len(cluster.members), f"{least:.3f}"):
-        yield f"<td>{value}</td>"
-    yield f"<td>{_shown(found, cluster.canonical)}</td>"
+def _cells(found: Duplicates, cluster: Cluster) -> list[object]:
+    others = [_shown(found, member.id) for member in cluster.members[1 : MOST + 1]]
     more = ["…"] if len(cluster.members) > MOST + 1 else []
-    yield f"<td>{'<br>'.join([*(_shown(found, id) for id in others), *more])}</td>"
+    least = min(member.similarity for member in cluster.members)
+    keep = Markup(_shown(found, cluster.canonical))
+    return [len(cluster.members), f"{least:.3f}", keep, Markup("<br>".join([*others, *more]))]
 
 
-def _shown(found: Duplicates, id: str) -> str:
+def _shown(found: Duplicates, id: AnyId) -> str:
     text = found.texts.get(id, "")
     cut = f"{text[:LONGEST]}…" if len(text) > LONGEST else text
-    return f"<b>{shown(id, is_id=True)}</b> {shown(cut)}"
+    return f"<b>{shown(str(id), is_id=True)}</b> {shown(cut)}"

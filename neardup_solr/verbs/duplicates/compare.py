@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.ahead import ahead
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import (
@@ -19,6 +17,7 @@ from neardup_solr.candidates.by_band import (
     Joining,
     band_candidates,
 )
+from neardup_solr.candidates.by_shingle import shingle_candidates
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.candidates.grown import chained_only, grown_candidates
 from neardup_solr.checkpoint import Checkpoint
@@ -27,14 +26,16 @@ from neardup_solr.measures import (
     Comparer,
     Limits,
     aligned,
+    floor,
     measure_named,
     measure_of,
 )
 from neardup_solr.measures.arrays import Compared, Flat, Pairs
 from neardup_solr.minhash import sign
-from neardup_solr.progress import SILENT, Progress
-from neardup_solr.spill import Rows, Spill
+from neardup_solr.progress import LOG, SILENT, Progress
+from neardup_solr.spill import Spill
 from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.threads import ahead, run_aside, thread_pool
 from neardup_solr.verbs.duplicates.gather import Gathered
 from neardup_solr.verbs.duplicates.known import rows_of
 from neardup_solr.verbs.duplicates.past import Past
@@ -46,10 +47,12 @@ Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
 # Few documents are all compared with each other, if that takes about a second: bands miss some
 # pairs, and many pairs of short texts.
 FEW = 2_000
+SAMPLE = 500  # documents whose words are counted
 LITTLE = 10**9  # documents × characters of their texts
 ALIGNING = 10  # times as slow as other measures
 BLOCK = 1 << 17  # pairs that are compared at a time
 Ends: TypeAlias = NDArray[np.uint32]  # of the first rows of pairs, and of the second ones
+NO_PAIRS = np.empty(0, dtype=np.bool_)
 NO_DISTANCES, NO_SIMILARITIES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
 U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
@@ -75,9 +78,12 @@ class Verifying:
     mutual_best: bool = False
 
     def __post_init__(self) -> None:
-        measure_of(self.measure, self.limits)  # checks them
+        measure = measure_of(self.measure, self.limits)  # checks them
         if self.by is not None:
             require_choice("by", self.by, WAYS)
+        reason = f"`by` shingles does not go with the measure {self.measure}"
+        step = 'take the `measure` "containment" or "jaccard", or leave `by` out'
+        require(self.by != "shingles" or measure.counts_shingles, reason, step)
         require(self.cap is None or self.cap > 1, f"`cap` cannot be {self.cap}", "give 2 or more")
         is_capped = self.by == "all" and self.cap is not None
         require(
@@ -95,12 +101,23 @@ class Verifying:
         most = LITTLE // slow // max(len(gathered), 1)
         if measure.needs_texts and len(gathered) <= FEW and gathered.fits(most):
             return "all"
-        return "words" if measure.needs_frequencies else "bands"
+        return measure.way
 
     @property
     def has_texts(self) -> bool:
         """Whether texts have to be read."""
         return measure_named(self.measure).needs_texts or self.by == "words"
+
+    @property
+    def has_sets(self) -> bool:
+        """Whether the shingles of all documents are needed, if they are many."""
+        return (self.by or measure_named(self.measure).way) == "shingles"
+
+
+def warn_of_bands(measure: MeasureName) -> None:
+    """Log that candidates by bands are few of those that a measure looks for, if they are."""
+    if measure_named(measure).way == "shingles":
+        LOG.warning("by bands most excerpts of longer texts are missed; by shingles they are found")
 
 
 @dataclass(slots=True)
@@ -168,11 +185,36 @@ class Comparison:
     past: Past | None = None
     is_limited: bool = True
 
+    def silent(self) -> Comparison:
+        """The same without a word of progress."""
+        return replace(self, working=replace(self.working, watching=SILENT))
+
     def without_limits(self) -> Comparison:
         """The same without limits, by which every pair counts, and without a word of progress."""
         every = replace(self.comparer, limits=Limits(min_similarity=0.0))
-        working = replace(self.working, watching=SILENT)
-        return replace(self, comparer=every, working=working, is_limited=False)
+        return replace(self.silent(), comparer=every, is_limited=False)
+
+    def count_beyond(self, found: Candidates) -> int:
+        """About how many near-duplicates share only words beyond the cap, by the sample of those.
+
+        A pair is met once for each of its documents that is in the sample.
+        """
+        if not len(found.beyond):
+            return 0
+        near = replace(self.silent(), past=None).verified(found.beyond.copy())
+        met = np.count_nonzero(np.isin(near.pairs, found.sample))
+        return round(met / 2 * len(self.gathered) / len(found.sample))
+
+    def median_words(self) -> int | None:
+        """The median number of words of a sample of the documents; None if texts are not compared.
+
+        Words are what stands between spaces.
+        """
+        if not (self.comparer.measure.needs_texts and len(self.gathered)):
+            return None
+        rows = np.linspace(0, len(self.gathered) - 1, min(len(self.gathered), SAMPLE))
+        texts = self.gathered.texts(np.unique(rows.astype(np.int64)).tolist())
+        return int(np.median([len(text.split()) for text in texts if text is not None] or [0]))
 
     @property
     def order(self) -> str:
@@ -224,8 +266,11 @@ class Comparison:
             is_compared[pairs[at : at + BLOCK]] = True
         rows = np.flatnonzero(is_compared).astype(np.uint32)
         places = np.cumsum(is_compared, dtype=np.uint32) - np.uint32(1)  # of a row, among those
-        # After an interruption, too, all of them: which are gone or have changed is not kept.
-        texts = self._prepared(rows, found)
+        if self.gathered.sets is not None and not self.gathered.may_change:
+            texts, places = self.gathered.sets, np.arange(len(self.gathered), dtype=np.uint32)
+        else:
+            # After an interruption, too, all of them: which are gone or have changed is not kept.
+            texts = self._prepared(rows, found)
         is_there = np.ones(len(self.gathered), dtype=np.bool_)
         is_there[list(found.vanished)] = False
         held = _Held(self.spill)
@@ -247,8 +292,7 @@ class Comparison:
         Notes in `found` which are gone, and have nothing to compare, or have changed.
         """
         prepare = self.comparer.prepare()
-        lengths = [np.zeros(1, dtype=np.int64)]
-        values: Rows | None = None
+        prepared = self.spill.lists()
         done = characters = 0
 
         def parts() -> Iterator[NDArray[np.uint32]]:
@@ -261,18 +305,14 @@ class Comparison:
                 at = last
 
         # One part is read while another is normalised; not two are read at the same time.
-        with ThreadPoolExecutor(1) as reader, ThreadPoolExecutor(1) as normaliser:
+        with thread_pool(1) as reader, thread_pool(1) as normaliser:
             read = ahead(reader, self._read, parts())
             for forms in ahead(normaliser, lambda part: self._forms(*part, found), read):
-                some = prepare(forms)
-                values = values or self.spill.rows(1, some.values.dtype.type)
-                values.append(some.values[:, None])
-                lengths.append(some.lengths)
+                prepared.extend(prepare(forms))
                 done += len(forms)
                 characters += size_of(forms)
                 self._tell(TEXTS, done, len(rows))
-        flat = np.empty(0, dtype=np.uint64) if values is None else values.table()[:, 0]
-        return Flat(np.asarray(flat), np.cumsum(np.concatenate(lengths)))
+        return prepared.flat()
 
     def _read(self, rows: NDArray[np.uint32]) -> tuple[NDArray[np.uint32], Sequence[str | None]]:
         """The rows, and their texts."""
@@ -317,7 +357,7 @@ def _in_order(pairs: Pairs) -> Pairs:
         first, second = pairs[part].T.astype(np.uint64)
         stretches = (first >> PLACE) << U64(13) | second >> PLACE
         numbers[part] = stretches << U64(38) | (first & LOW) << PLACE | second & LOW
-    numbers.sort()
+    run_aside(numbers.sort)
     for part in parts:
         ordered = numbers[part].copy()
         pairs[part, 0] = (ordered >> U64(51)) << PLACE | ordered >> PLACE & LOW
@@ -350,7 +390,7 @@ _PAIR = 16  # bytes, with what is needed for it meanwhile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """What is searched, and how; `sides` is empty if there is only one."""
+    """What is searched, and how; `sides` and `groups` are empty if there is only one."""
 
     gathered: Gathered
     verifying: Verifying
@@ -358,6 +398,19 @@ class _Search:
     spill: Spill
     past: Past | None
     sides: NDArray[np.uint8]
+    groups: NDArray[np.uint32]
+
+    def joining(self, cap: int) -> Joining:
+        """The join of keys, each of `cap` documents at most."""
+        return Joining(
+            cap=cap,
+            memory=self.spill.share,
+            most=self.spill.memory // _PAIR,
+            let_go=self.spill.let_go,
+            threads=threads(),
+            sides=self.sides,
+            groups=self.groups,
+        )
 
 
 def candidates(
@@ -368,9 +421,11 @@ def candidates(
     spill: Spill,
     past: Past | None = None,
 ) -> Candidates:
-    """The pairs that may be near-duplicates, without documents whose id comes again later.
+    """The pairs that may be near-duplicates, of the same group if there are groups.
 
-    Those of documents that were there in the `past` are not looked for again, if they are known.
+    Documents whose id comes again later are left out. Pairs of documents that were there in the
+    `past` are not looked for again, if they are known and there are no groups: a document that has
+    changed its group may have the same signature.
     """
     is_across = len(gathered.sides) == 2 and not verifying.within
     search = _Search(
@@ -378,29 +433,38 @@ def candidates(
         verifying=verifying,
         working=working,
         spill=spill,
-        past=past,
+        past=None if len(gathered.groups) else past,
         sides=gathered.side_of() if is_across else ONE_SIDE,
+        groups=gathered.groups,
     )
     found = _WAYS[way](search)
+    if len(search.groups):  # whatever a way has made of them
+        same = [_are_same(search.groups, part) for part in _parts(found.pairs)]
+        found = replace(found, pairs=found.pairs[np.concatenate([NO_PAIRS, *same])])
     dead = np.zeros(len(gathered), dtype=np.bool_)
     for side, first in zip(gathered.sides, gathered.bounds, strict=False):
         dead[np.array(side.dead, dtype=np.int64) + first] = True
     if dead.any():
-        found = replace(found, pairs=found.pairs[~dead[found.pairs].any(axis=1)])
+        pairs, beyond = (some[~dead[some].any(axis=1)] for some in (found.pairs, found.beyond))
+        found = replace(found, pairs=pairs, beyond=beyond)
     return found
+
+
+def _parts(pairs: Pairs) -> Iterator[Pairs]:
+    """Some pairs at a time."""
+    return (pairs[at : at + BLOCK] for at in range(0, len(pairs), BLOCK))
+
+
+def _are_same(groups: NDArray[np.uint32], pairs: Pairs) -> NDArray[np.bool_]:
+    """Which pairs are of two documents of the same group."""
+    same: NDArray[np.bool_] = groups[pairs[:, 0]] == groups[pairs[:, 1]]
+    return same
 
 
 def _by_bands(search: _Search) -> Candidates:
     signatures, settings = search.gathered.signatures, search.gathered.settings
     past, cap = search.past, search.verifying.cap or CAP
-    joining = Joining(
-        cap=cap,
-        memory=search.spill.share,
-        most=search.spill.memory // _PAIR,
-        let_go=search.spill.let_go,
-        threads=threads(),
-        sides=search.sides,
-    )
+    joining = search.joining(cap)
 
     def tell(done: int, total: int) -> None:
         search.working.watching.on_progress(Progress(JOINING, done, total))
@@ -422,18 +486,39 @@ def _by_bands(search: _Search) -> Candidates:
     return found
 
 
+def _by_shingles(search: _Search) -> Candidates:
+    gathered, verifying = search.gathered, search.verifying
+
+    def tell(done: int) -> None:
+        search.working.watching.on_progress(Progress(TEXTS, done, len(gathered)))
+
+    sets = gathered.sets or gathered.read_sets(search.spill, tell)
+    least = floor(measure_named(verifying.measure).least(verifying.limits))
+    return shingle_candidates(sets, least, joining=search.joining(verifying.cap or CAP))
+
+
 def _by_words(search: _Search) -> Candidates:
-    across = search.sides if len(search.sides) else None
     cap = search.verifying.cap or WORD_CAP
-    return word_candidates(search.gathered.forms(), sides=across, cap=cap)
+    return word_candidates(
+        search.gathered.forms(),
+        sides=search.sides if len(search.sides) else None,
+        groups=search.groups if len(search.groups) else None,
+        cap=cap,
+        most=search.spill.memory // _PAIR,
+    )
 
 
 def _all(search: _Search) -> Candidates:
-    return all_candidates(len(search.gathered), search.sides if len(search.sides) else None)
+    return all_candidates(
+        len(search.gathered),
+        sides=search.sides if len(search.sides) else None,
+        groups=search.groups if len(search.groups) else None,
+    )
 
 
 _WAYS: dict[str, Callable[[_Search], Candidates]] = {
     "bands": _by_bands,
+    "shingles": _by_shingles,
     "words": _by_words,
     "all": _all,
 }

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.errors import SolrAnswerError
+from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.garbage import uncollected
 from neardup_solr.minhash import signature
 from neardup_solr.progress import Progress
@@ -22,6 +22,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.spill import Rows
+from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.duplicates import remembered
 from neardup_solr.verbs.duplicates.known import (
@@ -42,6 +43,7 @@ PARTS, MANY = 2, 20_000  # exports at the same time, if there are so many docume
 CLOSE = 60_000 << 20  # a minute, in versions of Solr: milliseconds and 20 bits
 AT_ONCE = 20_000  # documents whose signatures are copied at once
 
+Columns: TypeAlias = Sequence[Sequence[Any]]  # the values of documents, field by field
 T = TypeVar("T")
 
 
@@ -49,7 +51,8 @@ class _Signed(NamedTuple):
     """Documents with signatures, and how many were read for them.
 
     `rows` are those that they had in the earlier run, -1 if they were not there; None if they are
-    still to be looked up.
+    still to be looked up. `same` has their values of the fields that have to be equal, if an export
+    can read those.
     """
 
     read: int
@@ -57,6 +60,7 @@ class _Signed(NamedTuple):
     signatures: NDArray[np.uint32]
     traces: Traces
     rows: NDArray[np.int64] | None = None
+    same: Columns = ()
 
     def only(self, wanted: NDArray[np.bool_]) -> _Signed:
         """The wanted documents."""
@@ -66,14 +70,15 @@ class _Signed(NamedTuple):
             signatures=self.signatures[wanted],
             traces=self.traces.only(wanted),
             rows=None if self.rows is None else self.rows[wanted],
+            same=[[values[at] for at in np.flatnonzero(wanted).tolist()] for values in self.same],
         )
 
 
 class _Listed(NamedTuple):
     """Ids, their hashes, and versions of documents, in the order of an export.
 
-    `rows` are those that they had in the earlier run, -1 if they were not there. Further `others`
-    have no signature.
+    `rows` are those that they had in the earlier run, -1 if they were not there; `same` is as for
+    `_Signed`. Further `others` have no signature.
     """
 
     ids: list[str]
@@ -81,8 +86,9 @@ class _Listed(NamedTuple):
     versions: NDArray[np.int64]
     rows: NDArray[np.int64]
     others: int = 0
+    same: Columns = ()
 
-    def same(self, before: Run) -> NDArray[np.int64]:
+    def known(self, before: Run) -> NDArray[np.int64]:
         """The rows of documents that have the version of the earlier run; -1 for others."""
         rows, versions = self.rows, self.versions
         is_same = (rows >= 0) & (versions != 0) & (before.traces.versions[rows] == versions)
@@ -91,21 +97,24 @@ class _Listed(NamedTuple):
 
 def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
     """The documents of a collection that have a signature, which is added to `rows`."""
-    working, remembering = intake.working, intake.remembering
+    working, remembering, fq = intake.working, intake.remembering, intake.fq
     state = collection.state()
+    count = collection.count(fq) if fq else state.documents
+    ids = intake.spill.strings()
     side = Side(
-        ids=intake.spill.strings(),
-        texts=lambda wanted: _texts_of(collection, [side.ids[row] for row in wanted]),
-        values=lambda wanted, fields: _values_of(
-            collection, [side.ids[row] for row in wanted], fields
-        ),
+        ids=ids,
+        texts=lambda wanted: _texts_of(collection, [ids[row] for row in wanted]),
+        values=lambda wanted, fields: _values_of(collection, [ids[row] for row in wanted], fields),
         collection=collection,
         state=state,
+        digest=repr(fq).encode() if fq else b"",
     )
-    total = state.documents if working.limit is None else min(working.limit, state.documents)
-    side.is_cut = total < state.documents
+    total = count if working.limit is None else min(working.limit, count)
+    side.is_cut = total < count
     described = schema.described(collection)
-    side.unsigned = guard.count_missing(collection, described)
+    side.unsigned = guard.count_missing(collection, described, fq)
+    same = () if intake.groups is None else intake.groups.fields
+    others = [name for name in same if not _is_exported(collection, described, name)]
     if remembering is not None:
         remembering.is_cut = side.is_cut
         # Parts of an export may see other states: what is newer than this one is asked for again.
@@ -115,44 +124,90 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
             remembering.give_up(reason, is_kept=False)
             remembering = None
     key = described.field(collection.names.id)
-    may_ask = not side.is_cut and key is not None and key.kind == "StrField"
-    is_large = state.documents >= MANY
-    for found in _signed(
-        collection, settings, remembering, total, may_ask=may_ask, parts=PARTS if is_large else 1
-    ):
-        side.ids.extend(found.ids)
+    may_ask = not (side.is_cut or fq or same) and key is not None and key.kind == "StrField"
+    export = _Export(
+        collection=collection,
+        filters=fq,
+        same=() if others else same,
+        total=total,
+        parts=PARTS if count >= MANY else 1,
+    )
+    for found in _signed(export, settings, remembering, may_ask=may_ask):
+        ids.extend(found.ids)
         rows.append(found.signatures)
+        if intake.groups is not None:
+            intake.groups.add(found.same or [*_values_of(collection, found.ids, same).values()])
         if remembering is not None:
             remembering.add(found.traces, found.rows)
         side.documents += found.read
         working.watching.on_progress(Progress(READING, side.documents, total))
-    if side.documents != total and collection.state() == state:
-        reason = f"the export has {side.documents:,} of its {total:,} documents"
+    read = export.read if fq else side.documents
+    is_cut = bool(fq) and read != count
+    if (is_cut or side.documents != total) and collection.state() == state:
+        reason = f"the export has {read:,} of its {count if fq else total:,} documents"
         raise SolrAnswerError(collection.url, 200, reason, LOG_AGAIN)
     return side
 
 
+def _is_exported(collection: Collection, described: schema.Schema, name: str) -> bool:
+    """Whether /export can read a field whose values have to be equal.
+
+    Raises SettingsError if there is no such field, or its values cannot be read at all.
+    """
+    field = described.field(collection.names.of(name))
+    if field is None or not (field.is_exported or field.is_kept):
+        lacks = f"the field {name!r} is neither stored nor in docValues"
+        missing = f"the collection {collection.name!r} has no field {name!r}"
+        raise SettingsError(lacks if field else missing, "name another one in `same`")
+    return field.is_exported
+
+
+@dataclass(slots=True, kw_only=True)
+class _Export:
+    """The documents of a collection that are read: those that match `filters`, at most `total`.
+
+    `same` are fields that are read as well, in so many `parts` at the same time. `read` counts all
+    documents that came.
+    """
+
+    collection: Collection
+    filters: Sequence[str]
+    same: Sequence[str]
+    total: int
+    parts: int
+    read: int = 0
+
+    def blocks(self, fields: Sequence[str]) -> Iterator[Block]:
+        """These fields of the documents; the rest is read, so that it is known to be whole."""
+        left = self.total
+        wanted = [*fields, *self.same]
+        for block in self.collection.exported(wanted, filters=self.filters, parts=self.parts):
+            self.read += len(block)
+            if left:
+                yield block[:left]
+            left -= min(left, len(block))
+
+    def columns(self, block: Block) -> Columns:
+        """The values of the fields `same`."""
+        return [[found.get(name) for found in block] for name in self.same]
+
+
 def _signed(
-    collection: Collection,
-    settings: Settings,
-    remembering: Past | None,
-    total: int,
-    *,
-    may_ask: bool,
-    parts: int,
+    export: _Export, settings: Settings, remembering: Past | None, *, may_ask: bool
 ) -> Iterator[_Signed]:
+    collection = export.collection
     if remembering is not None and (before := remembering.before) is not None:
         with uncollected():
             asked = _after(collection, before) if may_ask else None
-        listed = asked or _all(collection, total, before, parts)
-        same = listed.same(before)
+        listed = asked or _all(export, before)
+        same = listed.known(before)
         if np.count_nonzero(same < 0) * MOST_NEW <= len(same):
             yield from _only_new(collection, settings, before, listed, same)
             return
         del before, asked, listed, same  # they take memory
         remembering.give_up("most documents are new, or have other versions than in the last run")
     fields = ["id", "signature"] if remembering is None else ["id", "signature", VERSION]
-    for block in _first(collection.exported(fields, parts=parts), total):
+    for block in export.blocks(fields):
         signed = [found for found in block if found.get("signature")]
         ids = [found["id"] for found in signed]
         yield _Signed(
@@ -162,26 +217,22 @@ def _signed(
             traces=NO_TRACES
             if remembering is None
             else Traces.of(hashes(ids), _versions_in(signed)),
+            same=export.columns(signed),
         )
 
 
-def _first(blocks: Iterator[Block], total: int) -> Iterator[Block]:
-    """The first documents of an export; the rest is read, so that it is known to be whole."""
-    for block in blocks:
-        if total:
-            yield block[:total]
-        total -= min(total, len(block))
-
-
-def _all(collection: Collection, total: int, before: Run, parts: int) -> _Listed:
-    """The first documents, each with its version."""
+def _all(export: _Export, before: Run) -> _Listed:
+    """All documents that are read, each with its version."""
     ids: list[str] = []
     versions = [np.empty(0, dtype=np.int64)]
-    for block in _first(collection.exported(["id", VERSION], parts=parts), total):
+    same: list[list[Any]] = [[] for _ in export.same]
+    for block in export.blocks(["id", VERSION]):
         ids += [found["id"] for found in block]
         versions.append(_versions_in(block))
+        for values, more in zip(same, export.columns(block), strict=True):
+            values.extend(more)
     hashed = hashes(ids)
-    return _Listed(ids, hashed, np.concatenate(versions), before.rows_of(hashed))
+    return _Listed(ids, hashed, np.concatenate(versions), before.rows_of(hashed), same=same)
 
 
 def _after(collection: Collection, before: Run) -> _Listed | None:
@@ -273,6 +324,7 @@ def _only_new(
             signatures=signatures,
             traces=Traces(listed.hashes[part], there, contents),
             rows=listed.rows[part],
+            same=[values[part] for values in listed.same],
         )
         yield found_now if is_signed.all() else found_now.only(is_signed)
         others = 0
@@ -325,5 +377,5 @@ def _by_id(
 def _paged(ids: Sequence[str], read: Callable[[Sequence[str]], dict[str, T]]) -> dict[str, T]:
     """What is read by ids, some pages at the same time."""
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
-    with ThreadPoolExecutor(PAGES) as pool:
+    with thread_pool(PAGES) as pool:
         return {id: value for found in pool.map(read, pages) for id, value in found.items()}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Any
@@ -10,24 +10,37 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.candidates.by_band import ONE_GROUP
 from neardup_solr.errors import SettingsError
+from neardup_solr.measures.arrays import Flat
+from neardup_solr.measures.sets import hashed_sets
 from neardup_solr.minhash import sign
+from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
+from neardup_solr.spill import Spill
+from neardup_solr.threads import ahead, thread_pool
 from neardup_solr.verbs.duplicates.exported import PAGE, of_collection
-from neardup_solr.verbs.duplicates.sides import Compared, Intake, Side
+from neardup_solr.verbs.duplicates.sides import Compared, Ids, Intake, Side, threads
 from neardup_solr.verbs.duplicates.signing import of_source
 
 AT_ONCE = 20_000  # texts that are read at once
+FETCHED = 4 * PAGE  # or so many, while others are worked on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathered:
-    """All that is compared, by row: the rows of the second side come after those of the first."""
+    """All that is compared, by row: the rows of the second side come after those of the first.
+
+    Only documents of the same of `groups` are compared; it is empty if all are.
+    `sets` are the shingles of each document, if they were kept while it was signed.
+    """
 
     settings: Settings
     signatures: NDArray[np.uint32]
     sides: tuple[Side, ...]
+    groups: NDArray[np.uint32] = field(default_factory=lambda: ONE_GROUP)
+    sets: Flat | None = None
     _forms: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
@@ -48,7 +61,13 @@ class Gathered:
         sizes = [len(side.ids) for side in self.sides]
         return np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
 
-    def ids(self, rows: Sequence[int]) -> list[str]:
+    @property
+    def has_whole_ids(self) -> tuple[bool, bool]:
+        """Whether all ids of the first side, and of the other, are whole numbers."""
+        first, *_, last = [isinstance(s.ids, Ids) and s.ids.are_whole for s in self.sides] * 2
+        return first, last
+
+    def ids(self, rows: Sequence[int]) -> list[AnyId]:
         """The ids of rows."""
         end = self.bounds[1]  # of the first side
         own, others = self.sides[0].ids, self.sides[-1].ids
@@ -81,6 +100,17 @@ class Gathered:
             self._forms.extend(sign.normal_forms([text or "" for text in texts]))
         return self._forms
 
+    def read_sets(self, spill: Spill, tell: Callable[[int], None]) -> Flat:
+        """The shingles of all documents, whose texts are read; `tell` gets how many are done."""
+        sets = spill.lists()
+        parts = (range(at, min(at + FETCHED, len(self))) for at in range(0, len(self), FETCHED))
+        with thread_pool(1) as reader:
+            for texts in ahead(reader, self.texts, parts):
+                forms = sign.normal_forms([text or "" for text in texts], threads=threads())
+                sets.extend(hashed_sets(forms, self.settings))
+                tell(len(sets))
+        return sets.flat()
+
     def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
         """The values of fields of rows, in ascending order; None if there is no value."""
         found: dict[str, list[Any]] = {name: [] for name in fields}
@@ -107,23 +137,34 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
         raise SettingsError(reason, "index one of them again with the settings of the other")
     settings = stored[0] if stored else intake.settings
     if intake.past is not None:
-        intake.past.open(settings, " ".join(map(_known_by, given)))
+        intake.past.open(settings, " ".join(_known_by(each, intake) for each in given))
     rows = intake.spill.rows(settings.hashes, np.uint32)
+    sets = intake.spill.lists() if intake.has_sets and not stored else None
     sides = tuple(
         of_collection(each, rows, settings, intake)
         if isinstance(each, Collection)
-        else of_source(each, rows, settings, intake)
+        else of_source(each, rows, settings, intake, sets)
         for each in given
     )
     signatures = rows.table()
     if intake.remembering is not None:
         intake.remembering.settle(signatures)
-    return Gathered(settings=settings, signatures=signatures, sides=sides)
+    groups = ONE_GROUP if intake.groups is None else intake.groups.table()
+    return Gathered(
+        settings=settings,
+        signatures=signatures,
+        sides=sides,
+        groups=groups,
+        sets=None if sets is None else sets.flat(),
+    )
 
 
-def _known_by(given: Compared) -> str:
-    """What is compared of a collection: another one, or other fields, is another work."""
-    return f"{given.name} {given.names.noted()}" if isinstance(given, Collection) else "a source"
+def _known_by(given: Compared, intake: Intake) -> str:
+    """What is compared of a collection or of a source: anything else is another work."""
+    if isinstance(given, Collection):
+        filters = f" {intake.fq!r}" if intake.fq else ""
+        return f"{given.name} {given.names.noted()}{filters}"
+    return f"a source, on repeat {intake.on_repeat}"
 
 
 def _settings_of(collection: Collection) -> Settings:

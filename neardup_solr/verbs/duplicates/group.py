@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,15 +17,20 @@ from neardup_solr.clusters import LINKAGES, canonical
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import SettingsError
 from neardup_solr.garbage import uncollected
-from neardup_solr.measures import NO_DISTANCE
+from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.containment import MEASURE as CONTAINMENT
 from neardup_solr.measures.estimate import count_shared_bands
-from neardup_solr.records import Cluster, Duplicate, natural
+from neardup_solr.records import Cluster, Duplicate, Member, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.known import numbered
 
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates import Duplicates
+
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
+
+Node = tuple[bool, str]  # a document: whether it is of the other side, and its id
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +61,7 @@ class Grouped:
     pairs: tuple[Duplicate, ...]
     clusters: tuple[Cluster, ...]
     rows: list[int]
+    values: Mapping[Node, object]
 
 
 def grouped(comparison: Comparison, verified: Verified, grouping: Grouping) -> Grouped:
@@ -65,7 +72,82 @@ def grouped(comparison: Comparison, verified: Verified, grouping: Grouping) -> G
     """
     with uncollected():
         own = _Numbered(comparison, verified, grouping)
-        return Grouped(pairs=own.rows(), clusters=own.clusters(), rows=own.originals)
+        return Grouped(
+            pairs=own.rows(), clusters=own.clusters(), rows=own.originals, values=own.values()
+        )
+
+
+def regrouped(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tuple[Cluster, ...]]:
+    """The pairs of a result that are at least so similar, and their clusters.
+
+    All pairs that complete linkage needs are among those of a lower threshold.
+    """
+    pairs = [pair for pair in found.pairs if pair.similarity >= floor(least)]
+    if not pairs:
+        return (), ()
+    ends = [((False, pair.id), (found.against, pair.other_id)) for pair in pairs]
+    nodes = sorted({node for pair in ends for node in pair}, key=lambda n: (n[0], natural(n[1])))
+    number = {node: at for at, node in enumerate(nodes)}
+    table = np.array([[number[one], number[other]] for one, other in ends], dtype=np.uint32)
+    similarities = np.array([pair.similarity for pair in pairs])
+    grouping = Grouping(linkage=found.linkage, canonical=found.canonical)
+    stand_ins = _stand_ins(found.measure, len(nodes), table, similarities)
+    labels = _link(grouping, table, similarities, stand_ins)
+    ids = [id for _, id in nodes]
+    rule = canonical.rule(found.canonical)
+    values = {rule.field: [found.values.get(node) for node in nodes]}
+    chosen = canonical.canonicals(rule, labels, ids, values, are_ordered=not found.against)
+    known = {one.canonical: {m.id: m for m in one.members} for one in found.clusters}
+    compared: dict[tuple[int, int], Duplicate | Member] = {}
+    for at, pair in zip(table.tolist(), pairs, strict=True):
+        compared[at[0], at[1]] = compared[at[1], at[0]] = pair
+    near = [
+        compared.get((at, to)) or known.get(ids[to], {}).get(ids[at])
+        for at, to in enumerate(chosen.tolist())
+    ]
+    own = chosen == np.arange(len(nodes))
+    grouped_anew = clusters.clusters(
+        ids,
+        table,
+        labels=labels,
+        canonical=chosen,
+        similarities=np.where(own, 1.0, [one.similarity if one else np.nan for one in near]),
+        distances=np.array([-1 if one is None or one.distance is None else one.distance
+                            for one in near]),
+        stand_ins=stand_ins,
+    )  # fmt: skip
+    of, order = _in_clusters(table, labels)
+    names = [UNCLUSTERED if label < 0 else ids[label] for label in of.tolist()]
+    return tuple(replace(pairs[at], cluster=names[at]) for at in order.tolist()), grouped_anew
+
+
+def _stand_ins(
+    measure: str, documents: int, pairs: Pairs, similarities: NDArray[np.float64]
+) -> NDArray[np.int64]:
+    """For each document, the first one that the measure cannot tell from it."""
+    if measure == CONTAINMENT.name:  # an excerpt is not the whole
+        return np.arange(documents)
+    return components(documents, pairs[similarities >= 1.0])
+
+
+def _link(
+    grouping: Grouping,
+    pairs: Pairs,
+    similarities: NDArray[np.float64],
+    stand_ins: NDArray[np.int64],
+) -> NDArray[np.int64]:
+    """The label of each document by the linkage that was asked for."""
+    pairs, similarities = clusters.folded(pairs, similarities, stand_ins)
+    return clusters.linked(grouping.linkage, len(stand_ins), pairs, similarities)[stand_ins]
+
+
+def _in_clusters(
+    pairs: Pairs, labels: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """The label of each pair, -1 between clusters, and the order of pairs by cluster and ids."""
+    first, second = pairs[:, 0], pairs[:, 1]
+    own = np.where(labels[first] == labels[second], labels[first], -1)
+    return own, np.lexsort((second, first, np.where(own < 0, len(labels), own)))
 
 
 class _Numbered:
@@ -83,14 +165,14 @@ class _Numbered:
         self._take(verified)
         if grouping.linkage == "complete":
             self._add(self._compare_missing(verified))
-        self._stand_ins = self._identical()
-        self._labels = self._linked()
+        measure = comparison.comparer.measure.name
+        self._values = self._read_values(canonical.rule(grouping.canonical).needs)
+        self._stand_ins = _stand_ins(measure, len(self._ids), self._pairs, self._similarities)
+        self._labels = _link(grouping, self._pairs, self._similarities, self._stand_ins)
 
     def rows(self) -> tuple[Duplicate, ...]:
         """The pairs in the order of their clusters."""
-        first, second = self._pairs[:, 0], self._pairs[:, 1]
-        labels = np.where(self._labels[first] == self._labels[second], self._labels[first], -1)
-        order = np.lexsort((second, first, np.where(labels < 0, len(labels), labels)))
+        labels, order = _in_clusters(self._pairs, self._labels)
         shared = self._shared_bands()
         columns = (
             column[order].tolist()
@@ -114,7 +196,7 @@ class _Numbered:
     def clusters(self) -> tuple[Cluster, ...]:
         """The clusters, each member compared with the canonical document."""
         rule = canonical.rule(self._grouping.canonical)
-        values = self._values(rule.needs)
+        values = self._values
         one_side = len(self._comparison.gathered.sides) == 1
         chosen = canonical.canonicals(rule, self._labels, self._ids, values, are_ordered=one_side)
         distances, similarities = self._to_canonical(chosen)
@@ -127,6 +209,16 @@ class _Numbered:
             distances=distances,
             stand_ins=self._stand_ins,
         )
+
+    def values(self) -> dict[Node, object]:
+        """What the rule for the canonical document reads, of each document."""
+        start = self._comparison.gathered.bounds[1]
+        nodes = [(at >= start, id) for at, id in zip(self.originals, self._ids, strict=True)]
+        return {
+            node: value
+            for column in self._values.values()
+            for node, value in zip(nodes, column, strict=True)
+        }
 
     def _take(self, found: Verified) -> None:
         self._pairs, order = self._own(found.pairs)
@@ -151,18 +243,7 @@ class _Numbered:
         self._distances = np.concatenate([self._distances, more.distances[order]])
         self._similarities = np.concatenate([self._similarities, more.similarities[order]])
 
-    def _identical(self) -> NDArray[np.int64]:
-        """For each document, the first one that the measure cannot tell from it."""
-        if self._comparison.comparer.measure is CONTAINMENT:  # an excerpt is not the whole
-            return np.arange(len(self._ids))
-        return components(len(self._ids), self._pairs[self._similarities >= 1.0])
-
-    def _linked(self) -> NDArray[np.int64]:
-        pairs, similarities = clusters.folded(self._pairs, self._similarities, self._stand_ins)
-        labels = clusters.linked(self._grouping.linkage, len(self._ids), pairs, similarities)
-        return labels[self._stand_ins]
-
-    def _values(self, fields: Sequence[str]) -> dict[str, list[object]]:
+    def _read_values(self, fields: Sequence[str]) -> dict[str, list[object]]:
         gathered = self._comparison.gathered
         rising = np.argsort(self._places)
         found = gathered.values(self._places[rising].tolist(), fields)
@@ -184,12 +265,12 @@ class _Numbered:
         has_distance = self._comparison.comparer.measure.has_distance
         distances = np.full(len(own), 0 if has_distance else NO_DISTANCE)
         similarities = np.ones(len(own))
-        wanted = np.sort(np.stack([own, chosen], axis=1), axis=1).astype(np.uint32)
+        wanted = numbered(np.sort(np.stack([own, chosen], axis=1), axis=1).astype(np.uint32))
         known = numbered(self._pairs)
         order = np.argsort(known)
-        places = np.searchsorted(known[order], numbered(wanted)).clip(max=len(known) - 1)
+        places = np.searchsorted(known[order], wanted).clip(max=len(known) - 1)
         at = order[places]
-        is_known = known[at] == numbered(wanted)
+        is_known = known[at] == wanted
         distances[is_known] = self._distances[at[is_known]]
         similarities[is_known] = self._similarities[at[is_known]]
         rest = np.flatnonzero(~is_known & (chosen != own))

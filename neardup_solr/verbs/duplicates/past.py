@@ -24,6 +24,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.verbs.duplicates.known import (
     NO_TRACES,
     UNKNOWN,
+    Hashes,
     Known,
     Traces,
     concatenated,
@@ -34,6 +35,7 @@ from neardup_solr.verbs.duplicates.known import (
 from neardup_solr.verbs.duplicates.remembered import Run, come_again, read, write
 
 AT_ONCE = 20_000  # documents whose signatures are compared at once
+NONE_RENAMED = np.empty(0, dtype=np.intp), np.empty(0, dtype=np.uint64)
 MOST_NEW = 2  # if more than one document in so many may be new, all are read
 
 
@@ -86,6 +88,7 @@ class Past:
     _parts: list[Traces] = field(default_factory=list)
     _rows: list[NDArray[np.int64]] = field(default_factory=list)
     _traces: Traces = NO_TRACES
+    _renamed: tuple[NDArray[np.intp], Hashes] = NONE_RENAMED
     _joined: Joined | None = None
     _cap: int = 0
     _hot: Hot = field(default_factory=lambda: NONE_HOT)
@@ -109,8 +112,8 @@ class Past:
             self.reason = found
         elif found[0] != self._work:
             self.reason = (
-                "the last run was of another collection or version, or had other settings, limits"
-                " or fields"
+                "the last run was of another collection or version, or had other settings, limits,"
+                " fields or filters"
             )
         elif not len(found[1].traces.ids):
             self.reason = "the last run had no documents"
@@ -131,10 +134,16 @@ class Past:
         if rows is not None:
             self._rows.append(rows)
 
+    def rename(self, rows: NDArray[np.intp], ids: Hashes) -> None:
+        """Note what rows are called whose ids are shared, by the hashes of their names."""
+        self._renamed = rows, ids
+
     def settle(self, signatures: NDArray[np.uint32]) -> None:
         """Find out what of the earlier run still holds, once all documents are there."""
         traces = concatenated([NO_TRACES, *self._parts])
         self._parts.clear()
+        rows_renamed, names = self._renamed
+        traces.ids[rows_renamed] = names
         if not self.measure.needs_texts:
             traces = traces._replace(contents=signature_hashes(signatures))
         self._traces = traces

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import chain, compress
 from typing import Any, TypeAlias
@@ -13,18 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import sources
-from neardup_solr.ahead import ahead
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.measures.arrays import Flat
+from neardup_solr.measures.sets import hashed_sets
 from neardup_solr.minhash import entries, sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, Progress
-from neardup_solr.records import Document, Run
+from neardup_solr.records import AnyId, Document, Number, Run
 from neardup_solr.settings import Settings
-from neardup_solr.spill import Rows, Strings
+from neardup_solr.sources.record import Piece, came_before
+from neardup_solr.spill import Lists, Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.threads import ahead, thread_pool
 from neardup_solr.verbs.duplicates import known
-from neardup_solr.verbs.duplicates.sides import READING, Intake, Order, Side, threads
+from neardup_solr.verbs.duplicates.sides import READING, Ids, Intake, Order, Side, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
@@ -33,18 +35,29 @@ SIGNERS = 2  # batches that are signed at the same time, so that no core waits f
 Usable: TypeAlias = Document | Run
 
 
-def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: Intake) -> Side:
-    """The documents of a source that have words; their signatures are added to `rows`."""
+def of_source(
+    source: sources.Source,
+    rows: Rows,
+    settings: Settings,
+    intake: Intake,
+    sets: Lists | None = None,
+) -> Side:
+    """The documents of a source that have words; their signatures are added to `rows`.
+
+    So are their shingles to `sets`, if these are wanted.
+    """
     tell, limit = intake.working.watching.on_progress, intake.working.limit
     ids, words = intake.spill.strings(), intake.spill.rows(1, np.int64)
     columns: dict[str, list[Any]] = {name: [] for name in intake.reading.keep}
     texts = _Texts(source, intake, ids)
+    named, is_in_memory = Ids(ids), sources.paths_of(source) is None
+    order = Order(positions=intake.spill.strings(), reasons=intake.spill.strings())
     side = Side(
-        ids=ids,
+        ids=named,
         texts=texts.of,
         values=_values(words, columns),
         failures=Failures(intake.working.watching.on_error),
-        order=Order() if intake.has_order else None,
+        order=order,
         has_changed=texts.has_changed,
     )
 
@@ -54,26 +67,39 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
     signers = min(SIGNERS, threads())
     threads_each = -(-threads() // signers)
 
-    def signed(batch: _Batch) -> tuple[_Batch, Signed]:
-        return batch, sign.sign_parts(batch.texts, settings, threads=threads_each, keep_keys=False)
+    def signed(batch: _Batch) -> tuple[_Batch, Signed, Flat | None]:
+        made = sign.sign_parts(
+            batch.texts,
+            settings,
+            threads=threads_each,
+            keep_normal=sets is not None,
+            keep_keys=False,
+        )
+        return batch, made, None if sets is None else hashed_sets(made.normal, settings)
 
     hashes: list[NDArray[np.int64]] = []  # of all ids
     with_words: list[NDArray[np.bool_]] = []
-    batches = _batches(_limited(_usable(source, intake, side), limit, side))
-    with ThreadPoolExecutor(signers) as pool:
-        for batch, made in ahead(pool, signed, batches, at_once=signers):
+    usable = _usable(_checked(source, intake), side.failures, order)
+    batches = _batches(_limited(usable, limit, side))
+    with thread_pool(signers) as pool:
+        for batch, made, own_sets in ahead(pool, signed, batches, at_once=signers):
             is_there = made.words > 0
             there = is_there.tolist()
-            if side.order is not None:
-                side.order.have_words.extend(is_there.tobytes())
+            order.have_words.extend(is_there.tobytes())
             hashes.append(np.fromiter(map(hash, batch.ids), np.int64, len(batch.ids)))
             with_words.append(is_there)
             side.documents += len(batch.ids)
-            ids.extend(list(compress(batch.ids, there)))
+            of_rows = list(compress(batch.ids, there))
+            ids.extend(of_rows)
+            if is_in_memory:
+                named.are_numbers.extend(compress(batch.are_numbers, there))
             # If all have words, without a copy, which takes a tenth as long as signing.
             rows.append(made.signatures if is_there.all() else made.signatures[is_there])
             words.append(made.words[is_there][:, None])
             texts.add(batch, is_there)
+            if sets is not None and own_sets is not None:
+                ends = own_sets.bounds[1:][is_there]  # the sets of the others are empty
+                sets.extend(own_sets._replace(bounds=np.concatenate([[0], ends])))
             if digest is not None or remembering is not None:
                 contents = np.concatenate([known.hashes(part) for part in batch.texts])
                 if digest is not None:
@@ -83,37 +109,54 @@ def of_source(source: sources.Source, rows: Rows, settings: Settings, intake: In
                     remembering.add(traces.only(is_there))
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
+            if intake.groups is not None:
+                first = len(ids) - there.count(True)
+                intake.groups.add([columns[name][first:] for name in intake.groups.fields])
             tell(Progress(READING, side.documents, limit))
     if digest is not None:
         side.digest = digest.digest()
     if hashes:
-        hashed = np.concatenate(hashes)
-        side.dead = _repeated(ids, hashed[np.concatenate(with_words)])
-        # Not by `np.unique`, which imports masked arrays without need.
-        distinct = 1 + int(np.count_nonzero(np.diff(np.sort(hashed))))
-        side.repeated, side.documents = side.documents - distinct, distinct
+        _note_repeats(side, intake, np.concatenate(hashes), np.concatenate(with_words))
     return side
 
 
-def _usable(source: sources.Source, intake: Intake, side: Side) -> Iterator[Usable]:
-    """The documents that can be used; what cannot is counted in `side`, and the order noted."""
-    order = side.order.are_documents if side.order is not None else bytearray()
+def _checked(source: sources.Source, intake: Intake) -> Iterator[Piece]:
+    """What a source holds, with an error in place of each record that cannot be used."""
+    found = (
+        (entries.refusal(piece) or piece) if isinstance(piece, Document) else piece
+        for piece in sources.pieces(source, reading=intake.reading)
+    )
+    return _each_id_once(found) if intake.on_repeat == "fail" else found
 
-    def fail(error: RecordError) -> None:
-        order.append(0)
-        side.failures.add(error)
 
-    for found in sources.pieces(source, reading=intake.reading):
-        if isinstance(found, Run):
-            order.extend(b"\1" * len(found))
-            yield found
-        elif isinstance(found, RecordError):
-            fail(found)
-        elif error := entries.refusal(found):
-            fail(error)
+def _each_id_once(found: Iterator[Piece]) -> Iterator[Piece]:
+    """The same, with an error in place of each record whose id came before."""
+    seen: set[str] = set()
+    for piece in found:
+        if isinstance(piece, RecordError):
+            yield piece
+            continue
+        ids = [piece.id] if isinstance(piece, Document) else piece.ids
+        if len(set(ids)) == len(ids) and seen.isdisjoint(ids):
+            yield piece
+        elif isinstance(piece, Document):
+            yield came_before(piece)
         else:
-            order.append(1)
-            yield found
+            for at, one in enumerate(piece.documents()):
+                yield came_before(one) if one.id in seen else piece.part(at, at + 1)
+                seen.add(one.id)
+        seen.update(ids)
+
+
+def _usable(found: Iterator[Piece], failures: Failures, order: Order) -> Iterator[Usable]:
+    """The documents that can be used; the others are counted, and the order of all is noted."""
+    for piece in found:
+        if isinstance(piece, RecordError):
+            order.fail(piece)
+            failures.add(piece)
+        else:
+            order.are_documents.extend(b"\1" * (len(piece) if isinstance(piece, Run) else 1))
+            yield piece
 
 
 def _limited(usable: Iterator[Usable], limit: int | None, side: Side) -> Iterator[Usable]:
@@ -127,7 +170,7 @@ def _limited(usable: Iterator[Usable], limit: int | None, side: Side) -> Iterato
         if size > left:
             side.is_cut = True
             if left and isinstance(found, Run):
-                yield found.first(left)
+                yield found.part(0, left)
             return
         yield found
         left -= size
@@ -141,6 +184,7 @@ class _Batch:
     """
 
     ids: list[str] = field(default_factory=list)
+    are_numbers: bytearray = field(default_factory=bytearray)
     texts: list[list[str] | Packed] = field(default_factory=lambda: [[]])
     kept: list[Mapping[str, Any]] = field(default_factory=list)
     places: list[NDArray[np.int64]] = field(default_factory=list)
@@ -149,10 +193,12 @@ class _Batch:
         """Add what follows; gives the number of its characters."""
         if isinstance(found, Document):
             self.ids.append(found.id)
+            self.are_numbers.append(type(found.id) is Number)
             self.kept.append(found.kept)
             self._add_texts([found.text])
             return len(found.text)
         self.ids += found.ids
+        self.are_numbers += bytes([found.are_numbers]) * len(found)
         if isinstance(found.texts, Packed):
             self.texts.append(found.texts)
         else:
@@ -230,9 +276,34 @@ def _values(
     return values
 
 
-def _repeated(ids: Strings, hashes: NDArray[np.int64]) -> list[int]:
-    """The rows whose id, of which there are hashes, comes again later: its last record counts."""
+def _note_repeats(
+    side: Side, intake: Intake, hashes: NDArray[np.int64], with_words: NDArray[np.bool_]
+) -> None:
+    """Note which records share their ids, and which of these count, by hashes of all ids."""
+    ordered = np.sort(hashes)
+    # Not by `np.unique`, which imports masked arrays without need.
+    side.repeated = int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+    if not side.repeated:
+        return
+    if intake.on_repeat != "keep":
+        side.documents -= side.repeated
+        side.dead = _repeated(side.ids, hashes[with_words], last_counts=intake.on_repeat == "last")
+        return
+    assert isinstance(side.ids, Ids)
+    assert side.order is not None
+    are_shared = np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]])[with_words]
+    side.ids.tell_apart(are_shared, side.order.numbers(), ordered)
+    if intake.remembering is not None:
+        rows = np.flatnonzero(are_shared)
+        names = known.hashes([side.ids[row] for row in rows.tolist()])
+        intake.remembering.rename(rows, names)
+
+
+def _repeated(ids: Sequence[AnyId], hashes: NDArray[np.int64], *, last_counts: bool) -> list[int]:
+    """The rows whose id, of which there are hashes, others have; without that which counts."""
     order = np.argsort(hashes, kind="stable")
     same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
     pairs = ((int(order[at]), int(order[at + 1])) for at in same.tolist())
-    return [row for row, later in pairs if ids[row] == ids[later]]
+    return [
+        row if last_counts else later for row, later in pairs if str(ids[row]) == str(ids[later])
+    ]

@@ -1,25 +1,34 @@
-"""A file without its near-duplicates: what is removed for what, and the file read once more."""
+"""A file without its near-duplicates: what is removed for what, and the file read once more.
+
+Every record of the source goes into exactly one of three files: unique, removed, rejected.
+"""
 
 from __future__ import annotations
 
-import os
 import stat
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import count
+from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, Final
 
 from neardup_solr import sources
 from neardup_solr.arguments import require
-from neardup_solr.errors import SourceError
-from neardup_solr.files import check_apart
+from neardup_solr.errors import ArgumentError, SourceError
+from neardup_solr.files import check_apart, is_inside
 from neardup_solr.progress import OnProgress, Progress
 from neardup_solr.records import NOTHING, Cluster, Duplicate, Removed
-from neardup_solr.reports.copies import Add, check_copy, columns_of, copied, needs_columns
+from neardup_solr.reports.copies import (
+    Add,
+    Beside,
+    check_copy,
+    columns_of,
+    copied,
+    needs_columns,
+)
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, Written
 from neardup_solr.sources.whole_files import walk
@@ -29,6 +38,10 @@ from neardup_solr.verbs.duplicates.signing import AT_ONCE
 # What comes to a removed record, beside its own columns.
 DUPLICATE_OF: Final = "neardup_duplicate_of"
 SIMILARITY: Final = "neardup_similarity"
+# What comes to a record that cannot be used; the last if it has no columns of its own.
+REASON: Final = "neardup_reason"
+POSITION: Final = "neardup_position"
+RECORD: Final = "neardup_record"
 
 WRITING: Final = "writing"
 FAILED, KEPT, REMOVED = range(3)
@@ -40,8 +53,8 @@ TWICE: Final = "compare the first one with itself, then what is left of it with 
 class Unique:
     """What became of the records of a file: how many are kept, and how many are not.
 
-    `removed` are near-duplicates of a kept one, `repeated` have an id that comes again later,
-    `failed` could not be used, and are in neither file.
+    `removed` are near-duplicates of a kept one, `repeated` are left out for another one of their
+    id, `failed` could not be used, and are in no file but that of the rejected ones.
     """
 
     kept: int
@@ -57,7 +70,7 @@ class Unique:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Where the records of a source go: those that stay, and those that are removed.
+    """Where the records of a source go: those that stay, are removed, or cannot be used.
 
     Raises ArgumentError if the source cannot be read twice, or if something else is asked for that
     does not go together; SourceError if a file could not be written.
@@ -67,6 +80,7 @@ class Outputs:
     reading: Reading
     unique: Path | None
     removed: Path | None
+    rejected: Path | None = None
     against: Compared | None = None
     within: bool = False
     limit: int | None = None
@@ -77,49 +91,54 @@ class Outputs:
         self._check_source()
         require(not self.within, "`unique` does not go with `within`", TWICE)
         require(self.limit is None, "`unique` does not go with `limit`", "read the whole file")
-        path = self._path
-        files = {"the source": path, "`unique`": self.unique, "`removed`": self.removed}
-        if isinstance(self.against, str | os.PathLike):
-            files["`against`"] = Path(self.against)
-        check_apart(files)
-        format = sources.format_of(path, reading=self.reading)
-        for output, adds in ((self.unique, False), (self.removed, True)):
+        check_apart(self._files)
+        for name, given in (("the source", self.source), ("`against`", self.against)):
+            for path in sources.paths_of(given) or ():
+                check_apart({name: Path(path), **self._files})
+        format = sources.format_of(self._paths, reading=self.reading)
+        for name, output in self._files.items():
             if output is not None:
-                inside = path.is_dir() and output.resolve().is_relative_to(path.resolve())
-                if inside:
+                if any(is_inside(output, path) for path in self._paths):
                     reason = "lies in the folder that is read"
                     raise SourceError(str(output), reason, "name a place outside of it")
-                check_copy(output, format, adds=adds)
+                is_json = format in ("json", "jsonl", "xlsx")
+                if name == "`rejected`" and output.suffix.lower() == ".parquet" and is_json:
+                    reason = "Parquet wants one type for each column, which these records may lack"
+                    raise SourceError(str(output), reason, "choose a .jsonl file")
+                check_copy(output, format, adds=name != "`unique`")
 
     @property
     def are_wanted(self) -> bool:
         """Whether anything is to be written."""
-        return self.unique is not None or self.removed is not None
+        return any(path is not None for path in self._files.values())
 
     @property
-    def _path(self) -> Path:
-        assert isinstance(self.source, str | os.PathLike)
-        return Path(self.source)
+    def _files(self) -> dict[str, Path | None]:
+        return {"`unique`": self.unique, "`removed`": self.removed, "`rejected`": self.rejected}
+
+    @property
+    def _paths(self) -> list[Path]:
+        return [Path(path) for path in sources.paths_of(self.source) or ()]
 
     def _check_source(self) -> None:
         given = self.source
+        if isinstance(given, Collection):
+            raise ArgumentError(
+                "a collection has no file to write it without its near-duplicates",
+                "mark them there (`mark`, nd.mark), then the filter query"
+                f" fq={given.names.canonical_filter} leaves them out",
+            )
         require(
-            not isinstance(given, Collection),
-            "a collection has no file to write it without its near-duplicates",
-            "mark them there (`mark`, nd.mark), then the filter query fq=-neardup_canonical:0 "
-            "leaves them out",
-        )
-        require(
-            isinstance(given, str | os.PathLike),
+            sources.paths_of(given) is not None,
             "`unique` needs a file or a folder as `source`",
             "a DataFrame is filtered by the result:"
-            f' df[~df["{self.reading.id}"].astype(str).isin(found.removed)]',
+            f' df[~df["{self.reading.id}"].isin(found.removed)]',
         )
         try:
-            kind = self._path.stat().st_mode
-            is_stream = not (stat.S_ISREG(kind) or stat.S_ISDIR(kind))
+            kinds = [path.stat().st_mode for path in self._paths]
+            is_stream = not all(stat.S_ISREG(kind) or stat.S_ISDIR(kind) for kind in kinds)
         except (OSError, ValueError):
-            is_stream = str(given) == "-"  # what else is wrong is told by those who read it
+            is_stream = Path("-") in self._paths  # what else is wrong is told by those who read it
         require(
             not is_stream,
             "standard input, or a pipe, cannot be read twice, which `unique` needs",
@@ -130,9 +149,8 @@ class Outputs:
         """What changes if the source does."""
         if not self.are_wanted:
             return None
-        files = walk(self._path) if self._path.is_dir() else [self._path]
         digest = blake2b()
-        for path in files:
+        for path in chain.from_iterable(map(walk, self._paths)):
             found = path.lstat() if path.is_symlink() else path.stat()
             digest.update(repr((path, found.st_size, found.st_mtime_ns)).encode("utf-8", "replace"))
         return digest.digest()
@@ -144,12 +162,14 @@ class Outputs:
         """
         if not self.are_wanted:
             return None
-        source = sources.as_written(self._path, reading=self.reading)
+        source = sources.as_written(self._paths, reading=self.reading)
         with ExitStack() as files:
             keep = files.enter_context(self._opened(self.unique, source, fates))
-            added = (DUPLICATE_OF, SIMILARITY)
+            added: Beside = {DUPLICATE_OF: str, SIMILARITY: float}
             remove = files.enter_context(self._opened(self.removed, source, fates, added))
-            removed = iter(fates.removed)
+            added = dict.fromkeys((REASON, POSITION, RECORD), str)
+            reject = files.enter_context(self._opened(self.rejected, source, fates, added))
+            removed, failed = iter(fates.removed), zip(*fates.failed, strict=True)
             for number, fate, record in self._with_fates(source, fates):
                 if number % AT_ONCE == 0:
                     on_progress(Progress(WRITING, number, len(fates.of)))
@@ -157,34 +177,38 @@ class Outputs:
                     keep(record, NOTHING)
                 elif fate == REMOVED:
                     remove(record, _beside(next(removed)))
+                elif source.is_apart(record):
+                    reject(record, _told(*next(failed), None))
+                else:
+                    reject(None, _told(*next(failed), source.text_of(record)))
             if self.state() != state:
                 raise self._changed()
         return fates.counted()
 
     def _opened(
-        self, path: Path | None, source: Written, fates: Fates, added: Sequence[str] = ()
+        self, path: Path | None, source: Written, fates: Fates, added: Beside = NOTHING
     ) -> AbstractContextManager[Add]:
         if path is None:
             return nullcontext(_nowhere)
         columns: Mapping[str, Any] = NOTHING
         if needs_columns(path, source):
-            again = sources.as_written(self._path, reading=self.reading)
+            again = sources.as_written(self._paths, reading=self.reading)
             records = self._with_fates(again, fates)
-            columns = columns_of(
-                path, (again.row(one) for _, fate, one in records if fate != FAILED)
-            )
+            are_failed = path == self.rejected
+            wanted = (one for _, fate, one in records if (fate == FAILED) == are_failed)
+            columns = columns_of(path, (again.row(one) for one in wanted if again.is_apart(one)))
         return copied(path, source, added=added, columns=columns)
 
     def _with_fates(self, source: Written, fates: Fates) -> Iterator[tuple[int, int, Any]]:
-        """The number of each record, its fate, and it; what fails at the end may be damage."""
-        numbers, records = count(), iter(source.records)
-        yield from zip(numbers, fates.of, records, strict=False)
-        rest = fates.of[next(numbers) - 1 :]
-        if rest.count(FAILED) < len(rest) or next(records, None) is not None:
-            raise self._changed()
+        """The number of each record, its fate, and it."""
+        for number, (fate, record) in enumerate(zip_longest(fates.of, source.records)):
+            if fate is None or (record is None and fate != FAILED):
+                raise self._changed()
+            yield number, fate, record
 
     def _changed(self) -> SourceError:
-        return SourceError(str(self.source), "changed while it was read", "run it again")
+        name = sources.shown_name(self._paths)
+        return SourceError(name, "changed while it was read", "run it again")
 
 
 def _nowhere(_: Any, __: Any) -> None:
@@ -196,14 +220,20 @@ def _beside(one: Removed) -> dict[str, str | float | None]:
     return {DUPLICATE_OF: one.duplicate_of, SIMILARITY: similarity}
 
 
-@dataclass(slots=True)
+def _told(reason: str, position: str, text: str | None) -> dict[str, str | float | None]:
+    """What comes to a record that cannot be used, and its text if it has no columns."""
+    return {REASON: reason, POSITION: position, RECORD: text}
+
+
+@dataclass(slots=True, kw_only=True)
 class Fates:
     """What becomes of each record of a source, in its order: failed, kept or removed.
 
     `removed` says for what, for each that is removed in turn; `repeated` counts those of them that
-    come again later.
+    others of their id are kept for. `failed` are the reasons and positions of the failed ones.
     """
 
+    failed: tuple[Sequence[str], Sequence[str]]
     of: bytearray = field(default_factory=bytearray)
     removed: list[Removed] = field(default_factory=list)
     repeated: int = 0
@@ -220,8 +250,8 @@ class Fates:
 
 def fates(side: Side, removed: Mapping[str, Removed]) -> Fates:
     """What becomes of the records of a side that was read with an order."""
-    found, dead = Fates(), set(side.dead)
     assert side.order is not None
+    found, dead = Fates(failed=(side.order.reasons, side.order.positions)), set(side.dead)
     documents, rows = iter(side.order.have_words), enumerate(side.ids)
     for is_document in side.order.are_documents:
         if not is_document:
@@ -241,9 +271,9 @@ def fates(side: Side, removed: Mapping[str, Removed]) -> Fates:
     return found
 
 
-def _repeated(id: str, later: Removed | None) -> Removed:
-    """A record whose id comes again later; the last one may be removed for another document."""
-    kept = id if later is None else later.duplicate_of
+def _repeated(id: str, known: Removed | None) -> Removed:
+    """A record that another one of its id stands for, which may itself be removed for a third."""
+    kept = id if known is None else known.duplicate_of
     return Removed(id=id, duplicate_of=kept, similarity=None)
 
 
@@ -261,7 +291,7 @@ def removed_within(pairs: Sequence[Duplicate], clusters: Sequence[Cluster]) -> d
     def decide(id: str, near: Mapping[str, float]) -> None:
         there = [(-similarity, other) for other, similarity in near.items() if other in kept]
         if there:
-            similarity, other = min(there)
+            similarity, other = min(there, key=lambda one: (one[0], str(one[1])))
             removed[id] = Removed(id=id, duplicate_of=other, similarity=-similarity)
         else:
             kept.add(id)

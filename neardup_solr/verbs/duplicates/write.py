@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup_solr.errors import SourceError
+from neardup_solr.errors import SourceError, without_password
 from neardup_solr.files import check_place, write_lines
-from neardup_solr.reports import html, parquet, rows
+from neardup_solr.reports import html, parquet, rows, tables
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates import Duplicates
@@ -50,11 +53,18 @@ def write_duplicates(found: Duplicates, path: str | Path) -> None:
 
 
 def _rows(found: Duplicates, path: Path) -> None:
-    rows.write_duplicates(found.pairs, path)
+    rows.write_duplicates(
+        found.pairs, path, texts=found.texts, kept=found.kept, for_excel=found.for_excel
+    )
 
 
 def _table(found: Duplicates, path: Path) -> None:
-    parquet.write_duplicates(found.pairs, path)
+    if found.texts or found.kept:
+        columns = tables.of_pairs(found.pairs, rows.DUPLICATE_COLUMNS)
+        beside = tables.beside(columns, found.texts, found.kept)
+        parquet.write_table(tables.to_arrow(beside), path)  # ids are texts, as in any such file
+    else:
+        parquet.write_duplicates(found.pairs, path)
 
 
 def _page(found: Duplicates, path: Path) -> None:
@@ -68,24 +78,29 @@ def _page(found: Duplicates, path: Path) -> None:
             "Measure": measure,
             "At least": f"{found.min_similarity:g}",
             **_distance(found),
-            "Candidates": f"{settings.bands} bands of {settings.rows}"
-            if found.by_bands
-            else f"by {found.by}",
+            "Candidates": _candidates(found),
             "Linkage": found.linkage,
+            **_limited(found),
             "Canonical": found.canonical,
             "Settings": settings.fingerprint,
         },
         summary={
             "Documents": f"{found.documents:,}",
             "Near-duplicate pairs": f"{len(found.pairs):,}",
+            **_between(found),
             "Clusters": f"{len(found.clusters):,}",
-            "Documents in them": f"{members:,}",
+            "Documents in clusters": f"{members:,}",
             "Pairs compared": f"{found.candidates:,}",
         },
         texts=found.texts or found.shown,
+        kept=found.kept,
+        by=found.by,
+        frequencies=found.frequencies,
         curve=(settings.bands, settings.rows) if found.by_bands else None,
         complete=found.complete,
         notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps] + _hot(found),
+        made=_made(),
+        command=_command(),
     )
     write_lines(path, html.page_lines(shown))
 
@@ -95,13 +110,56 @@ def _distance(found: Duplicates) -> dict[str, str]:
     return {} if most is None else {"At most": f"{most} words apart"}
 
 
+def _limited(found: Duplicates) -> dict[str, str]:
+    """Which documents were compared, if not all with all."""
+    limits = {"Filters": ", ".join(found.fq), "Same": ", ".join(found.same)}
+    return {name: value for name, value in limits.items() if value}
+
+
+def _candidates(found: Duplicates) -> str:
+    settings = found.settings
+    ways = {
+        "shingles": "share some of their shingles",
+        "bands": f"share one of {settings.bands} bands of {settings.rows}",
+        "words": "share a rare word",
+        "all": "every pair",
+    }
+    return ways[found.by]
+
+
+def _between(found: Duplicates) -> dict[str, str]:
+    """The pairs that complete linkage has separated: they are in no cluster."""
+    count = len(found.pairs) - sum(cluster.pairs for cluster in found.clusters)
+    return {"Pairs between clusters": f"{count:,}"} if count else {}
+
+
 def _hot(found: Duplicates) -> list[str]:
-    if not found.hot_keys:
+    if found.beyond_cap:
+        return [
+            f"About {found.beyond_cap:,} more pairs share only words of more documents than the"
+            " cap, judged by a sample: a higher cap finds them."
+        ]
+    if not (found.hot_keys and found.by_bands):
         return []
     return [
-        f"{found.hot_keys:,} band keys or words are in more documents than the cap: not all pairs"
-        " of those were compared."
+        f"{found.hot_keys:,} band keys are in more documents than the cap: not all pairs of those"
+        " were compared."
     ]
+
+
+def _made() -> str:
+    from neardup_solr import __version__
+
+    return f"neardup_solr {__version__}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _command() -> str:
+    """The command line of this process, without passwords; "" if it is not neardup."""
+    program, *arguments = sys.argv or [""]
+    is_ours = Path(program).name in ("neardup", "neardup.exe") or (
+        Path(program).parts[-2:] == ("neardup_solr", "__main__.py")
+    )
+    return shlex.join(["neardup", *map(without_password, arguments)]) if is_ours else ""
 
 
 _FACES: dict[str, Callable[[Duplicates, Path], None]] = {PAGE: _page, TABLE: _table}

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.arguments import Id, OneOrMore, checked, listed, require
+from neardup_solr.candidates.by_word import WORD_CAP, shared_words
+from neardup_solr.choices import MeasureName
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
-from neardup_solr.measures import Limits
+from neardup_solr.measures import Limits, measure_of
+from neardup_solr.measures.aligned import frequencies
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, Source
 from neardup_solr.verbs import search
+from neardup_solr.verbs.duplicates.compare import FEW
 from neardup_solr.verbs.explain import facts
 from neardup_solr.verbs.explain.facts import STORED, Subject, subject
 from neardup_solr.verbs.explain.verdict import Explanation, explained
@@ -31,9 +35,10 @@ def explain(
     one: Id,
     other: Id,
     *,
+    measure: MeasureName = "words",
     max_distance: int | None = None,
     min_similarity: float | None = None,
-    id: str = "id",
+    id: str | None = None,
     text: OneOrMore = "text",
     source_format: str | None = None,
     delimiter: str | None = None,
@@ -46,10 +51,10 @@ def explain(
     `one` and `other` are their ids (numbers are taken as texts). They are in a collection in Solr,
     whose own settings and stored signatures apply, or in a source, which is signed with `settings`
     (a mapping, or Settings); a source is read to its end, because the last record of an id counts.
-    Two documents are near if they are at most `max_distance` words apart and at least
-    `min_similarity` (0..1) similar. `id`, `text`, `source_format`, `delimiter`, `encoding` and
-    `lossy` say how a source is read, as for `index`. To align the words of short texts, the first
-    documents tell how rare each word is.
+    Two documents are near if they are at least `min_similarity` (0..1) similar by the `measure`,
+    and at most `max_distance` words apart. `id`, `text`, `source_format`, `delimiter`, `encoding`
+    and `lossy` say how a source is read, as for `index`. To align the words of short texts, the
+    first documents tell how rare each word is; by the measure aligned, all of a source do.
 
     Raises DocumentNotFound if the collection lacks an id, SourceError if the source lacks it,
     RecordError if its record cannot be used, ArgumentError if both ids are the same, SettingsError
@@ -58,6 +63,7 @@ def explain(
     ids = (str(one), str(other))
     check_ids(*ids)
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
+    by_words = measure_of(measure, limits).needs_frequencies
     used = settings_of(settings)
     if isinstance(source, Collection):
         require(
@@ -68,19 +74,50 @@ def explain(
         used = _searchable(source)
         first, second = _stored(source, ids, used)
         sample: Iterable[str] = search.sampled(source)
+        documents = source.count() if by_words else 0
     else:
         reading = Reading(
-            id=id,
+            id=id or "id",
+            guess="number" if id is None else "none",
             text=listed(text),
             source_format=source_format,
             delimiter=delimiter,
             encoding=encoding,
             lossy=lossy,
         )
-        first, second, sample = _read(source, ids, used, reading)
+        first, second, sample = _read(source, ids, used, reading, is_whole=by_words)
+        documents = len(sample)
     is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
-    counted = search.frequencies(sample) if is_short else None
-    return explained(facts.facts(first, second, used, limits=limits, frequencies=counted))
+    forms = search.normal_forms(sample) if is_short or by_words else []
+    shared = _shared_words(first, second, forms, documents) if by_words else {}
+    found = facts.facts(
+        first,
+        second,
+        used,
+        limits=limits,
+        frequencies=frequencies(forms) if forms else None,
+        measure=measure,
+        shared_words=shared,
+        every_pair=documents <= FEW,
+    )
+    return explained(found)
+
+
+def _shared_words(
+    first: Subject, second: Subject, forms: Sequence[str], documents: int
+) -> dict[str, int]:
+    """The words by which `duplicates` would pair the two, with the number of documents of each.
+
+    If there are more documents than `forms`, that number is an estimate.
+    """
+    one, other = (" ".join(each.words.forms) for each in (first, second))
+    share = documents / max(len(forms), 1)
+    cap = max(2, round(WORD_CAP / share))
+    counts = shared_words(one, other, [one, other] if share > 1 else forms, cap=cap)
+    if share <= 1:
+        return counts
+    seen = shared_words(one, other, forms, cap=cap)
+    return {word: 2 + round(max(seen.get(word, 0) - 2, 0) * share) for word in {**counts, **seen}}
 
 
 def check_ids(one: str, other: str) -> None:
@@ -117,22 +154,30 @@ def _read(
     ids: tuple[str, str],
     settings: Settings,
     reading: Reading,
+    *,
+    is_whole: bool,
 ) -> tuple[Subject, Subject, list[str]]:
-    """The documents as they are in a source, and the texts of its first ones."""
-    name = str(source) if isinstance(source, str | Path) else "the documents"
+    """The documents as they are in a source, and the texts of its first ones, or of all."""
+    paths = sources.paths_of(source)
+    name = "the documents" if paths is None else sources.shown_name(paths)
     refused: dict[str | None, RecordError] = {}
 
     def on_error(error: RecordError) -> None:
         refused[error.id] = error
 
-    documents = sources.documents(source, reading=reading, on_error=on_error)
+    records = sources.records(source, reading=reading)
     found: dict[str, Document] = {}
     sample: list[str] = []
-    for document in entries.usable(documents, on_error):
-        if len(sample) < search.SAMPLE:
+    for number, document in enumerate(entries.checked(records), 1):
+        if isinstance(document, RecordError):
+            on_error(document)
+            continue
+        if is_whole or len(sample) < search.SAMPLE:
             sample.append(document.text[: search.SAMPLED])
         if document.id in ids:
             found[document.id] = document
+        elif (named := f"{document.id}@row{number}") in ids:  # as duplicates tells records apart
+            found[named] = replace(document, id=named)
     for id in ids:
         if id not in found:
             missing = SourceError(name, f"there is no record with the id {id!r}", "check the id")

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from neardup_solr.candidates.by_word import WORD_CAP
+from neardup_solr.choices import MeasureName
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import Limits
+from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
 from neardup_solr.measures.words import MEASURE as WORDS
 from neardup_solr.measures.words import similarity, word_distance
@@ -128,6 +130,9 @@ class Facts:
 
     `allowed` is the distance in words that the limits allow for the longer text; `shared_bands`
     are numbers of bands, from 0; `alignment` says which words correspond, if that was measured.
+    `measure` is the one that the limits bound. For aligned, `shared_words` are the words of both,
+    and common ones in a row, by which `duplicates` pairs records: each with the number of documents
+    that have it. `every_pair` says that it compares every pair of so few documents instead.
     """
 
     first: Subject
@@ -139,6 +144,9 @@ class Facts:
     shared_bands: tuple[int, ...]
     shared_shingles: int
     alignment: tuple[Aligned, ...] = ()
+    measure: MeasureName = "words"
+    shared_words: Mapping[str, int] = field(default_factory=dict)
+    every_pair: bool = False
     ways: tuple[Way, ...] = ()
 
     @property
@@ -162,9 +170,36 @@ class Facts:
         return self.measured("jaccard").similarity
 
     @property
+    def least(self) -> float:
+        """The smallest similarity that is within the limits."""
+        return measure_named(self.measure).least(self.limits)
+
+    @property
+    def similarity(self) -> float:
+        """The similarity by the measure that the limits bound."""
+        if self.measure == "containment":
+            return max(self.measured(name).similarity for name in ("containment", "contained"))
+        return self.measured(self.measure).similarity
+
+    @property
     def is_near(self) -> bool:
-        """Whether the pair is within the limits, by words."""
-        return self.has_words and self.distance <= self.allowed
+        """Whether the pair is within the limits."""
+        is_within = (
+            self.distance <= self.allowed
+            if self.measure == "words"
+            else self.similarity >= floor(self.least)
+        )
+        return self.has_words and is_within
+
+    @property
+    def by_words(self) -> bool:
+        """Whether documents are paired by rare words, not by bands."""
+        return measure_named(self.measure).needs_frequencies
+
+    @property
+    def rare_words(self) -> tuple[str, ...]:
+        """The shared words that few enough documents have to make the two candidates."""
+        return tuple(word for word, count in self.shared_words.items() if count <= WORD_CAP)
 
     @property
     def differing_bands(self) -> tuple[int, ...]:
@@ -203,6 +238,9 @@ def facts(
     *,
     limits: Limits,
     frequencies: Frequencies | None = None,
+    measure: MeasureName = "words",
+    shared_words: Mapping[str, int] = NOTHING,
+    every_pair: bool = False,
 ) -> Facts:
     """What is known about two documents: every measure, shared bands and terms, what finds them.
 
@@ -219,6 +257,9 @@ def facts(
         allowed=WORDS.allowed(longest, limits),
         shared_bands=shared_bands(first.signature, second.signature, settings),
         shared_shingles=len(first.pieces & second.pieces),
+        measure=measure,
+        shared_words=shared_words,
+        every_pair=every_pair,
     )
     if frequencies is not None:
         found = _with_alignment(found, frequencies)
@@ -280,7 +321,11 @@ WAYS = {
 def _way(name: str, found: Facts) -> Way:
     settings = found.settings
     shared, of, chance = _shared_terms(found, WAYS[name]), 1, None
-    if name in ("duplicates", "bands"):
+    if name == "duplicates" and found.by_words:
+        shared, of = (
+            (1, 1) if found.every_pair else (len(found.rare_words), len(found.shared_words))
+        )
+    elif name in ("duplicates", "bands"):
         shared = len(found.shared_bands) if name == "duplicates" else shared
         of, chance = settings.bands, found.chance
     elif name == "signatures":

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from neardup_solr.candidates.by_word import WORD_CAP
 from neardup_solr.choices import MeasureName
 from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.aligned import MEASURE as ALIGNED
@@ -15,7 +16,9 @@ from neardup_solr.minhash import plans
 from neardup_solr.minhash.families import minhash
 from neardup_solr.minhash.plans import Demand, curve, percent
 from neardup_solr.minhash.signature import Signature
+from neardup_solr.reports.html import invisibles
 from neardup_solr.settings import Settings
+from neardup_solr.text.markup import html_table
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs.explain.facts import Facts, Subject
@@ -41,7 +44,8 @@ class Advice:
     probability that such a pair shares a band, and `load` the share of unrelated pairs that do
     (`load_now`: with the present settings). Unless `needs_texts`, stored signatures are enough
     (`reband`). `by` is a way to search that finds the pair as a candidate, if no bands do.
-    `measure` is a measure that finds the pair with `duplicates`, if its words differ in spelling.
+    `measure` is a measure that finds the pair with `duplicates`, if its words differ in spelling,
+    `cap` the least cap at which a word that the two share makes them candidates.
     """
 
     again: tuple[str, ...] = ()
@@ -54,6 +58,7 @@ class Advice:
     needs_texts: bool = False
     by: str | None = None
     measure: MeasureName | None = None
+    cap: int | None = None
 
 
 def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
@@ -69,6 +74,8 @@ def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
     limits = None if found.is_near else _wider(found)
     if is_candidate:
         return Advice(limits=limits)
+    if found.by_words:
+        return replace(_by_words(found), limits=limits)
     if found.fresh_bands:
         again = tuple(each.id for each in (found.first, found.second) if each.stale)
         return Advice(again=again, limits=limits)
@@ -80,11 +87,15 @@ def is_related(found: Facts) -> bool:
     """Whether a pair is similar enough to be worth catching."""
     measured = {each.measure: each.similarity for each in found.measures}
     is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= RELATED_ALIGNED
+    if found.by_words:
+        is_alike = found.similarity >= RELATED_ALIGNED
     return found.has_words and (found.is_near or is_alike)
 
 
 def is_aligned(found: Facts) -> bool:
     """Whether they are near only if words may differ in spelling."""
+    if found.measure != "words":
+        return False
     by_words = found.measured("words").similarity >= WORDS.least(Limits())
     return not by_words and any(
         each.measure == "aligned" and each.similarity >= floor(ALIGNED.default)
@@ -94,6 +105,8 @@ def is_aligned(found: Facts) -> bool:
 
 def _wider(found: Facts) -> Limits:
     """Limits that just include the pair, changed as little as possible."""
+    if found.measure != "words":
+        return Limits(min_similarity=math.floor(found.similarity * 100) / 100)
     longest = max(found.first.entry.num_words, found.second.entry.num_words)
     most, least = found.limits.max_distance, WORDS.least(found.limits)
     if most is not None:
@@ -101,6 +114,12 @@ def _wider(found: Facts) -> Limits:
     if found.distance > WORDS.allowed(longest, Limits(min_similarity=least)):
         least = math.floor(found.measured("words").similarity * 100) / 100
     return Limits(max_distance=most, min_similarity=least)
+
+
+def _by_words(found: Facts) -> Advice:
+    """A cap that lets a shared word make candidates; every pair, if they share none."""
+    least = min(found.shared_words.values(), default=None)
+    return Advice(by="all") if least is None else Advice(cap=least)
 
 
 def _by_bands(found: Facts) -> Advice | None:
@@ -207,6 +226,7 @@ def unrelated(settings: Settings) -> float:
     return UNRELATED.get((settings.kind, settings.shingle_size), Demand().avoid)
 
 
+MOST_WORDS = 5  # shared words that are named
 PART = 0.5  # from this containment on, a text counts as a part of another
 FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
 
@@ -230,6 +250,29 @@ class Explanation:
     def __repr__(self) -> str:
         ids = f"{self.facts.first.id!r} and {self.facts.second.id!r}"
         return f"<Explanation: {ids}: {self.verdict}, by {self.way}>"
+
+    def _repr_html_(self) -> str:
+        facts, safe = self.facts, invisibles.shown
+        ids = " – ".join(safe(each.id, is_id=True) for each in (facts.first, facts.second))
+        reasons = "".join(f"<p>{safe(reason)}</p>" for reason in self.reasons)
+        words = []
+        for change in facts.changes:
+            one = safe(facts.first.words.text(change.first))
+            other = safe(facts.second.words.text(change.second))
+            words += [one] if change.kind == "equal" else [f"<del>{one}</del> <ins>{other}</ins>"]
+        measures = html_table(
+            ("measure", "similarity", "distance"),
+            [(one.measure, f"{one.similarity:.3f}", "" if one.distance is None else one.distance)
+             for one in facts.measures],
+        )  # fmt: skip
+        ways = html_table(
+            ("found by", "shared", "of", "found"),
+            [(way.name, way.shared, way.of, "yes" if way.finds else "no")
+             for way in facts.ways if way.is_there],
+        )  # fmt: skip
+        return (
+            f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{measures}{ways}"
+        )
 
 
 def explained(found: Facts) -> Explanation:
@@ -266,6 +309,9 @@ def _because(found: Facts, verdict: str, way: str) -> Iterator[str]:
 
 
 def _limits_of(found: Facts) -> str:
+    if found.measure != "words":
+        ask = f"the limits ask for {found.least:g} or more"
+        return f"Their similarity by {found.measure} is {found.similarity:.3f}; {ask}."
     limits, least = found.limits, WORDS.least(found.limits)
     given = [f"a distance of at most {limits.max_distance}"] * (limits.max_distance is not None)
     if least > 0 or not given:
@@ -286,6 +332,9 @@ def _parts(found: Facts) -> Iterator[str]:
 
 def _no_candidate(found: Facts, way: str) -> Iterator[str]:
     """Why the two share no band (or nothing else, if the collection has no bands)."""
+    if found.by_words:
+        yield _no_rare_word(found)
+        return
     if found.fresh_bands:
         fresh = f"{len(found.fresh_bands)} of {_bands(found.settings)}"
         yield f"With signatures of their present texts they would share {fresh}."
@@ -310,6 +359,14 @@ def _no_candidate(found: Facts, way: str) -> Iterator[str]:
         yield f"{names}: so short that the text is a single shingle, which only equal texts share."
     elif found.is_near and found.chance < 0.5:
         yield _why_low(found)
+
+
+def _no_rare_word(found: Facts) -> str:
+    common = [f"{word} in {count:,}" for word, count in found.shared_words.items()]
+    if not common:
+        return "They share no word, even if words differ in spelling: only --by all compares them."
+    shown = ", ".join(common[:MOST_WORDS]) + (", …" if len(common) > MOST_WORDS else "")
+    return f"They share no word that at most {WORD_CAP} documents have ({shown})."
 
 
 def _why_low(found: Facts) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from itertools import islice
-from pathlib import Path
 
 from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
@@ -70,8 +69,8 @@ def gate(
     batch: int = 50,
     most: int = 100,
     patience: float = 300,
-    id: str = "id",
-    text: OneOrMore = "text",
+    id: str | None = None,
+    text: OneOrMore | None = None,
     keep: OneOrMore | None = None,
     source_format: str | None = None,
     delimiter: str | None = None,
@@ -99,10 +98,11 @@ def gate(
     looked for, and what Solr has lost is sent again. `replaces` of a decision tells if it took the
     place of a document of the same id. A Solr that is away or restarts is waited for,
     at most `patience` seconds each time. One query asks about
-    `batch` documents; a decision names at most `most` matches. `id`, `text`, `keep`,
-    `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a source is read,
-    as for `index`: with `index`, a document that replaces another one has to bring its columns, and
-    without them nothing more is sent, unless `keep` says which to keep.
+    `batch` documents, as soon as they have been read; a decision names at most `most` matches.
+    `id`, `text`, `keep`, `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say
+    how a source is read, as for `index`; by default `text` are the text fields of a collection of
+    somebody else's, as `init` has kept them. With `index`, a document that replaces another one has
+    to bring its columns, and without them nothing more is sent, unless `keep` says which to keep.
     A document that cannot be indexed is rejected with the reason; a record that makes no document
     goes to `on_error` (default: a warning is logged). `on_progress` is told how far the work is.
 
@@ -113,14 +113,15 @@ def gate(
         tag=tag, hold=hold, reject=reject, exact=exact, measure=measure, max_distance=max_distance
     )
     gating = Gating(batch=batch, most=most, fq=listed(fq), index=index)
-    names = listed(text)
+    names = listed(text or collection.names.columns)
     failures = Failures(on_error)
-    size = size_hint(source) if isinstance(source, str | Path) else None
+    size = size_hint(source)
     far = _Far(on_progress=on_progress or unheard, size=size, rows=rows_hint(source))
     documents = sources.documents(
         source,
         reading=Reading(
-            id=id,
+            id=id or "id",
+            guess="refuse" if id is None else "none",
             text=names,
             keep=listed(keep or ()),
             source_format=source_format,
@@ -128,6 +129,7 @@ def gate(
             encoding=encoding,
             lossy=lossy,
             max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
+            at_once=True,
         ),
         on_error=failures.add,
         on_progress=far.consumed,
@@ -145,7 +147,7 @@ def gate(
         target=Target(
             collection=collection,
             settings=settings,
-            as_record=lambda one: {id: one.id, names[0]: one.text, **one.kept},
+            as_record=lambda one: {id or "id": one.id, names[0]: one.text, **one.kept},
         ),
         patience=patience,
         columns=Columns(collection, {TAG_FIELD}) if gating.index and keep is None else None,

@@ -36,13 +36,15 @@ def format_decisions(decisions: Iterable[Decision], format: str) -> Iterator[str
 
 
 def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
-    """Write decisions to a .tsv, .csv or .jsonl file, completely or not at all.
+    """Write decisions to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
     Raises SourceError if the suffix is not known or the file cannot be written.
     """
     rows.check_output(path)
-    lines = format_decisions(decisions, path.suffix.lower()[1:])
-    write_lines(path, lines)
+    if path.suffix.lower() == ".jsonl":
+        write_lines(path, format_decisions(decisions, "jsonl"))
+    else:
+        rows.write_rows(map(_row, decisions), COLUMNS, path)
 
 
 def check_held(path: Path) -> None:

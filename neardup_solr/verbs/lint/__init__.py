@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 
 from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import Names
-from neardup_solr.verbs.lint.rules import DANGER, Facts, Finding, findings
+from neardup_solr.solr.names import NOTE, SETTINGS, Names
+from neardup_solr.solr.schema import Schema
+from neardup_solr.verbs.lint.growth import Growth, growth
+from neardup_solr.verbs.lint.rules import (
+    DANGER,
+    Facts,
+    Finding,
+    findings,
+    is_untried,
+    likely_texts,
+    no_text,
+)
 
 PLACED = "_nest_path_:*"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lint:
-    """What lint found, the most serious first; `documents` counts those of the collection."""
+    """What lint found, the most serious first; `documents` counts those of the collection.
+
+    `is_untried` if nobody has tried this package with the version of its Solr.
+    """
 
     documents: int
     findings: tuple[Finding, ...]
+    is_untried: bool = False
 
     @property
     def dangers(self) -> tuple[Finding, ...]:
@@ -33,7 +47,8 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     """Check an existing collection; changes nothing.
 
     The names are those that the collection was prepared with, or `text` fields and `prefix` if
-    they are given.
+    they are given. If neither names a text field that is there, it is the one whose texts are the
+    longest; a finding says so.
 
     Raises CoreMissing if there is no such collection, ArgumentError if a name is impossible,
     SolrError if Solr does not answer.
@@ -42,6 +57,12 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     found = schema.described(collection)
     names = chosen(collection.names, found.key, text=listed(text), prefix=prefix)
     documents = collection.count()
+    used = probe.used_fields(collection) if documents else frozenset[str]()
+    longest = None
+    if not text and any(no_text(found.field(name)) for name in names.text):
+        longest = probe.longest_texts(collection, likely_texts(found, names, used or ()))
+    if longest is not None:
+        names = replace(names, text=(longest[0],))
     config = probe.configuration(collection)
     told, cluster = probe.system(collection), probe.cluster(collection)
     root = found.fields.get("_root_")
@@ -50,12 +71,15 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     named = collection.session.auth is not None or "Authorization" in collection.session.headers
     behind = probe.alias_of(cluster, collection.name)
     facts = Facts(
-        name=collection.name,
+        place=collection.place,
+        kept=collection.names,
         schema=found,
         names=replace(names, id=collection.names.id),
         wanted=schema.wanted(names),
         documents=documents,
-        used=probe.used_fields(collection) if documents else frozenset(),
+        used=used,
+        longest=longest,
+        growth=_growth(collection, found, names, used),
         children=probe.children(collection, found.key) if has_root and found.key else 0,
         placed=collection.count([PLACED]) if "_nest_path_" in found.fields else 0,
         is_mutable=schema.is_mutable(collection),
@@ -72,7 +96,22 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         is_encrypted=collection.base.startswith("https:"),
         is_open=bool(told) and "username" not in told.get("security", {}) and not named,
     )
-    return Lint(documents=documents, findings=tuple(findings(facts)))
+    return Lint(
+        documents=documents,
+        findings=tuple(findings(facts)),
+        is_untried=is_untried(facts.version),
+    )
+
+
+def _growth(
+    collection: Collection, found: Schema, names: Names, used: Set[str] | None
+) -> Growth | None:
+    """What annotate would add, if nothing of it is there yet."""
+    is_ours = NOTE not in found.fields and all(map(found.fields.__contains__, schema.wanted(names)))
+    is_there = used is None or names.of(SETTINGS) in used
+    if is_ours or is_there or any(no_text(found.field(name)) for name in names.text):
+        return None
+    return growth(replace(collection, names=names))
 
 
 def chosen(known: Names, key: str, *, text: Sequence[str] = (), prefix: str | None = None) -> Names:
@@ -90,5 +129,5 @@ def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> None:
     dangers = lint(collection, text=text).dangers
     if dangers:
         first, more = dangers[0], len(dangers) - 1
-        others = f" (and {more} more: neardup lint -c {collection.name})" if more else ""
+        others = f" (and {more} more: neardup lint {collection.place})" if more else ""
         raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)

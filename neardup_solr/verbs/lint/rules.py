@@ -12,10 +12,11 @@ from typing import Any
 
 from neardup_solr.sizes import documents
 from neardup_solr.solr.cluster import NAME_ONE, SEVERAL
-from neardup_solr.solr.names import TEXT, Names
+from neardup_solr.solr.names import OWN, PLAIN, TEXT, Names, is_name
 from neardup_solr.solr.probe import REBUILDS
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.schema import Field, Schema
+from neardup_solr.verbs.lint.growth import Growth
 
 DANGER, WARNING, NOTE = "danger", "warning", "note"
 
@@ -58,14 +59,16 @@ class Facts:
     chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
     nested documents, `placed` those with a known place (_nest_path_). `alias_of` are the
     collections of an alias, `beside` those that share the schema. `misplacing` is what lets one id
-    get into several shards, if anything does.
+    get into several shards, if anything does. `longest` is the field taken for the text, as none
+    was named, with the average length of its values; `growth` is what annotate would add.
     """
 
     schema: Schema
     names: Names
     wanted: Mapping[str, Field]
     documents: int
-    name: str = "NAME"
+    place: str = "-c NAME"
+    kept: Names = PLAIN
     used: frozenset[str] | None = None
     children: int | None = None
     placed: int = 0
@@ -82,6 +85,13 @@ class Facts:
     is_local: bool = True
     is_encrypted: bool = True
     is_open: bool = False
+    longest: tuple[str, int] | None = None
+    growth: Growth | None = None
+
+    @property
+    def init(self) -> str:
+        """The command that adds our fields by these names."""
+        return f"neardup init {self.place}{self.names.options(self.kept)}"
 
 
 INTO = "write another collection: neardup annotate -c NAME --into OTHER"
@@ -133,7 +143,7 @@ def key(facts: Facts) -> Iterator[Finding]:
             rule="names",
             about=name,
             reason=f"the unique key is not {facts.names.id}",
-            remedy="neardup init keeps its name with the collection",
+            remedy=f"{facts.init} keeps its name with the collection",
         )
 
 
@@ -254,6 +264,31 @@ def texts(facts: Facts) -> Iterator[Finding]:
             yield Finding(level=level, rule="text", about=name, reason=reason, remedy=remedy)
 
 
+def longest_text(facts: Facts) -> Iterator[Finding]:
+    if facts.longest is not None:
+        name, length = facts.longest
+        yield Finding(
+            level=NOTE,
+            rule="text",
+            about=name,
+            reason=f"it is taken for the field of the text: its values are the longest,"
+            f" {length:,} characters on average",
+            remedy=f"name it, or another one: {facts.init}",
+        )
+
+
+def grown(facts: Facts) -> Iterator[Finding]:
+    if facts.growth is not None:
+        yield Finding(
+            level=NOTE,
+            rule="growth",
+            about="index",
+            reason=str(facts.growth),
+            remedy="name the fields that you want in answers (fl); without `duplicates`,"
+            " neardup annotate -c NAME --fields=-signature adds half",
+        )
+
+
 def no_text(found: Field | None) -> str:
     """Why texts cannot be read from a field; "" if they can."""
     if found is None:
@@ -275,14 +310,27 @@ def text_field(schema: Schema, ours: Mapping[str, Field]) -> str:
     return f"name a field that holds text by `text`{named}"
 
 
+def likely_texts(schema: Schema, names: Names, used: Collection[str]) -> list[str]:
+    """The used fields that may hold the text, dynamic ones too; not those that are copied."""
+    fields = {name: schema.field(name) for name in sorted({*used} - {schema.key})}
+    ours = {names.of(name) for name in OWN}
+    return [
+        name
+        for name, one in fields.items()
+        if one is not None and one.is_kept and one.kind.endswith("TextField")
+        and name not in ours and not any(schema.sources(name, used)) and is_name(name)
+    ]  # fmt: skip
+
+
 TESTED = (9, 10, 1)
+TRIED = ((9, 7), (10,))  # from this version on, before that one
 _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
 
 
 def findings(facts: Facts) -> list[Finding]:
     """All findings, the most serious first; commands in remedies name the collection."""
     found = [
-        replace(finding, remedy=finding.remedy.replace("NAME", facts.name))
+        replace(finding, remedy=finding.remedy.replace("-c NAME", facts.place))
         for rule in RULES
         for finding in rule(facts)
     ]
@@ -304,6 +352,7 @@ def _select(facts: Facts) -> Iterator[Finding]:
 
 def _own(facts: Facts) -> Iterator[Finding]:
     missing = []
+    prefixed = replace(facts, names=replace(facts.names, prefix="nd_"))
     for name, needed in facts.wanted.items():
         if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
             yield Finding(
@@ -311,8 +360,8 @@ def _own(facts: Facts) -> Iterator[Finding]:
                 rule="clash",
                 about=name,
                 reason=f"one of our fields has the name of an existing one: {problem}",
-                remedy="choose a prefix: neardup init -c NAME --prefix nd_ (or delete that field,"
-                " if you do not need it)",
+                remedy=f"choose a prefix: {prefixed.init} (or delete that field, if you do not need"
+                " it)",
             )
         elif name not in facts.schema.fields:
             missing.append(name)
@@ -322,7 +371,7 @@ def _own(facts: Facts) -> Iterator[Finding]:
             rule="missing",
             about=", ".join(missing),
             reason="these fields of ours are missing",
-            remedy="neardup init -c NAME adds them",
+            remedy=f"{facts.init} adds them",
         )
 
 
@@ -334,7 +383,7 @@ def _mutable(facts: Facts) -> Iterator[Finding]:
             rule="schema",
             about="schemaFactory",
             reason="the schema cannot be changed over HTTP (classic, or mutable=false)",
-            remedy="paste the XML that neardup init -c NAME prints, then reload"
+            remedy=f"paste the XML that {facts.init} prints, then reload"
             if lacks
             else "nothing to do: all of our fields are there",
         )
@@ -352,8 +401,18 @@ def _clauses(facts: Facts) -> Iterator[Finding]:
         )
 
 
+def is_untried(version: str) -> bool:
+    """Whether nobody has tried this package with that version of Solr; not if it is unknown."""
+    numbers = _numbers(version)
+    return bool(numbers) and not TRIED[0] <= numbers < TRIED[1]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+
+
 def _release(facts: Facts) -> Iterator[Finding]:
-    numbers = tuple(int(part) for part in facts.version.split(".") if part.isdecimal())
+    numbers = _numbers(facts.version)
     if not numbers:
         return
     if numbers < TESTED:
@@ -365,12 +424,12 @@ def _release(facts: Facts) -> Iterator[Finding]:
             " CVE-2026-22444, and more in older releases)",
             remedy="upgrade to 9.10.1",
         )
-    elif numbers[0] > TESTED[0]:
+    elif is_untried(facts.version):
         yield Finding(
             level=NOTE,
             rule="version",
             about=f"Solr {facts.version}",
-            reason="this package is tested with Solr 9.10.1",
+            reason="nobody has tried this package with it, which is tested with Solr 9.10.1",
             remedy="try it on a copy first",
         )
 
@@ -437,6 +496,8 @@ RULES: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
     children,
     update_chain,
     texts,
+    longest_text,
+    grown,
     _select,
     _own,
     _mutable,

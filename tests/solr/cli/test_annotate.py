@@ -76,7 +76,7 @@ def test_doctor_tells_what_is_missing_stale_and_damaged(solr: Collection) -> Non
         ["warning", "stale", "1 of 190 sampled documents, such as 'k1'"],
         ["note", "no-text", "10 of 201 documents"],
     ]
-    assert rows[0][4] == f"neardup annotate -c {solr.name} --which all"
+    assert rows[0][4] == f"neardup annotate {solr.place} --which all"
     assert run(solr, "annotate", "-c", solr.name, "--which", "all").returncode == 0
     assert run(solr, "doctor", "-c", solr.name).returncode == 0
 
@@ -106,7 +106,7 @@ def test_into_itself_and_other_names_are_refused(solr: Collection) -> None:
     assert "would be written into itself" in into.stderr
     named = run(solr, "annotate", "-c", solr.name, "--text-field", "title")
     assert named.returncode == 1
-    assert f"neardup init -c {solr.name} --text-field title" in named.stderr
+    assert f"neardup init {solr.place} --text-field title" in named.stderr
     beside = f"{solr.name}_beside"
     both = run(solr, "annotate", "-c", solr.name, "--which", "all", "--into", beside)
     assert both.returncode == 2

@@ -244,7 +244,9 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
     base = solr.base
     try:
         said = run("init", "-c", name, "--solr", base).stderr
-        assert said == f"{base}/{name} is created; next: neardup index FILE -c {name}\n"
+        assert (
+            said == f"{base}/{name} is created; next: neardup index FILE -c {name} --solr {base}\n"
+        )
         refused = run("init", "-c", name, "--solr", base, "--shards", "2")
         assert refused.returncode == 1
         assert "exists, with 1 shard of 1 replica; leave --shards and" in refused.stderr

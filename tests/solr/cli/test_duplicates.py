@@ -24,6 +24,7 @@ def test_file_and_collection_print_the_same(run: Run, tmp_path: Path) -> None:
         "id\tother_id\tsimilarity\tdistance\tmeasure\tcluster\n1\t2\t0.8333\t1\twords\t1\n"
     )
     assert without.stderr == (
+        "a.txt: the first word of each line is its id\n"
         "1 near-duplicate pair in 1 cluster among 3 documents; 1 pair with a band in common"
         " compared.\n"
     )
@@ -67,12 +68,16 @@ def test_a_page_and_a_table_by_suffix(run: Run, tmp_path: Path) -> None:
     for name in ("page.html", "pairs.parquet"):
         made = run("duplicates", str(source), "-o", str(tmp_path / name))
         assert made.returncode == 0, made.stderr
-        assert made.stderr.startswith(f"Wrote {tmp_path / name}.")
+        assert made.stderr.startswith(
+            f"a.txt: the first word of each line is its id\nWrote {tmp_path / name}."
+        )
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "a.txt",
         "page.html",
         "pairs.parquet",
     ]
+    command = f"neardup duplicates {source} -o {tmp_path / 'page.html'}"
+    assert f'"command":"{command}"' in (tmp_path / "page.html").read_text()
 
 
 def test_new_against_old(run: Run, tmp_path: Path) -> None:
@@ -93,7 +98,7 @@ def test_marks_come_and_go(run: Run, tmp_path: Path) -> None:
     source.write_text(LINES)
     run("index", str(source))
     said = [
-        run("duplicates", *words).stderr.splitlines()[-1]
+        run("duplicates", *words).stderr.partition("Queries without")[0].splitlines()[-1]
         for words in (
             ["--mark", "--dry-run"],
             ["--mark"],

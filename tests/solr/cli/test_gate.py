@@ -1,11 +1,16 @@
 """The command `neardup gate`."""
 
+import os
+import subprocess
 from pathlib import Path
 
 import orjson
 import pytest
 
-from tests.solr.cli.conftest import Run
+import neardup_solr as nd
+from neardup_solr.solr.collection import Collection
+from tests.solr import foreign
+from tests.solr.cli.conftest import NEARDUP, Run
 
 OLD = "1\tone two three four five six seven eight nine ten\n"
 NEW = (
@@ -141,3 +146,44 @@ def test_a_record_that_cannot_be_read(run: Run, new: Path) -> None:
     assert "new.jsonl, line 1" in made.stderr
     assert "Read 5 records" in made.stderr
     assert "1 failed" in made.stderr
+
+
+def test_a_decision_comes_with_its_line(new: Path, solr: Collection) -> None:
+    """By --batch 1 each is printed before the next document is sent, and before the input ends."""
+    words = ["gate", "-", "--batch", "1", "--text-field", "body", "--format", "jsonl", *POLICY]
+    with subprocess.Popen(
+        [*NEARDUP, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"NEARDUP_SOLR_URL": solr.url},
+    ) as running:  # fmt: skip
+        assert running.stdin is not None
+        assert running.stdout is not None
+        for line, action in zip(NEW.splitlines(), ("reject", "hold", "tag", "allow"), strict=True):
+            running.stdin.write(f"{line}\n")
+            running.stdin.flush()
+            assert orjson.loads(running.stdout.readline())["action"] == action
+        running.stdin.close()
+        assert running.stdout.read() == ""
+    assert running.returncode == 0
+
+
+def test_a_pipe_of_which_nothing_can_be_used(run: Run, new: Path) -> None:
+    """It is one line, though no record was held back to see that."""
+    made = run("gate", "-", "--source-format", "jsonl", "--format", "jsonl", input="nonsense\n" * 3)
+    assert (made.returncode, made.stdout) == (1, "")
+    assert "standard input: none of its 3 records can be used" in made.stderr
+
+
+def test_the_text_fields_of_the_collection_are_the_columns(run: Run) -> None:
+    """Of one of somebody else's, as init has kept them; others can be named."""
+    with foreign.collection() as shop:
+        shop.add([{"sku": "1", "title": "one two three", "body": ["four five six seven"]}])
+        nd.init(shop, text=("title", "body"), prefix="nd_")
+        nd.annotate(shop)
+        words = ("gate", "-", "-c", shop.name, "--solr", shop.base, "--format", "jsonl")
+        line = '{"id": "2", "title": "One two three", "body": "four five six seven"}\n'
+        made = run(*words, input=line)
+        assert orjson.loads(made.stdout)["action"] == "reject"
+        line = '{"id": "2", "all": "One two three four five six seven"}\n'
+        assert (
+            orjson.loads(run(*words, "--text-field", "all", input=line).stdout)["other_id"] == "1"
+        )

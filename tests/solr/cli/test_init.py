@@ -38,14 +38,15 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
     options = ("--prefix", "nd_", "--text-field", "title", "--text-field", "body")
     dry = on_shop("init", *options, "--dry-run")
     assert (dry.returncode, dry.stdout.count("<field "), dry.stdout.count("<fieldType ")) == (
-        0, len(OWN) + 1, 3
+        0, len(OWN) + 1, 4
     )  # fmt: skip
     assert f"{len(OWN) + 1} fields would be added, as above" in dry.stderr
     assert shop.kept_names() == PLAIN
     done = on_shop("init", *options)
     assert (done.returncode, done.stdout) == (0, "")
     assert (
-        f"added; next: neardup annotate -c {shop.name} (neardup init -c {shop.name}" in done.stderr
+        f"added; next: neardup annotate {shop.place} (neardup init {shop.place} --remove"
+        in done.stderr
     )
     assert shop.kept_names().text == ("title", "body")
     assert "exists, with all fields" in on_shop("init").stderr

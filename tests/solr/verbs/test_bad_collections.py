@@ -77,7 +77,7 @@ def test_very_many_documents_without_text() -> None:
         assert (told.documents, told.without_text, told.missing) == (EMPTY_ONES + 1, EMPTY_ONES, 0)
         (found,) = told.findings
         assert (found.rule, found.about) == ("no-text", "30,000 of 30,001 documents")
-        assert found.remedy.endswith(f": neardup init -c {solr.name} --text-field FIELD")
+        assert found.remedy.endswith(f": neardup init {solr.place} --text-field FIELD")
         assert nd.strip(solr).stripped == 1
 
 

@@ -33,7 +33,7 @@ def test_a_sample_is_as_large_as_it_may_be(damaged: Collection, sample: int, sam
     assert first.sampled == second.sampled == sampled
     [found] = damages(first)
     assert found.about.startswith(f"{sampled} of {sampled} sampled documents, such as ")
-    assert found.remedy == f"neardup annotate -c {damaged.name} --which all"
+    assert found.remedy == f"neardup annotate {damaged.place} --which all"
     assert damages(second) == [found]
 
 

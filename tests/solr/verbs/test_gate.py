@@ -372,13 +372,13 @@ def test_one_request_does(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> 
     """Once the settings were met, a document without hot bands takes one request."""
     nd.index([document("1", FOX)], solr)
     asked: list[str] = []
-    send = CheckedSession.request
+    send = CheckedSession._answered
 
-    def sent(session: CheckedSession, method: str, url: str, **kwargs: Any) -> Any:
+    def sent(session: CheckedSession, deadline: float, method: str, url: str, **kwargs: Any) -> Any:
         asked.append(url.rpartition("/")[2])
-        return send(session, method, url, **kwargs)
+        return send(session, deadline, method, url, **kwargs)
 
-    monkeypatch.setattr(CheckedSession, "request", sent)
+    monkeypatch.setattr(CheckedSession, "_answered", sent)
     first = list(nd.gate([document("new", FOX)], solr))
     assert len(asked) > 1
     asked.clear()

@@ -21,7 +21,7 @@ from neardup_solr.verbs.lint import lint
 from tests.solr.foreign import CLASSIC, KEY, MANAGED, SCHEMA, collection
 
 pytestmark = pytest.mark.usefixtures("home")
-NAMES = Names(id="sku", text=("title", "body"), prefix="nd_")
+NAMES = Names(id="sku", text=("title", "body"), prefix="nd_", has_numeric_bands=True)
 TEXTS = {
     "1": "the old shop by the harbour sells fish and bread",
     "2": "the old shop by the harbour sells fish and wine",
@@ -110,7 +110,7 @@ def test_documents_index_and_search_after_it() -> None:
     with collection() as solr:
         init(solr, text=["body"], prefix="nd_")
         named = connect(solr.url)
-        assert named.names == Names(id="sku", text=("body",), prefix="nd_")
+        assert named.names == replace(NAMES, text=("body",))
         nd.index([nd.Document(id=id, text=text) for id, text in TEXTS.items()], named)
         assert [match.id for match in nd.search(named, id="1")] == ["2"]
         assert [(pair.id, pair.other_id) for pair in nd.duplicates(named).pairs] == [("1", "2")]
@@ -139,7 +139,7 @@ def test_text_fields_may_be_named_later() -> None:
         init(solr, text=["title"])
         done = init(solr, text=["body", "x_txt"])
         assert done.fields == ()
-        assert solr.kept_names() == Names(id="sku", text=("body", "x_txt"))
+        assert solr.kept_names() == replace(NAMES, text=("body", "x_txt"), prefix="")
         schema.remember(solr, Names(id="sku", text=("body",)))
         assert solr.kept_names().text == ("body",)
 

@@ -246,7 +246,9 @@ def test_schemas_that_cannot_be_changed(factory: str) -> None:
     """The remedy is XML to paste; asking changes nothing."""
     with collection(factory=factory) as solr:
         found = rules(lint(solr, text=["title"]), "warning")
-        assert f"neardup init -c {solr.name} prints" in found["schemaFactory"].remedy
+        assert (
+            f"neardup init {solr.place} --text-field title prints" in found["schemaFactory"].remedy
+        )
         assert not schema.is_mutable(solr)
     with collection() as solr:
         assert schema.is_mutable(solr)

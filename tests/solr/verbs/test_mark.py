@@ -118,8 +118,9 @@ def all_searches(solr: Collection) -> list[object]:
 
 def counts(**given: int) -> Marks:
     """Marks whose other counts are 0."""
-    zero = {"clusters": 0, "marked": 0, "unchanged": 0, "vanished": 0, "cleared": 0}
-    return Marks(**zero | given)
+    names = ("clusters", "marked", "unchanged", "vanished", "cleared")
+    assert given.keys() <= set(names)
+    return Marks(**{name: given.get(name, 0) for name in names})  # type: ignore[arg-type]
 
 
 def interrupt(_: nd.Progress) -> None:

@@ -68,8 +68,8 @@ def test_shingles_find_just_what_an_exhaustive_comparison_finds(
     assert found == exhaustive
     assert len(found) == 66
     truth = nd.read_pairs(guides / "gold_pairs.tsv")
-    evaluation = nd.evaluate([nd.Pair(id=a, other_id=b, distance=d, similarity=0.0)
-                              for (a, b), d in found.items()], truth)  # fmt: skip
+    evaluation = nd.evaluate(truth, [nd.Pair(id=a, other_id=b, distance=d, similarity=0.0)
+                                     for (a, b), d in found.items()])  # fmt: skip
     assert (evaluation.right, evaluation.known) == (62, 112)
 
 

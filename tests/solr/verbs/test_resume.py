@@ -170,6 +170,32 @@ def test_it_goes_on_after_the_last_checkpoint(runs: Runs) -> None:
     require_all(runs, ended)
 
 
+def test_a_folder_of_parts_goes_on_too(runs: Runs, tmp_path: Path) -> None:
+    """It is one source, and a part that has changed since is noticed."""
+    plan, folder = planned(), tmp_path / "parts"
+    folder.mkdir()
+    for at in range(0, RECORDS, 300):
+        part = folder / f"part-{at:05}.jsonl"
+        part.write_text("\n".join(plan.lines[at : at + 300]) + "\n")
+    runs.source = str(folder)
+    runs.stopped()
+    last = folder / "part-00900.jsonl"
+    whole = last.read_text()
+    last.write_text(whole + "\n")
+    assert "parts has changed since it was indexed in part" in runs("--resume").stderr
+    last.write_text(whole)
+    runs.stopped()
+    ended = runs("--resume")
+    assert "were done by an earlier run" in ended.stderr
+    assert runs.solr.texts(list(plan.texts)) == plan.texts
+    found = [one.position for one in letters_in(runs.job)]
+    parts = ((number - 1) // 300 * 300 for number, _ in plan.failed)
+    assert sorted(found) == sorted(
+        f"parts/part-{at:05}.jsonl, line {number - at}"
+        for at, (number, _) in zip(parts, plan.failed, strict=True)
+    )
+
+
 def test_without_resume_it_begins_anew_and_says_so(runs: Runs) -> None:
     """The dead letters of the earlier run are not there twice."""
     runs.stopped()

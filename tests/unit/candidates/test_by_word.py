@@ -66,9 +66,21 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs beyond one block come with the next ones."""
     forms = [f"w{number // 4}" for number in range(40)]
     whole = as_set(word_candidates(forms).pairs)
-    monkeypatch.setattr(by_word, "_AT_ONCE", 1)
-    assert as_set(word_candidates(forms).pairs) == whole
+    for at_once in (1, 7, 11):  # also more than one block of one word
+        monkeypatch.setattr(by_word, "_AT_ONCE", at_once)
+        assert as_set(word_candidates(forms).pairs) == whole
     assert len(whole) == 10 * 6
+
+
+def test_pairs_fit_the_memory() -> None:
+    """There are at most so many pairs, and an error says what to do about more."""
+    forms = ["lane"] * 40
+    assert len(word_candidates(forms, most=780).pairs) == 780
+    with pytest.raises(
+        SettingsError,
+        match=r"more than 779 pairs share a word; lower `cap` \(now 50\), or give more `memory`$",
+    ):
+        word_candidates(forms, most=779)
 
 
 @settings(deadline=None)
@@ -87,3 +99,34 @@ def test_too_many_pairs() -> None:
         all_candidates(7_000)
     with pytest.raises(SettingsError, match=r"25,000,000 pairs"):
         all_candidates(10_000, np.arange(10_000) % 2 == 0)
+
+
+@settings(deadline=None)
+@given(FORMS, st.integers(2, 6), st.integers(0, 2**14 - 1))
+def test_pairs_beyond_the_cap_share_common_words_only(
+    forms: list[str], cap: int, bits: int
+) -> None:
+    """Of few records all are the sample: the pairs are those that share a word, less candidates."""
+    sides = np.array([bits >> row & 1 for row in range(len(forms))], dtype=np.uint8)
+    lists = [set(aligned_words(form)) for form in forms]
+    for across in (None, sides):
+        found = word_candidates(forms, sides=across, cap=cap)
+        sharing = {
+            (one, other)
+            for one, other in combinations(range(len(forms)), 2)
+            if lists[one] & lists[other] and (across is None or sides[one] != sides[other])
+        }
+        assert as_set(found.beyond) == sharing - as_set(found.pairs)
+        assert found.sample.tolist() == list(range(len(forms)))
+
+
+def test_the_sample_of_many_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many records there are, a few are asked, and each for a few others: the likest."""
+    monkeypatch.setattr(by_word, "SAMPLE", 10)
+    monkeypatch.setattr(by_word, "NEAREST", 2)
+    forms = [f"old mill lane {row} {row // 2}x {row}y" for row in range(200)]
+    forms[100] = forms[199] = "old mill lane"
+    found = word_candidates(forms, cap=3)
+    assert len(found.sample) == 10
+    assert len(found.beyond) <= 20
+    assert (100, 199) in as_set(found.beyond)

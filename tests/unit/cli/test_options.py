@@ -34,7 +34,7 @@ NEEDED = {
 INSTEAD = {  # of the words of a command: what these options go with
     ("explain", "--solr"): "1 2", ("explain", "--collection"): "1 2", ("search", "--id"): "--id 1",
     ("duplicates", "--solr"): "", ("duplicates", "--collection"): "", ("tune", "--solr"): "",
-    ("tune", "--collection"): "", ("duplicates", "--undo"): "",
+    ("tune", "--collection"): "", ("duplicates", "--undo"): "", ("duplicates", "--fq"): "",
 }  # fmt: skip
 VALUES = {
     "--avoid": "0.2", "--band-rows": "2", "--bands": "7", "--by": "bands",
@@ -52,6 +52,7 @@ BY_TYPE = {"int": "2", "int range": "5", "float": "0.7", "float range": "0.7"}
 # These say what is read or printed around the library's call; other tests look at that.
 FACES: set[str | tuple[str, str]] = {
     "--format", "--output", "--held", "--strict", "--plot", "--report", "--file", "--mark", "--yes",
+    "--max-failed",  # the exit code
     "--help", ("delete", "--dry-run"), ("duplicates", "--dry-run"),
     ("index", "--restart"),  # what happens without it, and nothing is said about an earlier run
 }  # fmt: skip
@@ -90,7 +91,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         if name in nd.__all__:
             monkeypatch.setattr(nd, name, verb(name), raising=False)
     monkeypatch.setattr(nd, "connect", connect, raising=False)
-    monkeypatch.setattr(sources, "read", read)
+    monkeypatch.setattr(sources, "documents", read)
     monkeypatch.setattr(admin, "exists", lambda solr: True)
     monkeypatch.setattr(embedded, "is_known", lambda: True)
     monkeypatch.setattr(schema, "described", lambda solr: Schema(key="id", types={}, fields={}))

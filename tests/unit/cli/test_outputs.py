@@ -31,3 +31,24 @@ def test_a_source_is_not_written_over(
     assert f"{reason}; name two files" in str(ran.exception)
     assert (tmp_path / words[-1]).read_text() == "id,text\n1,one two three\n"
     assert len(list(tmp_path.iterdir())) == 4
+
+
+def test_texts_and_columns_go_to_each_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rows that are printed have them too; a table has blanks for the breaks between columns."""
+    monkeypatch.chdir(tmp_path)
+    rows = "1,The ferry,a b c d e f g,Rome\n2,The ferry,a b c d e f h,Oslo\n"
+    (tmp_path / "a.csv").write_text(f"id,title,body,city\n{rows}")
+    words = ["duplicates", "a.csv", "--text-field", "title,body", "--keep", "city", "--texts"]
+    ran = CliRunner().invoke(parser(), [*words, "-o", "p.csv", "-o", "r.html"])
+    assert (ran.exit_code, ran.stdout) == (0, "")
+    assert "Wrote p.csv and r.html." in ran.stderr
+    header, *_ = (tmp_path / "p.csv").read_text().splitlines()
+    assert header.endswith(",cluster,text,city,other_text,other_city")
+    assert "a b c d e f g" in (tmp_path / "r.html").read_text()
+    ran = CliRunner().invoke(parser(), [*words, "--format", "tsv"])
+    assert ran.stdout.endswith("\tThe ferry a b c d e f g\tRome\tThe ferry a b c d e f h\tOslo\n")
+    ran = CliRunner().invoke(parser(), [*words, "--format", "table"])
+    assert "The ferry a b c d e f g" in ran.stdout
+    assert "\\n" not in ran.stdout

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import orjson
 import pytest
 
 from neardup_solr.cli import show
@@ -51,3 +58,41 @@ def test_tables_without_a_distance(
     assert "0.900" in printed
     assert "0.800" in printed
     assert ("distance" in printed) == (width == 100)  # the heading of a column
+
+
+@pytest.mark.parametrize("format", ["tsv", "csv", "jsonl"])
+def test_rows_on_a_terminal_cannot_steer_it(format: str, tmp_path: Path) -> None:
+    """Control and bidi characters of ids are escaped there, and as they are in a pipe."""
+    source, text = tmp_path / "notices.jsonl", "the night ferry leaves the old pier at nine"
+    ids = ["\x1b[2J wiped", "\u202etxt.exe", "\x9b2J"]
+    source.write_bytes(b"\n".join(orjson.dumps({"id": id, "text": text}) for id in ids))
+    words = [sys.executable, "-m", "neardup_solr", "duplicates", str(source), "--format", format]
+    person, command = pty.openpty()
+    ran = subprocess.run(words, stdout=command, stderr=subprocess.PIPE, check=True)
+    os.close(command)
+    seen = os.read(person, 1 << 16).decode()
+    os.close(person)
+    assert b"3 near-duplicate pairs" in ran.stderr
+    assert seen.isascii()
+    assert all(one.isprintable() or one in "\t\r\n" for one in seen)
+    piped = subprocess.run(words, capture_output=True, check=True).stdout.decode()
+    assert "\u202etxt.exe" in piped
+    assert "\x9b2J" in piped
+    assert seen.replace("\r", "").count("\n") == piped.count("\n")
+
+
+def test_what_is_printed_first_stands_first(tmp_path: Path) -> None:
+    """A summary comes after its rows if both streams go to one file, as with 2>&1."""
+    source = tmp_path / "lines.jsonl"
+    source.write_text('{"id": "1", "text": "blue door"}\n{"id": "2", "text": "blue door"}\n')
+    ran = subprocess.run(
+        [sys.executable, "-m", "neardup_solr", "duplicates", str(source), "--format", "tsv"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env={name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"},
+        text=True,
+        check=True,
+    )
+    lines = [line for line in ran.stdout.splitlines() if not line.startswith("Compiling")]
+    assert [line.split()[0] for line in lines] == ["id", "1", "1"]
+    assert "near-duplicate pair" in lines[-1]

@@ -43,14 +43,18 @@ def test_the_summary_adds_up() -> None:
     assert ran.exit_code == 1  # for the record that could not be used
     assert ran.stdout == ""
     said = (
-        "Of 5 records, 2 are in b.csv, 2 in c.csv (1 because the id comes again later); "
-        "1 could not be used: in neither."
+        "Of 5 records, 2 are in b.csv, 2 in c.csv;"
+        " 1 could not be used and is in no file: --rejected FILE writes them."
     )
     assert said in ran.stderr
     ran = CliRunner().invoke(
+        parser(), ["duplicates", "a.csv", "--removed", "c.csv", "--on-repeat", "last"]
+    )
+    assert "2 are kept, 2 in c.csv (1 for another record of the id); 1 could not" in ran.stderr
+    ran = CliRunner().invoke(
         parser(), ["duplicates", "a.csv", "--unique", "b.csv", "--format", "jsonl"]
     )
-    assert ran.stdout.count("\n") == 1
+    assert ran.stdout.count("\n") == 3
     ran = CliRunner().invoke(parser(), ["duplicates", "a.csv", "--removed", "c.csv"])
     assert "Of 5 records, 2 are kept, 2 in c.csv" in ran.stderr
     ran = CliRunner().invoke(parser(), ["duplicates", "b.csv", "--unique", "d.csv"])
@@ -58,10 +62,36 @@ def test_the_summary_adds_up() -> None:
     assert "Of 2 records, 2 are in d.csv, 0 removed." in ran.stderr
 
 
+def test_rejected_records_are_in_a_file() -> None:
+    """Every record is in one of three files; the exit code is 1, unless so many may fail."""
+    words = ["duplicates", "a.csv", "--unique", "b.csv", "--removed", "c.csv"]
+    words += ["--rejected", "d.csv"]
+    ran = CliRunner().invoke(parser(), words)
+    assert (ran.exit_code, ran.stdout) == (1, "")
+    assert "Of 5 records, 2 are in b.csv, 2 in c.csv, 1 in d.csv." in ran.stderr
+    assert Path("d.csv").read_text() == (
+        "id,text,neardup_reason,neardup_position,neardup_record\n"
+        ',,"1 field, but the header has 2","a.csv, line 6",4\n'
+    )
+    for most, code in (("0", 1), ("1", 0), ("0.1", 1), ("0.2", 0), ("19.9%", 1), ("20%", 0)):
+        ran = CliRunner().invoke(parser(), [*words, "--max-failed", most])
+        assert (ran.exit_code, most) == (code, most)
+
+
+@pytest.mark.parametrize("most", ["few", "-1", "101%", "1.5", "nan"])
+def test_what_may_fail_is_a_number_or_a_share(
+    most: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Anything else is wrong usage, which is told before anything is read."""
+    assert run(["duplicates", "a.csv", f"--max-failed={most}"], monkeypatch) == 2
+    assert "give a number such as 20, or a share such as 0.1%" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--unique", "b.csv"], "fq=-neardup_canonical:0"),
+        (["--rejected", "b.csv"], "--rejected is for a file"),
+        (["--unique", "b.csv"], "tells the filter query that leaves its near-duplicates out"),
         (["--removed", "b.csv"], "--mark"),
         (["-", "--unique", "b.csv"], "cannot be read twice, which --unique needs"),
         (["a.csv", "--unique", "b.csv", "--limit", "2"], "--unique does not go with --limit"),
@@ -114,3 +144,15 @@ def test_nothing_is_fetched_where_nothing_is_named(tmp_path: Path) -> None:
     assert said.returncode == 2
     assert "name a file, or a collection with -c" in said.stderr
     assert not (tmp_path / "home").exists()
+
+
+def test_several_files_are_one_source(folder: Path) -> None:
+    """They are named one after the other, and what is wrong with one says which."""
+    (folder / "b.csv").write_text("text,id\nfour five six seven,5\n")
+    ran = CliRunner().invoke(
+        parser(), ["duplicates", "a.csv", "b.csv", "--unique", "c.csv", "--format", "jsonl"]
+    )
+    assert ran.exit_code == 1
+    assert '"id":"2@row3","other_id":"5"' in ran.stdout
+    assert "a.csv, line 6: 1 field, but the header has 2" in ran.stderr
+    assert "Of 6 records, 2 are in c.csv, 3 removed" in ran.stderr

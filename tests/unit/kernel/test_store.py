@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from neardup_solr.kernel import joins, machine
+from neardup_solr.kernel import store as store_module
 from neardup_solr.kernel.machine import Compiled
 from neardup_solr.kernel.store import Code, Store
 from tests import ROOT
@@ -99,6 +100,114 @@ def test_no_place_to_keep_it(
     signatures = np.array([[1, 2, 3, 4], [1, 0, 3, 0]], dtype=np.uint32)
     Compiled(joins.equal_values.function)(signatures, np.array([[0, 1]], np.uint32), equal)
     assert equal.tolist() == [0.5]
+
+
+needs_owners = pytest.mark.skipif(sys.platform == "win32", reason="owners and modes as Unix has")
+SIGNED = """
+from neardup_solr import Settings
+from neardup_solr.minhash import sign
+print(sign.sign(["a b c d"], Settings()).signatures.sum())
+"""
+
+
+def signed_with(cache: Path) -> subprocess.CompletedProcess[str]:
+    """What signing prints with machine code from this folder, where there is any."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    return subprocess.run(
+        [sys.executable, "-c", SIGNED], env=environment, capture_output=True, text=True, check=True
+    )
+
+
+@needs_owners
+def test_planted_code_is_not_run(tmp_path: Path) -> None:
+    """A file with a right checksum, where anybody can write, is passed over, and a line says so."""
+    cache = tmp_path / "cache"
+    cache.mkdir(mode=0o700)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_CACHE_DIR", str(cache))
+        store = Store(machine.store()._cpu)
+        (folder,) = (one for one in store._folders if cache.resolve() in one.parents)
+    folder.mkdir(mode=0o700)
+    right = signed_with(tmp_path / "none").stdout
+    if not store_module.is_tried():
+        pytest.skip("numba keeps its code by itself")
+    for path in (p for one in machine.store()._folders for p in one.glob("kernel.sign-*")):
+        planted = Code(symbol="planted", returns=(), machine=b"not the code of the kernel")
+        (folder / path.name).write_bytes(store_module._encoded(planted))
+    assert list(folder.iterdir()), "nothing was compiled that could be planted"
+    cache.chmod(0o777)
+    ran = signed_with(cache)
+    assert ran.stdout == right
+    assert ran.stderr.startswith(f"{cache}: machine code there is not used, as others could")
+    assert len(ran.stderr.splitlines()) == 1
+
+
+def let_anybody_write(path: Path) -> None:
+    path.chmod(0o777)
+
+
+def let_a_group_write(path: Path) -> None:
+    path.chmod(0o775)
+    os.chown(path, -1, 65_533)
+
+
+def give_away(path: Path) -> None:
+    os.chown(path, 65_533, -1)
+
+
+@needs_owners
+@pytest.mark.parametrize("expose", [let_anybody_write, let_a_group_write, give_away])
+@pytest.mark.parametrize("which", ["folder", "above", "file"])
+def test_what_others_can_write_is_not_read(
+    expose: Callable[[Path], None], which: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither a file of somebody else, nor one in a folder that somebody else can write to."""
+    if os.geteuid() != 0 and expose is not let_anybody_write:
+        pytest.skip("only root can give files away")
+    above = tmp_path / "above"
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(above / "cache"))
+    monkeypatch.setattr(store_module, "_usual_places", lambda: iter(()))
+    store = Store("some cpu")
+    store.write("joins.one", "(int64)", CODE)
+    assert store.read("joins.one", "(int64)") == CODE
+    (folder,) = store._folders
+    (path,) = folder.iterdir()
+    expose({"folder": folder, "above": above, "file": path}[which])
+    again = Store("some cpu")
+    assert again.read("joins.one", "(int64)") is None
+    assert not again.has("joins.one")
+    assert again.folder == (folder if which == "file" else None)
+
+
+@needs_owners
+def test_folders_are_for_the_user_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those above; a sticky folder such as /tmp may hold them."""
+    (tmp_path / "sticky").mkdir()
+    (tmp_path / "sticky").chmod(0o1777)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "sticky" / "new" / "cache"))
+    store = Store("some cpu")
+    store.write("joins.one", "(int64)", CODE)
+    folder = store._folders[0]
+    (path,) = folder.iterdir()
+    made = (folder, folder.parent, folder.parent.parent)
+    assert [one.stat().st_mode & 0o777 for one in made] == [0o700] * 3
+    assert path.stat().st_mode & 0o022 == 0
+    assert store.read("joins.one", "(int64)") == CODE
+
+
+def test_compiling_is_logged_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """What takes seconds says so in the log, not as a warning; what is kept says nothing."""
+    monkeypatch.setattr(machine, "store", lambda: stored_in(tmp_path))
+    machine._log_compiling.cache_clear()
+    signatures, pairs = np.ones((2, 4), np.uint32), np.array([[0, 1]], np.uint32)
+    with caplog.at_level("INFO", "neardup_solr"):
+        for _ in range(2):
+            Compiled(joins.equal_values.function)(signatures, pairs, np.empty(1))
+    assert [(one.levelname, one.message.split(",")[0]) for one in caplog.records] == [
+        ("INFO", "compiling the kernel")
+    ]
 
 
 def test_versions_share_a_cache(tmp_path: Path) -> None:

@@ -9,21 +9,24 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
 from itertools import combinations
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
+from neardup_solr.measures import aligned
 from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.reports.html import embed, figures, page_lines
 from neardup_solr.reports.html.embed import listing
+from neardup_solr.text.normalize import normalize
 from tests import ROOT
 from tests.browser.pages import page_of, small_page
 
@@ -71,17 +74,17 @@ def embedded(html: str, name: str) -> Any:
     return json.loads(block[1])
 
 
-def embedded_texts(html: str) -> list[str | None]:
-    """The texts of a page, out of all of their parts."""
+def embedded_parts(html: str, name: str) -> list[Any]:
+    """What a page has in parts, out of all of them: texts, kept columns or pairs."""
     pattern = (
-        r'<script type="application/json" class="texts" id="texts-(\d+)" data-from="(\d+)">'
+        rf'<script type="application/json" data-of="{name}" id="{name}-(\d+)" data-from="(\d+)">'
         r"(.*?)</script>"
     )
-    texts: list[str | None] = []
-    for name, first, block in re.findall(pattern, html, re.S):
-        assert int(name) == int(first) == len(texts)
-        texts += json.loads(block)
-    return texts
+    values: list[Any] = []
+    for number, first, block in re.findall(pattern, html, re.S):
+        assert int(number) == int(first) == len(values)
+        values += json.loads(block)
+    return values
 
 
 def test_the_same_page_is_the_same_file() -> None:
@@ -186,10 +189,34 @@ def test_rows_by_hand() -> None:
     """Ids are in natural order, and everything else names them by their place."""
     html = "".join(page_lines(page_of([{"10": "Plum & and/or pear", "9": "plum or PEAR tree"}])))
     assert embedded(html, "ids") == ["9", "10"]
-    assert embedded_texts(html) == ["plum or PEAR tree", "Plum\u00a0& and/ \u2009or pear"]
-    assert embedded(html, "clusters") == [[0, 1, 1, 1, [], [1, 0], [1.0, 0.5], [0, 2]]]
-    assert embedded(html, "pairs") == [[0, 0, 1, 0.5, 2, 5]]
-    assert embedded(html, "diffs") == [[1, 0, 1, 2, 1, 0]]
+    assert embedded_parts(html, "texts") == ["plum or PEAR tree", "Plum\u00a0& and/ \u2009or pear"]
+    assert embedded(html, "clusters") == [
+        [0, 1, 2, 1, 1, 0, 0.5, 0.5, [], [1, 0], [1.0, 0.5], [0, 2]]
+    ]
+    assert embedded_parts(html, "pairs") == [[[0, 1, 0.5, 2, 5, [1, 0, 1, 2, 1, 0]]]]
+
+
+def test_lines_and_kept_columns_by_hand() -> None:
+    """The first word of a line has a line feed before it; kept columns are texts or null."""
+    page = page_of([{"a": "Title\n\nsome & words", "b": "\u2028title some\r\nwords"}])
+    kept: dict[str, dict[str, Any]] = {
+        "a": {"year": 1999, "city": None},
+        "b": {"year": 5.5, "city": "x" * 2_000},
+    }
+    html = "".join(page_lines(replace(page, kept=kept)))
+    assert embedded_parts(html, "texts") == ["Title \nsome\u00a0& words", "title some \nwords"]
+    assert embedded_parts(html, "kept") == [["1999", None], ["5.5", "x" * embed.MOST_KEPT]]
+    assert embedded(html, "facts")[0]["kept"] == ["year", "city"]
+    assert embedded_parts("".join(page_lines(page)), "kept") == []
+
+
+def test_words_that_stand_for_others_by_hand() -> None:
+    """A pair of aligned words is there by its places, unless the diff has equal words there."""
+    texts = {"a": "Ritz Blvd. Grill", "b": "grill Ritz Boulevard"}
+    known = aligned.frequencies(map(normalize, texts.values()))
+    html = "".join(page_lines(replace(page_of([texts]), frequencies=known)))
+    [[[*_, stands]]] = embedded_parts(html, "pairs")
+    assert stands == [[1, 2], [2, 0]]
 
 
 def test_texts_may_be_missing() -> None:
@@ -197,8 +224,9 @@ def test_texts_may_be_missing() -> None:
     page = page_of([{"a": "some words", "b": "some more words", "c": "some words"}])
     texts = {id: text for id, text in page.texts.items() if id != "b"}
     html = "".join(page_lines(replace(page, texts=texts)))
-    assert embedded_texts(html) == ["some words", None, "some words"]
-    assert embedded(html, "diffs") == [None, [2, 0, 0], None]
+    assert embedded_parts(html, "texts") == ["some words", None, "some words"]
+    diffs = {tuple(pair[:2]): pair[5] for pair in embedded_parts(html, "pairs")[0]}
+    assert diffs == {(0, 1): None, (1, 2): None, (0, 2): [2, 0, 0]}
 
 
 def test_texts_come_in_parts() -> None:
@@ -209,11 +237,11 @@ def test_texts_come_in_parts() -> None:
     ]
     page = page_of(groups)
     html = "".join(page_lines(page))
-    assert embedded_texts(html) == [page.texts[id] for id in embedded(html, "ids")]
-    sizes = [len(block) for block in html.split('class="texts"')[1:-1]]
+    assert embedded_parts(html, "texts") == [page.texts[id] for id in embedded(html, "ids")]
+    sizes = [len(block) for block in html.split('data-of="texts"')[1:-1]]
     assert len(sizes) > 1
     assert max(sizes) < embed.PART + 2 * len(long)
-    assert embedded_texts("".join(page_lines(page_of([])))) == []
+    assert embedded_parts("".join(page_lines(page_of([]))), "texts") == []
 
 
 def plots() -> Iterator[str]:
@@ -267,29 +295,94 @@ def test_pairs_of_clusters_that_are_not_shown_are_left_out() -> None:
     some = replace(page, clusters=page.clusters[:1])
     html = "".join(page_lines(some))
     assert all(isinstance(pair, Duplicate) for pair in some.pairs)
-    assert len(embedded(html, "pairs")) == len(embedded(html, "diffs")) == 1
+    assert [len(pairs) for pairs in embedded_parts(html, "pairs")] == [1]
 
 
-def test_the_largest_clusters_are_listed_where_there_are_very_many_pairs() -> None:
-    """Beyond what a browser can hold the page lists the largest clusters, and says so."""
-    sizes = (2, 40, 3)
+def clusters_of(sizes: Sequence[int]) -> tuple[list[Cluster], list[Duplicate]]:
+    """Clusters of so many documents, all of them pairs, the similarities rising."""
     clusters, pairs = [], []
     for number, size in enumerate(sizes):
         ids = [f"{number}-{member}" for member in range(size)]
         members = tuple(Member(id=id, similarity=1.0, distance=0) for id in ids)
+        both = list(combinations(ids, 2))
         own = [
-            Duplicate(id=a, other_id=b, similarity=1.0, distance=0, measure="words", cluster=ids[0])
-            for a, b in combinations(ids, 2)
-        ]
+            Duplicate(id=a, other_id=b, similarity=0.5 + at / 2 / len(both), distance=0,
+                      measure="words", cluster=ids[0])
+            for at, (a, b) in enumerate(both)
+        ]  # fmt: skip
         pairs += own
         clusters.append(
             Cluster(id=ids[0], canonical=ids[0], members=members, pairs=len(own), diameter=1,
-                    bridges=())
+                    bridges=tuple(ids[-1:]))
         )  # fmt: skip
-    whole = listing(clusters[:1], pairs[:1])
-    assert (whole.clusters, whole.pairs, whole.note) == (clusters[:1], pairs[:1], None)
-    some = listing(clusters, pairs, most=501)
-    assert [len(cluster.members) for cluster in some.clusters] == [40, 3]
-    assert Counter(pair.cluster for pair in some.pairs) == {"1-0": 500, "2-0": 3}
-    assert some.note is not None
-    assert some.note.startswith("This page lists 503 of 784 pairs, of the 2 largest of 3 clusters;")
+    return clusters, pairs
+
+
+def test_all_clusters_are_listed_and_some_pairs_of_the_large_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """However many pairs a cluster has, no other one is left out for them."""
+    monkeypatch.setattr(embed, "MOST_PAIRS", 100)
+    clusters, pairs = clusters_of((2, 40, 3, 30))
+    found = listing(clusters, pairs)
+    assert [len(each.members) for each in found.listed] == [40, 30, 3, 2]
+    assert [len(each.pairs) for each in found.listed] == [48, 48, 3, 1]
+    assert (found.clusters, found.pairs) == (4, len(pairs))
+    assert found.listed[0].low == 0.5
+    assert found.listed[0].high == max(pair.similarity for pair in pairs)  # of all, not of those
+
+
+def test_clusters_are_left_out_by_bytes_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Beyond what a browser reads at once the largest clusters are listed, and the page says so."""
+    monkeypatch.setattr(embed, "MOST_ROWS", 10_000)
+    clusters, pairs = clusters_of([2] * 200 + [150])
+    page = replace(page_of([]), clusters=clusters, pairs=pairs)
+    html = "".join(page_lines(page))
+    listed = embedded(html, "clusters")
+    assert 20 < len(listed) < 200
+    assert (listed[0][2], len(listed[0][9])) == (150, embed.FIRST_MEMBERS)
+    left = embedded(html, "facts")[0]["left"]
+    assert f"the {len(listed)} largest of 201 clusters" in left
+    assert embedded(html, "facts")[0]["clusters"] == 201
+
+
+def test_texts_stay_within_their_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ten documents of each cluster have their texts before more of one do, and the page tells."""
+    monkeypatch.setattr(embed, "MOST_TEXTS", 30 * 11)
+    clusters, pairs = clusters_of((60, 12, 2))
+    texts = {member.id: "eleven text" for cluster in clusters for member in cluster.members}
+    page = replace(page_of([]), clusters=clusters, pairs=pairs, texts=texts)
+    html = "".join(page_lines(page))
+    there = Counter(id.partition("-")[0] for id, text in
+                    zip(embedded(html, "ids"), embedded_parts(html, "texts"), strict=True)
+                    if text is not None)  # fmt: skip
+    assert there == {"0": 18, "1": 10, "2": 2}
+    assert "the texts of 30 of 74 documents" in embedded(html, "facts")[0]["left"]
+
+
+@given(st.lists(st.integers(0, 50)), st.integers(0, 500), st.integers(1, 20))
+def test_shares_are_fair(sizes: list[int], room: int, least: int) -> None:
+    """Nobody gets more than there is, or less than another one who wants as much, in the room."""
+    found = embed.shares(np.array(sizes, dtype=np.int64), room, least=least).tolist()
+    assert sum(found) <= room
+    assert all(got <= size for got, size in zip(found, sizes, strict=True))
+    most = max(found, default=0)
+    given = [min(size, most) for size in sizes]
+    if sum(min(size, least) for size in sizes) <= room:
+        assert found == given
+        assert most == max(sizes, default=0) or sum(min(s, most + 1) for s in sizes) > room
+    else:
+        assert most <= least
+
+
+def test_pairs_to_look_at() -> None:
+    """The least similar pairs come first, then those of bridges, then examples of all others."""
+    _, pairs = clusters_of((40,))
+    chosen = embed.choose_pairs(pairs[::-1], ["0-39"], 30)
+    assert len(set(chosen)) == 30
+    assert chosen[:10] == pairs[:10]
+    assert sum("0-39" in (pair.id, pair.other_id) for pair in chosen[10:]) >= 10
+    assert chosen[-1] in pairs[-3:]
+    assert [p.similarity for p in chosen] == sorted(p.similarity for p in chosen)
+    assert embed.choose_pairs(pairs[:5][::-1], [], 5) == pairs[:5]
+    assert embed.choose_pairs(pairs, [], 1) == pairs[:1]

@@ -85,7 +85,7 @@ def test_matches_have_columns_of_their_own() -> None:
     match = Match(id="1", distance=0, similarity=1.0, shared=42, content="two\nlines")
     assert list(faces.format_matches([match], "tsv")) == [
         "id\tdistance\tsimilarity\tshared\ttext\n",
-        "1\t0\t1.0000\t42\ttwo\\nlines\n",
+        "1\t0\t1.0000\t42\ttwo lines\n",
     ]
     near = Match(id="1", distance=None, similarity=0.5, shared=42, content="lines")
     assert list(faces.format_matches([near], "tsv"))[1] == "1\t\t0.5000\t42\tlines\n"
@@ -190,7 +190,11 @@ def test_known_pairs_with_and_without_header(
         ("a.jsonl", b'{"id": 1, "other_id": 2}\n\n[1, 2]\n', "line 3 is not a pair"),
         ("a.jsonl", b"5\n", "line 1 is not a pair"),
         ("a.jsonl", b"null\n", "line 1 is not a pair"),
-        ("a.tsv", b"\xff\xfe\x00", "is not text in UTF-8, .*; give a TSV, CSV or JSONL file"),
+        (
+            "a.tsv",
+            b"\xff\xfe\x00",
+            "is not text in UTF-8, .*; give a TSV, CSV, JSONL, Parquet or .xlsx file",
+        ),
         ("missing.tsv", None, "No such file"),
     ],
 )
@@ -208,6 +212,6 @@ def test_a_report_without_pairs_is_no_known_pairs(tmp_path: Path) -> None:
     for suffix in ("tsv", "csv", "jsonl"):
         path = tmp_path / f"none.{suffix}"
         faces.write_pairs([], path)
-        assert evaluate(path, [("1", "2")]).recall == 0
+        assert evaluate([("1", "2")], path).recall == 0
         with pytest.raises(SourceError, match="has no pairs"):
-            evaluate([], path)
+            evaluate(path, path)

@@ -1,5 +1,6 @@
 """The names of a collection that someone else made."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -48,6 +49,29 @@ def test_the_text_is_that_of_all_text_fields(document: dict[str, Any], text: str
     """Values in the order of the fields, one a line; a document with none of them has no text."""
     found = SHOP.logical(document | {"sku": 5}, ["id", "content"])
     assert found == {"id": "5"} | ({} if text is None else {"content": text})
+
+
+def test_band_keys_may_be_numbers() -> None:
+    """They go as numbers, also in updates and queries, and come back as the terms they were."""
+    numbers = replace(SHOP, has_numeric_bands=True)
+    terms = ["000123456789ab", "29ffffffffffff", "01000000000000", "1f4abcdef012345"]
+    sent = numbers.physical({"id": "1", "content_bands": terms, "content_sg": ["00ab"]})
+    assert sent["nd_content_bands"] == [0x000123456789AB, 0x29FFFFFFFFFFFF, 1 << 48,
+                                        0x1F4ABCDEF012345]  # fmt: skip
+    assert sent["nd_content_sg"] == ["00ab"]
+    assert numbers.logical(sent, ["content_bands"]) == {"content_bands": terms}
+    updated = numbers.physical({"content_bands": {"set": terms[2:3]}})
+    assert updated == {"nd_content_bands": {"set": [1 << 48]}}
+    assert numbers.physical({"content_bands": {"set": None}}) == {"nd_content_bands": {"set": None}}
+    assert numbers.terms("content_bands", terms[2:3]) == [str(1 << 48)]
+    assert SHOP.terms("content_bands", terms) == terms
+
+
+def test_the_note_keeps_what_bands_are() -> None:
+    """One that was written before has terms."""
+    for names in (SHOP, replace(SHOP, has_numeric_bands=True)):
+        assert Names.read(names.noted()) == names
+    assert SHOP.noted() == '{"id":"sku","text":["title","body"],"prefix":"nd_"}'
 
 
 def test_documents_go_and_come_back() -> None:

@@ -58,10 +58,16 @@ def replaying(**states: object) -> Answer:
 
 @pytest.mark.parametrize(
     "fault",
-    [SILENT, NOT_FOUND, failed("SolrCore is closed"), failed("CoreContainer is shutting down")]
-    + [failed("come again", status) for status in (502, 503, 504)],
+    [SILENT, NOT_FOUND, failed("SolrCore is closed"), failed("no reason that anybody knows")]
+    + [failed("come again", status) for status in (502, 503, 504)]
+    + [
+        Answer(kind="text/plain", body=b"no upstream"),
+        Answer(status=400, kind="text/html", body=b"<html>"),
+        Answer(body=b'{"responseHeader":{"sta'),
+        Answer(status=302, location="http://elsewhere/"),
+    ],
 )
-def test_what_a_solr_on_its_way_back_answers_is_waited_for(
+def test_what_is_answered_wrongly_after_right_answers_is_waited_for(
     fault: Answer, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is told in one line, and the request is sent again once a search answers."""
@@ -78,10 +84,9 @@ def test_what_a_solr_on_its_way_back_answers_is_waited_for(
     assert len(asked) == len(script)
 
 
-@pytest.mark.parametrize("fault", [failed("no such field"), failed("no such field", 400)])
-def test_other_errors_are_no_outage(fault: Answer) -> None:
-    """They would be the same if they were asked for again."""
-    with answering(WELL, fault) as (address, asked):
+def test_what_solr_refuses_is_no_outage() -> None:
+    """It would be the same if it were asked for again."""
+    with answering(WELL, failed("no such field", 400)) as (address, asked):
         collection = opened(address)
         with collection.session.outages.waited_for(60):
             collection.count()

@@ -481,3 +481,60 @@ def test_giant_lines_and_bombs_are_passed_over_without_being_held(tmp_path: Path
     assert errors == 5
     assert reason == ["too_large"]
     assert mebibytes <= 64
+
+
+NO_END = "and its end has not come: nothing more is read"
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names here")
+@pytest.mark.parametrize(
+    ("name", "good", "endless"),
+    [
+        ("a.txt", b"1 a text\n", b"2 "),
+        ("a.csv", b"id,text\n1,a text\n", b"2,"),
+        ("a.tsv", b"id\ttext\n1\ta text\n", b"2\t"),
+        ("a.jsonl", b'{"id":"1","text":"a text"}\n', b'{"id":"2","text":"'),
+        ("a.json", b'[{"id":"1","text":"a text"},', b'{"id":"2","text":"'),
+        ("array.json", b'[{"id":"1","text":"a text"},', b'{"id":"2","text":['),
+    ],
+)
+def test_a_record_of_a_pipe_without_an_end_ends_the_reading(
+    tmp_path: Path, name: str, good: bytes, endless: bytes
+) -> None:
+    """What came before it is used; a writer that never stops is not waited for."""
+    path = tmp_path / name
+    os.mkfifo(path)
+    write = f"""
+import sys
+with open({str(path)!r}, "wb") as pipe:
+    pipe.write({good!r} + {endless!r})
+    while True:
+        pipe.write(b"x" * 65536)
+"""
+    with subprocess.Popen([sys.executable, "-c", write], stderr=subprocess.DEVNULL) as writer:
+        errors: list[RecordError] = []
+        found = read(path, reading=Reading(max_doc_bytes=1_000), on_error=errors.append)
+        assert [one.text for one in found] == ["a text"]
+        assert writer.wait(timeout=60) != 0  # nobody reads it any more
+    assert [(one.position, NO_END in one.reason) for one in errors] == [
+        (f"{name}, last record", True)
+    ]
+
+
+@pytest.mark.skipif(not Path("/dev/zero").exists(), reason="there is no such device here")
+@pytest.mark.parametrize("suffix", [".txt", ".csv", ".jsonl", ".json", ".xlsx", ".parquet", ".gz"])
+def test_an_endless_device_is_refused_in_one_line(tmp_path: Path, suffix: str) -> None:
+    """Whatever format its name says; it would be read for ever."""
+    (tmp_path / f"a.csv{suffix}").symlink_to("/dev/zero")
+    with pytest.raises(SourceError) as caught:
+        next(read(tmp_path / f"a.csv{suffix}", reading=Reading(max_doc_bytes=1_000)))
+    assert "\n" not in str(caught.value)
+
+
+def test_a_long_line_of_a_file_is_passed_over_however_long(tmp_path: Path) -> None:
+    """A file has an end, so what comes after the line is read."""
+    (tmp_path / "a.txt").write_bytes(b"1 a text\n2 " + b"x" * 2**20 + b"\n3 more\n")
+    errors: list[RecordError] = []
+    found = read(tmp_path / "a.txt", reading=Reading(max_doc_bytes=100), on_error=errors.append)
+    assert [one.id for one in found] == ["1", "3"]
+    assert [one.position for one in errors] == ["a.txt, line 2"]

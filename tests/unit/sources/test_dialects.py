@@ -438,9 +438,9 @@ def test_an_empty_cell_is_an_empty_text_in_every_table(tmp_path: Path) -> None:
         lines = (between.join(str(cell or "") for cell in [*row, None][:3]) for row in rows)
         write(tmp_path / name, "\n".join(lines))
     for name in ("a.csv", "a.tsv", "a.xlsx"):
-        assert told(tmp_path / name) == ([("1", "b"), ("2", ""), ("3", "d")], [], [])
+        assert told(tmp_path / name)[:2] == ([("1", "b"), ("2", ""), ("3", "d")], [])
         both = told(tmp_path / name, Reading(text=("title", "text")))
-        assert both == ([("1", "a\nb"), ("2", "c\n"), ("3", "\nd")], [], [])
+        assert both[:2] == ([("1", "a\nb"), ("2", "c\n"), ("3", "\nd")], [])
 
 
 def test_bad_rows_and_files_of_excel(tmp_path: Path) -> None:

@@ -291,7 +291,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "no_such_path": ("no/such.csv", "there is no such file or folder; check the path"),
     "a_text": ("The quick brown fox", "give a text itself as"),
     "a_long_text": ("The quick brown fox\n" * 10_000, "cannot be read"),
-    "strings": (["1 a", "2 b"], "give (id, text), a dict or an nd.Document"),
+    "strings": (["1 a", "2 b"], "no such file or folder; check the path; give a text itself as [("),
     "numbers": ([1, 2], "an int is not a record"),
     "record": ({"id": "1", "text": "a"}, "its column 'id' is a str, not a list of values"),
     "generators": ({"id": iter("1"), "text": ["a"]}, "not a list of values"),

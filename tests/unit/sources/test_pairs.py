@@ -3,6 +3,8 @@
 from pathlib import Path
 from typing import Any
 
+import pyarrow
+import pyarrow.parquet
 import pytest
 
 from neardup_solr import records
@@ -46,3 +48,33 @@ def test_a_path_that_cannot_be(tmp_path: Path) -> None:
     """A NUL character is in no path."""
     with pytest.raises(SourceError, match="cannot be read"):
         read_pairs(f"{tmp_path}/a\0b.tsv")
+
+
+@pytest.mark.parametrize(
+    ("columns", "pairs"),
+    [
+        ({"cluster": ["1"], "other_id": ["9"], "id": ["=1"]}, [("=1", "9")]),
+        ({"left": [1, 2], "right": [3, 4]}, [("1", "3"), ("2", "4")]),
+        ({"id": [], "other_id": []}, []),
+    ],
+)
+def test_a_table_of_parquet(
+    tmp_path: Path, columns: dict[str, list[Any]], pairs: list[tuple[str, str]]
+) -> None:
+    """Its columns id and other_id are read, else the first two; ids may be numbers."""
+    path = tmp_path / "pairs.parquet"
+    pyarrow.parquet.write_table(pyarrow.table(columns), path)
+    assert read_pairs(path) == pairs
+
+
+def test_parquet_that_has_no_pairs_in_it(tmp_path: Path) -> None:
+    """What is no file of Parquet, no pair, or not there is refused, with the row."""
+    path = tmp_path / "pairs.parquet"
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_pairs(path)
+    path.write_text("1\t2\n")
+    with pytest.raises(SourceError, match="cannot be read"):
+        read_pairs(path)
+    pyarrow.parquet.write_table(pyarrow.table({"id": ["1", "2"], "other_id": ["3", None]}), path)
+    with pytest.raises(SourceError, match="line 2 is not a pair of ids"):
+        read_pairs(path)

@@ -16,9 +16,8 @@ from neardup_solr.jobs import Job, Reached, Work, letters_in
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading
 from neardup_solr.sources.identity import identity
-from neardup_solr.sources.record import Record
+from neardup_solr.sources.record import AGAIN, Record
 from neardup_solr.verbs.dead_letters import GONE, NO_HEADER, Reader
-from neardup_solr.verbs.index import AGAIN
 
 
 def work_on(source: str, reading: Reading, identity: str | None = None) -> Work:

@@ -64,17 +64,17 @@ def test_html_is_noticed(text: str) -> None:
 
 
 CASES: dict[str, Counted] = {
-    "mixed": Counted(name="c", settings={"one": 1, "other": 2}),
-    "missing": Counted(name="c", missing=1),
-    "stale": Counted(name="c", sampled=Sampled(documents=9, stale=["1"])),
-    "damaged": Counted(name="c", sampled=Sampled(documents=9, damaged=["1"])),
-    "html": Counted(name="c", sampled=Sampled(documents=9, html=["1"])),
-    "zookeeper": Counted(name="c", without_keeper=True),
-    "replicas": Counted(name="c", inactive=("shard1/core_node2 (down)",)),
-    "replaying": Counted(name="c", replaying=True),
-    "disk": Counted(name="c", disk=1 << 20),
-    "heap": Counted(name="c", heap=0.99),
-    "deleted": Counted(name="c", deleted=0.6),
+    "mixed": Counted(place="-c c", settings={"one": 1, "other": 2}),
+    "missing": Counted(place="-c c", missing=1),
+    "stale": Counted(place="-c c", sampled=Sampled(documents=9, stale=["1"])),
+    "damaged": Counted(place="-c c", sampled=Sampled(documents=9, damaged=["1"])),
+    "html": Counted(place="-c c", sampled=Sampled(documents=9, html=["1"])),
+    "zookeeper": Counted(place="-c c", without_keeper=True),
+    "replicas": Counted(place="-c c", inactive=("shard1/core_node2 (down)",)),
+    "replaying": Counted(place="-c c", replaying=True),
+    "disk": Counted(place="-c c", disk=1 << 20),
+    "heap": Counted(place="-c c", heap=0.99),
+    "deleted": Counted(place="-c c", deleted=0.6),
 }
 
 
@@ -88,6 +88,6 @@ def test_each_finding_has_its_cause(rule: str, counted: Counted) -> None:
 
 def test_nothing_is_found_where_all_is_well() -> None:
     """Not where the server tells that all is well, nor where it tells nothing."""
-    well = Counted(name="c", settings={"one": 9}, sampled=Sampled(documents=99, html=["1"]),
+    well = Counted(place="-c c", settings={"one": 9}, sampled=Sampled(documents=99, html=["1"]),
                    heap=0.5, disk=1 << 40, deleted=0.1, replaying=False)  # fmt: skip
-    assert findings(well) == findings(Counted(name="c")) == []
+    assert findings(well) == findings(Counted(place="-c c")) == []

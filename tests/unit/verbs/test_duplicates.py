@@ -1,22 +1,29 @@
 """duplicates from sources: little memory, guards, canonical documents, faces."""
 
+import codecs
 import copy
+import csv
 import json
 import pickle
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import openpyxl
+import pyarrow.parquet as pq
 import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.checkpoint import Checkpoint
+from neardup_solr.choices import Way
 from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import entries
 from neardup_solr.records import natural
+from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.text import normalize
 from neardup_solr.verbs.duplicates import compare
 from neardup_solr.verbs.duplicates.gather import Gathered
@@ -99,9 +106,51 @@ def unread() -> Iterator[nd.Document]:
 def test_the_last_record_of_an_id_counts() -> None:
     """A repeated id is one document, with its last text."""
     texts = [("1", "a b c d"), ("2", "a b c d"), ("1", "e f g h"), ("3", "e f g h"), ("1", ".")]
-    found = nd.duplicates([nd.Document(id=id, text=text) for id, text in texts[:4]])
+    source = [nd.Document(id=id, text=text) for id, text in texts[:4]]
+    found = nd.duplicates(source, on_repeat="last")
     assert [(pair.id, pair.other_id) for pair in found.pairs] == [("1", "3")]
     assert found.documents == 3
+
+
+def test_the_first_record_of_an_id_counts() -> None:
+    """By "first", a repeated id is one document with its first text."""
+    texts = [("1", "a b c d"), ("2", "a b c d"), ("1", "e f g h"), ("3", "e f g h"), ("1", ".")]
+    found = nd.duplicates(texts, on_repeat="first")
+    assert [(pair.id, pair.other_id) for pair in found.pairs] == [("1", "2")]
+    assert (found.documents, found.repeated) == (3, 2)
+
+
+def test_every_record_of_an_id_is_kept() -> None:
+    """They are documents of their own, whose records are told apart by their numbers."""
+    texts = [("1", "a b c d"), ("", "no id"), ("1", "a b c d"), ("2", "e f g h"), ("1", "."),
+             ("3", "e f g h"), ("2", "i j k l")]  # fmt: skip
+    found = nd.duplicates(texts, on_error=lambda error: None)
+    assert [(p.id, p.other_id) for p in found.pairs] == [("1@row1", "1@row3"), ("2@row4", "3")]
+    assert (found.documents, found.repeated, found.failed) == (6, 3, 1)
+    assert list(found.removed) == ["1@row3", "3"]
+    assert len(found.labels) == 4
+
+
+def test_a_name_that_an_id_has_already_is_not_given_twice() -> None:
+    """If a record is called 1@row2, the second record of the id 1 is not."""
+    texts = [("1", "a b c d"), ("1", "a b c d"), ("1@row2", "a b c d")]
+    found = nd.duplicates(texts)
+    assert sorted(found.labels) == ["1@row1", "1@row2", "1@row2@row2"]
+
+
+@pytest.mark.parametrize("keep", [(), ("n",)])
+def test_later_records_of_an_id_fail(keep: tuple[str, ...]) -> None:
+    """By "fail", each is told of, with its position."""
+    rows = [("1", "a b c"), ("2", "d e f"), ("1", "a b c"), ("3", "a b c"), ("2", "x")]
+    errors: list[nd.RecordError] = []
+    source = [{"id": id, "text": text, "n": 1} for id, text in rows]
+    found = nd.duplicates(source, keep=keep, on_repeat="fail", on_error=errors.append)
+    assert [str(error) for error in errors] == [
+        "list, record 3 (id '1'): its id came before",
+        "list, record 5 (id '2'): its id came before",
+    ]
+    assert [(pair.id, pair.other_id) for pair in found.pairs] == [("1", "3")]
+    assert (found.documents, found.repeated, found.failed) == (3, 0, 2)
 
 
 @pytest.mark.parametrize(("ids", "told"), [("123", []), ("121", ["1 record repeats"]),
@@ -111,7 +160,8 @@ def test_a_repeated_id_is_logged(
 ) -> None:
     """One line, whether or not bad records are told of."""
     nd.duplicates([(id, "a b c d") for id in ids], on_error=lambda error: None)
-    assert caplog.messages == [f"{words} an id: the last one counts" for words in told]
+    how = "each counts, and its row comes to its id, as in 12@row7"
+    assert caplog.messages == [f"{words} an id: {how}" for words in told]
 
 
 def test_single_linkage_chains_and_complete_does_not() -> None:
@@ -157,7 +207,7 @@ def test_a_rule_that_finds_no_field() -> None:
 @pytest.mark.parametrize(
     ("choice", "reason"),
     [
-        ({"by": "nope"}, "`by` cannot be 'nope'; choose one of bands, words, all"),
+        ({"by": "nope"}, "`by` cannot be 'nope'; choose one of bands, shingles, words, all"),
         ({"linkage": "average"}, "`linkage` cannot be 'average'; choose one of single, complete"),
         ({"canonical": "best"}, "`canonical` cannot be 'best', which is not a rule; choose long"),
         ({"limit": 0}, "`limit` cannot be 0; give 1 or more"),
@@ -209,7 +259,7 @@ def test_hostile_ids_and_texts_in_every_face(tmp_path: Path) -> None:
     for suffix in ("tsv", "csv", "jsonl", "parquet", "html"):
         found.write(tmp_path / f"pairs.{suffix}")
     expected = sorted((pair.id, pair.other_id) for pair in found.pairs)
-    for suffix in ("tsv", "csv"):
+    for suffix in ("tsv", "csv", "jsonl", "parquet"):
         assert sorted(nd.read_pairs(tmp_path / f"pairs.{suffix}")) == expected
     page = (tmp_path / "pairs.html").read_text()
     assert "<img src=x" not in page
@@ -225,6 +275,73 @@ def test_a_page_has_the_texts_of_its_pairs(tmp_path: Path) -> None:
     assert CHAIN["1"] in (tmp_path / "report.html").read_text()
     for without in ({"texts": False}, {"measure": "estimate"}):
         assert not nd.duplicates(documents(CHAIN), **without).shown
+
+
+def facts_of(page: Path) -> dict[str, Any]:
+    """The facts in the head of a page."""
+    block = re.search(r'id="facts">(.*?)</script>', page.read_text(), re.DOTALL)
+    assert block is not None
+    found: dict[str, Any] = json.loads(block[1])[0]
+    return found
+
+
+def test_the_figures_of_a_page_add_up(tmp_path: Path) -> None:
+    """Pairs that complete linkage leaves between clusters are counted apart."""
+    found = nd.duplicates(documents(CHAIN), linkage="complete", min_similarity=0.85)
+    inside = sum(cluster.pairs for cluster in found.clusters)
+    assert 0 < inside < len(found.pairs)
+    found.write(tmp_path / "report.html")
+    facts = facts_of(tmp_path / "report.html")
+    shown = dict(facts["summary"])
+    assert shown["Near-duplicate pairs"] == str(len(found.pairs))
+    assert shown["Pairs between clusters"] == str(len(found.pairs) - inside)
+    assert facts["left"] == ""
+    whole = nd.duplicates(documents(CHAIN), min_similarity=0.85)
+    whole.write(tmp_path / "report.html")
+    assert "Pairs between clusters" not in dict(facts_of(tmp_path / "report.html")["summary"])
+
+
+def test_a_page_says_how_candidates_were_found(tmp_path: Path) -> None:
+    """By words and by all, neither bands nor their curve are on the page."""
+    ways: dict[Way, str] = {"words": "share a rare word", "all": "every pair"}
+    for by, said in ways.items():
+        nd.duplicates(documents(CHAIN), by=by, output=tmp_path / "report.html", **LOOSE)
+        facts = facts_of(tmp_path / "report.html")
+        assert (facts["by"], facts["curve"]) == (by, None)
+        assert dict(facts["parameters"])["Candidates"] == said
+
+
+def test_the_foot_of_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page tells version and date, and the command that made it, without its password."""
+    found = nd.duplicates(documents(CHAIN))
+    found.write(tmp_path / "report.html")
+    facts = facts_of(tmp_path / "report.html")
+    assert facts["command"] == ""  # Python is no command of ours
+    assert facts["made"].startswith(f"neardup_solr {nd.__version__}, 20")
+    address = "https://user:secret@host/solr"
+    arguments = ["duplicates", "--solr", address, "-o", "my report.html"]
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/neardup", *arguments])
+    found.write(tmp_path / "report.html")
+    command = facts_of(tmp_path / "report.html")["command"]
+    assert command == "neardup duplicates --solr 'https://…@host/solr' -o 'my report.html'"
+
+
+def test_a_page_has_the_kept_columns(tmp_path: Path) -> None:
+    """Columns to keep are on the page, apart from the text."""
+    nd.duplicates(documents(CHAIN), keep="place", output=tmp_path / "report.html", **LOOSE)
+    assert facts_of(tmp_path / "report.html")["kept"] == ["place"]
+    assert '["2"]' in (tmp_path / "report.html").read_text()
+
+
+def test_a_page_of_aligned_words_says_what_stands_for_what(tmp_path: Path) -> None:
+    """The places of words that stand for each other are with the pair."""
+    texts = {"1": "ritz 12 sunset blvd", "2": "12 ritz sunset boulevard"}
+    found = nd.duplicates(documents(texts), measure="aligned")
+    found.write(tmp_path / "report.html")
+    assert found.frequencies is not None
+    assert found.frequencies.counts["boulevard"] == 1
+    assert "[3,3]" in (tmp_path / "report.html").read_text()
+    assert nd.duplicates(documents(texts)).frequencies is None
 
 
 @pytest.mark.parametrize("late", ["grouped", "write_duplicates"])
@@ -333,3 +450,83 @@ def test_a_result_can_be_pickled_and_copied() -> None:
     assert found.pairs
     assert pickle.loads(pickle.dumps(found)) == found
     assert copy.deepcopy(found) == found
+
+
+JOINED = [
+    {"id": "1", "title": "The ferry", "body": "leaves the old pier at nine with a band",
+     "size": -48.856613, "tags": ["a", "b"]},
+    {"id": "2", "title": "The ferry", "body": "leaves the old pier at ten with a band",
+     "size": 7, "tags": None},
+]  # fmt: skip
+BESIDE = ["text", "size", "tags", "other_text", "other_size", "other_tags"]
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".jsonl", ".xlsx", ".parquet"])
+def test_texts_and_kept_columns_stand_beside_the_pairs(tmp_path: Path, suffix: str) -> None:
+    """Those of both documents, by the names that the library gives them, as they were."""
+    path = tmp_path / f"pairs{suffix}"
+    found = nd.duplicates(
+        JOINED, text=["title", "body"], keep=["size", "tags"], texts=True, output=path
+    )
+    table = found.to_arrow()
+    assert table.column_names[-6:] == BESIDE
+    if suffix in (".csv", ".tsv"):
+        dialect: Any = "excel-tab" if suffix == ".tsv" else "excel"
+        with path.open(newline="") as file:
+            (row,) = csv.DictReader(file, dialect=dialect)
+    elif suffix == ".xlsx":
+        book = openpyxl.load_workbook(path)
+        names, cells = book.worksheets[0].iter_rows(values_only=True)
+        row = dict(zip(names, cells, strict=True))
+        book.close()
+    else:
+        row = (
+            json.loads(path.read_text())
+            if suffix == ".jsonl"
+            else pq.read_table(path).to_pylist()[0]
+        )
+    between = " " if suffix == ".tsv" else "\n"
+    text = f"The ferry{between}leaves the old pier at nine with a band"
+    is_text = suffix in (".csv", ".tsv")
+    size: object = "-48.856613" if is_text else -48.856613
+    tags = ["a", "b"] if suffix in (".jsonl", ".parquet") else '["a","b"]'
+    assert list(row) == table.column_names
+    assert (row["text"], row["size"], row["tags"]) == (text, size, tags)
+    assert row["other_tags"] == ("" if is_text else None)
+    without = nd.duplicates(JOINED, text=["title", "body"], output=path)
+    assert without.to_arrow().column_names == table.column_names[:-6]
+
+
+def test_several_outputs_are_written_and_refused_alike(tmp_path: Path) -> None:
+    """A list of files; one that could not be written is refused before any work."""
+    files: list[str | Path] = [tmp_path / "pairs.csv", str(tmp_path / "report.html")]
+    nd.duplicates(JOINED, text="body", output=files)
+    assert all(Path(file).stat().st_size for file in files)
+    with pytest.raises(nd.SourceError, match="is both `output` and `output`"):
+        nd.duplicates(JOINED, text="body", output=[files[0], files[0]])
+    with pytest.raises(nd.SourceError, match="there is no report format"):
+        nd.duplicates(JOINED, text="body", output=[tmp_path / "new.tsv", tmp_path / "b.odd"])
+    assert not (tmp_path / "new.tsv").exists()
+
+
+@pytest.mark.parametrize(
+    ("mark", "suffix"), [(codecs.BOM_UTF8, ".csv"), (b"", ".csv"), (b"", ".xlsx")]
+)
+def test_csv_is_for_excel_if_the_source_was(tmp_path: Path, mark: bytes, suffix: str) -> None:
+    """Excel takes CSV for another encoding, unless it begins with a byte order mark."""
+    source = tmp_path / f"source{suffix}"
+    rows = [["id", "text"], ["1", "Lübeck, a b c d e f g"], ["2", "Lübeck, a b c d e f h"]]
+    if suffix == ".csv":
+        lines = "".join(f'{id},"{text}"\n' for id, text in rows)
+        source.write_bytes(mark + lines.encode())
+    else:
+        write_sheets(source, rows[0], rows[1:], str)
+    outputs = [tmp_path / "pairs.csv", tmp_path / "pairs.tsv", tmp_path / "pairs.xlsx"]
+    kept: dict[str, Any] = {"unique": tmp_path / "u.csv", "removed": tmp_path / "r.csv"}
+    nd.duplicates(source, output=outputs, **kept)
+    is_for_excel = bool(mark) or suffix == ".xlsx"
+    for path in (outputs[0], *kept.values()):
+        assert path.read_bytes().startswith(codecs.BOM_UTF8) == is_for_excel
+        assert not path.read_bytes()[3:].startswith(codecs.BOM_UTF8)
+    assert outputs[1].read_bytes().startswith(b"id")
+    assert all(nd.read_pairs(path) == [("1", "2")] for path in outputs)

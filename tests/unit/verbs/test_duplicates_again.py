@@ -91,6 +91,19 @@ def test_it_finds_what_a_full_run_finds(
         now = changed(now, seed=round)
 
 
+def test_parts_are_remembered_as_one_source(tmp_path: Path) -> None:
+    """Another part is what is new."""
+    now = documents(texts(300, seed=3))
+    parts = [tmp_path / "a.csv", tmp_path / "b.csv"]
+    for part, some in zip(parts, (now[:280], now[280:]), strict=True):
+        part.write_text("id,text\n" + "".join(f"{one.id},{one.text}\n" for one in some))
+    first = nd.duplicates(parts[:1], remember=tmp_path / "known")
+    again = nd.duplicates(parts, remember=tmp_path / "known")
+    assert of_again(again.since).came == 20
+    assert of_again(again.since).reused == first.candidates
+    assert result(again) == result(nd.duplicates(parts))
+
+
 def test_the_same_again_compares_nothing(tmp_path: Path) -> None:
     """Not a text is read a second time."""
     now = documents(texts(300, seed=2))
@@ -209,8 +222,8 @@ def test_other_settings_start_over(tmp_path: Path) -> None:
     now, known = documents(texts(100, seed=5)), tmp_path / "known"
     nd.duplicates(now, remember=known)
     other = Since(
-        reason="the last run was of another collection or version, or had other settings, limits"
-        " or fields"
+        reason="the last run was of another collection or version, or had other settings, limits,"
+        " fields or filters"
     )
     assert nd.duplicates(now, remember=known, min_similarity=0.7).since == other
     assert nd.duplicates(now, remember=known).since == other
@@ -286,7 +299,7 @@ def test_repeated_ids_are_no_news(tmp_path: Path) -> None:
     once = documents(texts(60, seed=10))
     again = [nd.Document(id=one.id, text=one.text) for one in once[:3]]
     edited = [nd.Document(id=one.id, text=f"{one.text} and more") for one in once[:3]]
-    nd.duplicates(once, remember=known)
+    nd.duplicates(once, remember=known, on_repeat="last")
     for now, changes in (
         ([*once, *again], 0),
         ([*once, *again], 0),
@@ -295,11 +308,27 @@ def test_repeated_ids_are_no_news(tmp_path: Path) -> None:
         ([*again, *once], 3),
         (once, 0),
     ):
-        found = nd.duplicates(now, remember=known)
+        found = nd.duplicates(now, remember=known, on_repeat="last")
         since = of_again(found.since)
         assert (since.came, since.changed, since.gone) == (0, changes, 0)
-        assert result(found) == result(nd.duplicates(now))
+        assert result(found) == result(nd.duplicates(now, on_repeat="last"))
         assert changes or since.reused == found.candidates
+
+
+def test_records_of_one_id_are_remembered(tmp_path: Path) -> None:
+    """All of them are kept, so each is known again by the number of its record."""
+    known = tmp_path / "known"
+    once = documents(texts(60, seed=10))
+    now = [*once, *(nd.Document(id=one.id, text=f"{one.text} and more") for one in once[:3])]
+    nd.duplicates(now, remember=known)
+    found = nd.duplicates([*now, nd.Document(id="new", text=once[0].text)], remember=known)
+    since = of_again(found.since)
+    assert (since.came, since.changed, since.gone) == (1, 0, 0)
+    assert result(found) == result(nd.duplicates([*now, nd.Document(id="new", text=once[0].text)]))
+    assert any("@row" in pair.id for pair in found.pairs)
+    last = nd.duplicates(now, remember=known, on_repeat="last")
+    assert "had other settings" in str(last.since)
+    assert result(last) == result(nd.duplicates(now, on_repeat="last"))
 
 
 def test_what_cannot_be_remembered_costs_nothing(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import demo
+from neardup_solr.cli.main import parser
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import aligned, frequencies
@@ -23,7 +26,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
-from neardup_solr.verbs.explain import facts, verdict
+from neardup_solr.verbs.explain import _shared_words, facts, verdict
 from neardup_solr.verbs.explain.facts import Facts, subject
 from neardup_solr.verbs.explain.verdict import Explanation, explained
 
@@ -335,3 +338,109 @@ def test_records_of_a_source(tmp_path: Path) -> None:
         nd.explain(source, "1", "2")
     with pytest.raises(nd.SourceError, match="no record with the id '4'"):
         nd.explain(source, "1", "4")
+
+
+MANY = [
+    nd.Document(id=str(at), text=f"corner shop {at}x {at}y old mill {at % 40}s")
+    for at in range(2_100)
+]
+
+
+def aligned_pair(
+    one: str, other: str, few: int | None = None, least: float | None = None
+) -> Explanation:
+    """The explanation by aligned words of two texts, beside many others."""
+    documents = [nd.Document(id="one", text=one), nd.Document(id="other", text=other), *MANY[:few]]
+    return nd.explain(documents, "one", "other", measure="aligned", min_similarity=least)
+
+
+def test_aligned_is_explained_by_rare_words() -> None:
+    """Two records are candidates by a rare word, or by common ones in a row that few have."""
+    rare = aligned_pair("ritz blvd corner", "corner boulevard ritz")
+    assert (rare.verdict, rare.facts.rare_words) == ("found", ("ritz",))
+    assert rare.facts.shared_words["corner"] == 2_102
+    in_a_row = aligned_pair("mill corner blvd", "boulevard mill corner")
+    assert (in_a_row.verdict, in_a_row.facts.rare_words) == ("found", ("mill corner",))
+    few = aligned_pair("shop blvd", "boulevard shop", few=100)
+    assert few.verdict == "found"
+    assert few.facts.every_pair
+
+
+def test_a_pair_of_common_words_is_missed_until_the_cap_is_raised() -> None:
+    """The advice is the least cap that finds it, and `duplicates` does with that, not with less."""
+    one, other = "corner 7s", "7s corner"
+    found = aligned_pair(one, other)
+    assert found.verdict == "missed"
+    assert found.advice is not None
+    assert found.advice.settings is None
+    cap = found.advice.cap
+    assert cap == found.facts.shared_words["7s"] == 55
+    assert "no word that at most 50 documents have" in found.reasons[0]
+    documents = [nd.Document(id="one", text=one), nd.Document(id="other", text=other), *MANY]
+    for tried_cap, is_found in ((cap, True), (cap - 1, False)):
+        pairs = nd.duplicates(documents, measure="aligned", cap=tried_cap).pairs
+        assert (("one", "other") in {(pair.id, pair.other_id) for pair in pairs}) is is_found
+
+
+def test_aligned_beyond_its_threshold() -> None:
+    """The advice is a similarity that just includes the pair; by nothing in common every pair."""
+    found = aligned_pair("ritz blvd corner 1a 2b", "corner boulevard ritz 3c 4d")
+    assert found.verdict == "beyond the limits"
+    assert "Their similarity by aligned is 0." in found.reasons[0]
+    assert "the limits ask for 0.75 or more" in found.reasons[0]
+    assert found.advice is None or found.advice.settings is None
+    wider = aligned_pair("ritz blvd corner 1a", "corner boulevard ritz 3c", least=0.99)
+    assert wider.advice is not None
+    assert wider.advice.limits is not None
+    least = wider.advice.limits.min_similarity
+    assert least is not None
+    again = aligned_pair("ritz blvd corner 1a", "corner boulevard ritz 3c", least=least)
+    assert again.verdict == "found"
+    spelled = aligned_pair("lighthouse restaurant", "lighthous restauran")
+    assert spelled.verdict == "missed"
+    assert spelled.advice is not None
+    assert spelled.advice.by == "all"
+
+
+def test_other_measures_decide_the_verdict() -> None:
+    """A pair may be near by one measure and not by another; `max_distance` is for words."""
+    texts = [
+        nd.Document(id="1", text="a b c d e f g h"),
+        nd.Document(id="2", text="e f g h a b c d"),
+    ]
+    assert not nd.explain(texts, 1, 2, min_similarity=0.6).facts.is_near
+    assert nd.explain(texts, 1, 2, measure="jaccard", min_similarity=0.4).facts.is_near
+    excerpt = [texts[0], nd.Document(id="3", text="a b c d")]
+    assert nd.explain(excerpt, 1, 3, measure="containment", min_similarity=1.0).facts.is_near
+    with pytest.raises(nd.ArgumentError, match="has no distance"):
+        nd.explain(texts, 1, 2, measure="jaccard", max_distance=1)
+
+
+def test_the_command_explains_by_aligned_words(tmp_path: Path) -> None:
+    """What it advises is a command of that measure, and says nothing of bands."""
+    path = tmp_path / "shops.jsonl"
+    rows = [("one", "corner 7s"), ("other", "7s corner"), *((each.id, each.text) for each in MANY)]
+    path.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in rows))
+    words = ["explain", "one", "other", "--source", str(path), "--measure", "aligned"]
+    said = CliRunner().invoke(parser(), words).stdout
+    assert "missed, though within the limits" in said
+    commands = [line.strip() for line in said.splitlines() if line.startswith("  neardup")]
+    assert commands == [
+        f"neardup duplicates {path} --by all --measure aligned",
+        f"neardup duplicates {path} --cap 55 --measure aligned",
+    ]
+    assert "bands 0" not in said
+    told = json.loads(CliRunner().invoke(parser(), [*words, "--format", "json"]).stdout)
+    assert (told["measure"], told["advice"]["cap"]) == ("aligned", 55)
+
+
+def test_words_of_a_sample_are_estimated() -> None:
+    """Of a collection the first documents tell, about, how many have a word."""
+    first, second = (
+        subject(Document(id=id, text="corner ritz 7s"), SETTINGS) for id in ("one", "other")
+    )
+    forms = [normalize(each.text) for each in MANY[:1_000]]
+    counts = _shared_words(first, second, forms, 10_000)
+    assert counts["ritz"] == 2
+    assert abs(counts["corner"] - 10_000) < 100
+    assert 150 < counts["7s"] < 250 + 10

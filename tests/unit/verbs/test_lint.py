@@ -10,7 +10,15 @@ import pytest
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.probe import handler_parameters, update_chain
 from neardup_solr.solr.schema import Field, Schema
-from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Facts, findings, text_field
+from neardup_solr.verbs.lint.rules import (
+    DANGER,
+    NOTE,
+    WARNING,
+    Facts,
+    findings,
+    is_untried,
+    text_field,
+)
 
 
 def made(name: str, **changes: Any) -> Field:
@@ -104,6 +112,16 @@ def test_each_rule(changed: dict[str, Any], level: str, rule: str) -> None:
 def test_what_is_no_finding(changed: dict[str, Any]) -> None:
     """What is harmless, or not known and not grave."""
     assert findings(replace(FINE, **changed)) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "untried"),
+    [("", False), ("9.6.1", True), ("9.7.0", False), ("9.10.1", False), ("9.11.0-SNAPSHOT", False),
+     ("10.0.0", True), ("8.11.4", True)],
+)  # fmt: skip
+def test_versions_that_nobody_has_tried(version: str, untried: bool) -> None:
+    """They are those of docs/interoperability.md; an unknown one is not held against a Solr."""
+    assert is_untried(version) is untried
 
 
 def test_the_gravest_come_first() -> None:

@@ -31,12 +31,12 @@ def test_pairs_as_a_dataframe() -> None:
     """A row a pair, with texts and kept columns of both sides."""
     frame = found().to_pandas()
     assert frame.to_dict("records")[0] == {
-        "id": "1",
-        "other_id": "2",
+        "id": 1,
+        "other_id": 2,
         "similarity": 0.8,
         "distance": 1,
         "measure": "words",
-        "cluster": "1",
+        "cluster": 1,
         "text": "Chef wanted in Berlin now",
         "city": "Berlin",
         "salary": 40.5,
@@ -51,12 +51,12 @@ def test_clusters_as_a_dataframe() -> None:
     """A row a member, the canonical one first."""
     frame = found().to_polars("clusters")
     assert frame.select("cluster", "id", "canonical", "text").rows() == [
-        ("1", "1", True, "Chef wanted in Berlin now"),
-        ("1", "2", False, "Chef wanted in Berlin today"),
-        ("3", "3", True, "Driver"),
-        ("3", "4", False, "driver"),
+        (1, 1, True, "Chef wanted in Berlin now"),
+        (1, 2, False, "Chef wanted in Berlin today"),
+        (3, 3, True, "Driver"),
+        (3, 4, False, "driver"),
     ]
-    assert found().labels == {"1": "1", "2": "1", "3": "3", "4": "3"}
+    assert found().labels == {1: 1, 2: 1, 3: 3, 4: 3}
 
 
 def test_the_three_libraries_agree() -> None:

@@ -326,7 +326,7 @@ def test_the_table_fits_a_terminal() -> None:
         current=replace(found.choice, candidates=123_456.7, index_bytes=12_345.0),
     )
     for shown in (found, large):
-        follow = _command(shown, None, None, "listings")
+        follow = _command(shown, None, "-c listings")
         lines = [line.rstrip("\n") for line in _table(shown, follow)]
         assert max(map(len, lines)) <= 80
         assert ("  neardup reband --bands 35 --band-rows 3 -c listings" in lines) == (
@@ -341,7 +341,7 @@ def test_the_example_of_the_documentation() -> None:
     """docs/tuning.md shows what the command prints."""
     page = (ROOT / "docs" / "tuning.md").read_text()
     found = tune(LISTINGS, known=PAIRS)
-    shown = "".join(_table(found, _command(found, "listings.tsv", None, None)))
+    shown = "".join(_table(found, _command(found, ["listings.tsv"], "-c NEW")))
     assert shown.rstrip("\n") in page
 
 

@@ -1,0 +1,202 @@
+"""Candidate pairs of sets of shingles, of which one has most of the other's, however large it is.
+
+LSH bands go by all shingles of two texts, of which an excerpt and a long text have few in common.
+Here each set looks for some of its shingles in the others. If another set has four fifths of them,
+it has each of 23 with a probability of 0.8, if these are drawn by their hashes, and fewer than 8
+with one of 10^-6. So 23 are enough, however long the text is, and all of a short one. Shingles that
+many sets have are left out as long as the others tell enough: then the 23 become more.
+
+So the smaller set of a pair is sampled, and all of the larger one is looked through. Other ways
+need more keys for that (bands over windows; LSH Ensemble, Zhu et al., 2016), or pair all that share
+a sentence (winnowing; Schleimer, Wilkerson, Aiken, 2003).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.candidates.by_band import DEFAULT, ROOM, Candidates, Found, Joining
+from neardup_solr.kernel import joins, lookups
+from neardup_solr.measures.arrays import Flat, Pairs
+from neardup_solr.threads import thread_pool
+
+ENOUGH = 8  # shingles that another set has to have, of those that a set looks for
+MISSED = 1e-6  # the probability that it has fewer, though it has enough of all
+COMMON = 64  # sets: a shingle that more of them have is left out if the others tell enough
+_RAREST = 5  # per cent of shingles in common from which a few are enough
+_ALL = 1 << 40
+_AT_ONCE = 1 << 20  # shingles that are looked at in one go
+_SLOTS = 2  # in which a shingle is counted, for each of them, if the memory has room
+_WANTED, _LEAST = 8, 10  # slots for each shingle that somebody looks for; bits of them
+_COST = 64  # bytes of a shingle that somebody looks for, with all that is needed for it meanwhile
+
+Hashes = NDArray[np.uint64]
+Rows = NDArray[np.uint32]
+Counts = NDArray[np.int64]
+_NOTHING = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint32)
+
+
+def shingle_candidates(sets: Flat, least: float, *, joining: Joining = DEFAULT) -> Candidates:
+    """The pairs of sets that may share at least the part `least` of the smaller one.
+
+    `sets` have rising hashes of shingles, as `hashed_sets` makes them. If no more sets than
+    `joining.cap` have a shingle, those that look for it meet all that have it; else they meet as
+    many as make cap² meetings, and `hot_keys` counts it, if these are not all.
+
+    Raises SettingsError if there are more pairs than `joining.most`.
+    """
+    search = _Search(sets, least, joining)
+    found, hot_keys = Found(joining), 0
+    for keys, owners in search.parts():
+        made = search.lookups(keys, owners)
+        hot_keys += made.hot_keys
+        for block in made.pairs(search.matches, sets.lengths, joining):
+            found.add(block)
+    if hot_keys:
+        found.keep_distinct()
+    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
+
+
+def tries() -> Counts:
+    """How many shingles have to be looked for, by how many per cent of them at least are there.
+
+    So many that fewer than `ENOUGH` are found with the probability `MISSED` at most.
+    """
+    found = np.full(101, _ALL)
+    count = ENOUGH
+    for percent in range(100, _RAREST - 1, -1):
+        share = percent / 100
+        while _fewer(count, share) > MISSED:
+            count += 1
+        found[percent] = count
+    return found
+
+
+def _fewer(count: int, share: float) -> float:
+    """The probability of fewer than ENOUGH successes of `count`."""
+    return sum(
+        comb(count, few) * share**few * (1 - share) ** (count - few) for few in range(ENOUGH)
+    )
+
+
+class _Search:
+    """Which shingles sets look for, by a table of how many sets have each."""
+
+    def __init__(self, sets: Flat, least: float, joining: Joining) -> None:
+        self._sets, self._joining = sets, joining
+        sizes = sets.lengths
+        shared = np.maximum(np.ceil(least * sizes).astype(np.int64), 1)
+        self._lacking = np.maximum(sizes - shared, 0)
+        self._tries = tries()
+        self.matches = np.zeros(len(sizes), dtype=np.uint8)
+        room = max(2, joining.memory // 2)  # 2 bytes each
+        bits = min((_SLOTS * len(sets.values)).bit_length(), room.bit_length() - 1)
+        self._shift, self._counts = 64 - bits, np.zeros(1 << bits, dtype=np.uint16)
+        for values, *_ in self._blocks():
+            lookups.count(values, self._shift, self._counts)
+
+    def parts(self) -> Iterator[tuple[Hashes, Rows]]:
+        """What some sets at a time look for, each with its row: as much as fits the memory."""
+        part, size = [_NOTHING], 0
+        for values, bounds, some in self._blocks():
+            keys, owners = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
+            filled = lookups.choose(
+                values, bounds, self._lacking[some], self._shift, self._counts,
+                min(self._joining.cap, COMMON), self._tries, ENOUGH, keys, owners,
+                self.matches[some],
+            )  # fmt: skip
+            keys, owners = keys[:filled].copy(), owners[:filled] + np.uint32(some.start)
+            having = int(self._counts[keys >> np.uint64(self._shift)].sum(dtype=np.int64))
+            if part and (size + having) * _COST > self._joining.memory:
+                yield _joined(part)
+                part, size = [_NOTHING], 0
+            part.append((keys, owners))
+            size += having
+        yield _joined(part)
+
+    def lookups(self, keys: Hashes, owners: Rows) -> _Lookups:
+        """What the `owners` look for, by its `keys`, and which sets have it."""
+        bits = max(_LEAST, (_WANTED * len(keys)).bit_length())
+        slots = (keys >> np.uint64(64 - bits)).astype(np.int64)
+        is_wanted = np.zeros(1 << bits, dtype=np.bool_)
+        is_wanted[slots] = True
+
+        def collect(block: tuple[Hashes, Counts, slice]) -> tuple[Hashes, Rows]:
+            values, bounds, some = block
+            found, rows = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
+            filled = lookups.collect(values, bounds, 64 - bits, is_wanted, found, rows)
+            return found[:filled].copy(), rows[:filled] + np.uint32(some.start)
+
+        with thread_pool(self._joining.threads) as pool:
+            found, rows = _joined([_NOTHING, *pool.map(collect, self._blocks())])
+        ends = np.zeros(len(is_wanted) + 1, dtype=np.int64)
+        order = np.empty_like(rows)
+        joins.partition(found, 64 - bits, ends, np.empty_like(found), order)
+        return _Lookups.of(owners, slots, rows[order], ends, self._joining.cap)
+
+    def _blocks(self) -> Iterator[tuple[Hashes, Counts, slice]]:
+        """The hashes of some sets at a time, their bounds, and which sets these are."""
+        values, bounds = self._sets
+        first, sets = 0, len(bounds) - 1
+        while first < sets:
+            last = int(np.searchsorted(bounds, bounds[first] + _AT_ONCE, side="right")) - 1
+            last = max(first + 1, last)
+            own = bounds[first : last + 1]
+            yield values[own[0] : own[-1]], own - own[0], slice(first, last)
+            first = last
+        self._joining.let_go()
+
+
+def _joined(parts: Sequence[tuple[Hashes, Rows]]) -> tuple[Hashes, Rows]:
+    keys, rows = zip(*parts, strict=True)
+    return np.concatenate(keys), np.concatenate(rows)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Lookups:
+    """What sets look for, and who has it.
+
+    `others` (uint32) are the rows of sets that have a shingle, those of each together. `owners`
+    (uint32, rising) look for one each: it is that of the others from `begins` to `ends`, of whom
+    as many as `looks` are looked at.
+    """
+
+    others: Rows
+    owners: Rows
+    begins: Counts
+    ends: Counts
+    looks: Counts
+    hot_keys: int
+
+    @classmethod
+    def of(cls, owners: Rows, slots: Counts, others: Rows, all_ends: Counts, cap: int) -> _Lookups:
+        """What `owners` look for in `slots`: slot s has the others up to all_ends[s]."""
+        ends = all_ends[slots]
+        begins = np.where(slots > 0, all_ends[slots - 1], 0)
+        looking = np.bincount(slots, minlength=1)[slots]
+        looks = np.minimum(ends - begins, np.maximum(cap * cap // looking, 1))
+        return cls(
+            others=others,
+            owners=owners,
+            begins=begins,
+            ends=ends,
+            looks=looks,
+            hot_keys=len(np.unique(slots[looks < ends - begins])),
+        )
+
+    def pairs(self, matches: NDArray[np.uint8], sizes: Counts, joining: Joining) -> Iterator[Pairs]:
+        """The pairs of owners with those that they meet `matches` times; `sizes` of all sets."""
+        seen, counts = np.zeros(len(sizes), np.uint32), np.zeros(len(sizes), np.uint8)
+        block = np.empty((max(ROOM, int(self.looks.max(initial=0))), 2), dtype=np.uint32)
+        first = 0
+        while first < len(self.owners):
+            first, filled = lookups.pair_owners(
+                first, self.owners, self.begins, self.ends, self.looks, self.others, matches,
+                sizes, joining.sides, joining.groups, seen, counts, block,
+            )  # fmt: skip
+            yield block[:filled].copy()

@@ -1,0 +1,65 @@
+"""Threads for long work that an interrupt has to end soon.
+
+Python handles a signal in its main thread, between two steps of its own. So the main thread does
+not work on what takes long in machine code: it waits for threads, and stops waiting at once.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Thread, current_thread, main_thread
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@contextmanager
+def thread_pool(count: int) -> Iterator[ThreadPoolExecutor]:
+    """Yield an executor of so many threads.
+
+    After an error or an interrupt what is queued is dropped, and what runs is not waited for: it
+    ends by itself, and nobody looks at its result.
+    """
+    executor = ThreadPoolExecutor(count)
+    try:
+        yield executor
+    except BaseException:
+        executor.shutdown(wait=False, cancel_futures=True)
+        raise
+    executor.shutdown()
+
+
+def ahead(
+    pool: Executor, work: Callable[[T], R], parts: Iterable[T], *, at_once: int = 1
+) -> Iterator[R]:
+    """The result for each part, in order; the next `at_once` are worked on while one is used."""
+    coming: deque[Future[R]] = deque()
+    for part in parts:
+        coming.append(pool.submit(work, part))
+        if len(coming) > at_once:
+            yield coming.popleft().result()
+    while coming:
+        yield coming.popleft().result()
+
+
+def run_aside(work: Callable[[], R]) -> R:
+    """Do work in a thread of its own if this is the main one, which can then be interrupted.
+
+    After an interrupt the work goes on until it is done or the process ends.
+    """
+    if current_thread() is not main_thread():
+        return work()
+    result: Future[R] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work())
+        except BaseException as error:
+            result.set_exception(error)
+
+    Thread(target=run, daemon=True).start()
+    return result.result()

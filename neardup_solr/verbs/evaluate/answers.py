@@ -1,0 +1,195 @@
+"""Pairs to ask people about, their answers, and the precision that these show."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from neardup_solr.arguments import Frame, checked, require
+from neardup_solr.choices import Per
+from neardup_solr.errors import ArgumentError
+from neardup_solr.minhash.statistics import wilson
+from neardup_solr.progress import LOG
+from neardup_solr.records import Duplicate, ordered
+from neardup_solr.reports import tables
+from neardup_solr.reports.rows import write_rows
+from neardup_solr.sources.pairs import read_columns
+
+IdPair = tuple[str, str]
+
+ANSWER = "answer"  # the column that people fill
+MEANINGS: Mapping[str, str] = {
+    **dict.fromkeys(("same", "yes", "true", "1", "1.0"), "same"),
+    **dict.fromkeys(("different", "no", "false", "0", "0.0"), "different"),
+    **dict.fromkeys(("unsure", "", "nan", "none", "<na>"), "unsure"),
+}
+WIDTH = 0.05  # of a stratum, in similarity
+LEVEL = 1.96  # standard deviations: 95 % confidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A share in 0..1, and the bounds between which it lies with 95 % confidence."""
+
+    value: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f}–{self.high:.3f})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerSheet(tables.Table):
+    """A sample of found pairs with an empty column answer: same, different or unsure.
+
+    `write` it, fill the column, and give the file to `evaluate` with the result it was drawn from.
+    """
+
+    table: tables.Columns
+
+    def columns(self) -> tables.Columns:
+        """The columns id, other_id, similarity, answer, and texts and kept columns if known."""
+        return self.table
+
+    @checked
+    def write(self, path: str | Path) -> None:
+        """Write the sheet to a .csv, .tsv or .jsonl file, completely or not at all.
+
+        Raises SourceError if the suffix is not known or the file cannot be written.
+        """
+        names = list(self.table)
+        rows = [
+            dict(zip(names, row, strict=True)) for row in zip(*self.table.values(), strict=True)
+        ]
+        write_rows(rows, names, Path(path))
+
+
+def draw(pairs: Sequence[Duplicate], size: int, per: Per, seed: int) -> list[Duplicate]:
+    """Draw pairs at random: as many of each stratum of similarity, or each with equal chance."""
+    shuffled = random.Random(seed).sample(pairs, len(pairs))
+    if per == "pair":
+        return shuffled[:size]
+    turn: dict[int, int] = {}
+    turns = []
+    for pair in shuffled:  # the first of each stratum, then the second of each …
+        stratum = _stratum(pair.similarity)
+        turn[stratum] = turn.get(stratum, 0) + 1
+        turns.append(turn[stratum])
+    order = sorted(range(len(shuffled)), key=turns.__getitem__)
+    return [shuffled[at] for at in sorted(order[:size])]
+
+
+def _stratum(similarity: float) -> int:
+    return min(math.floor(similarity / WIDTH + 1e-9), round(1 / WIDTH) - 1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """The pairs that were answered "same", and those that were answered "different"."""
+
+    same: frozenset[IdPair]
+    different: frozenset[IdPair]
+
+    @classmethod
+    def of(cls, given: object) -> Answers | None:
+        """Read answers from a file, a DataFrame or a sheet; None if it has no such column.
+
+        Raises ArgumentError if an answer is not one of those that are known.
+        """
+        columns = columns_of(given)
+        if not {"id", "other_id", ANSWER} <= columns.keys():
+            return None
+        by_meaning: dict[str, set[IdPair]] = {"same": set(), "different": set(), "unsure": set()}
+        ids = zip(map(str, columns["id"]), map(str, columns["other_id"]), strict=True)
+        for pair, answer in zip(ids, columns[ANSWER], strict=True):
+            meaning = MEANINGS.get(str(answer).strip().lower())
+            require(
+                meaning is not None,
+                f"the answer {str(answer)[:40]!r} to {' – '.join(pair)} is not known",
+                "answer same, different or unsure",
+            )
+            by_meaning[str(meaning)].add(ordered(*pair))
+        both = by_meaning["same"] & by_meaning["different"]
+        require(
+            not both,
+            f"{' – '.join(next(iter(both), ()))} is answered same and different",
+            "keep one of the two answers",
+        )
+        return cls(same=frozenset(by_meaning["same"]), different=frozenset(by_meaning["different"]))
+
+    def of_pairs(self, pairs: Collection[IdPair]) -> Answers:
+        """Keep the answers to these pairs, and log how many are about others.
+
+        Raises ArgumentError if none is left.
+        """
+        same, different = (
+            frozenset(pair for pair in side if pair in pairs)
+            for side in (self.same, self.different)
+        )
+        given, left = len(self.same | self.different), len(same | different)
+        if not left:
+            reason = "there is no answer" if not given else f"none of the {given:,} answered pairs"
+            raise ArgumentError(
+                reason if not given else f"{reason} is in `found`",
+                "fill the column answer" if not given else "give the result they were drawn from",
+            )
+        if left < given:
+            LOG.warning(
+                "%s answered pairs are not in `found`, and do not count", f"{given - left:,}"
+            )
+        return Answers(same=same, different=different)
+
+
+def columns_of(given: object) -> Mapping[str, Sequence[Any]]:
+    """The columns of a file of pairs, a DataFrame or a sheet, by name; none of anything else."""
+    if isinstance(given, str | Path):
+        return read_columns(given)
+    if isinstance(given, AnswerSheet):
+        return given.table
+    if isinstance(given, Frame):
+        frame: Any = given
+        return {str(name): frame[name].to_numpy().tolist() for name in frame.columns}
+    return {}
+
+
+def precision_of(similarities: Mapping[IdPair, float], answers: Answers) -> Share:
+    """Estimate the share of same pairs among all, from answers to some of each stratum.
+
+    The mean of the strata, weighed by their sizes (Cochran 1977, section 5.3), with the interval of
+    Wilson (1927) for as many independent answers as would have its variance. A stratum without an
+    answer counts with the next one below it, else above it.
+    """
+    sizes, asked, same = np.zeros((3, round(1 / WIDTH)), dtype=np.int64)
+    for similarity in similarities.values():
+        sizes[_stratum(similarity)] += 1
+    for pair in answers.same | answers.different:
+        asked[_stratum(similarities[pair])] += 1
+        same[_stratum(similarities[pair])] += pair in answers.same
+    groups: list[list[int]] = []  # size, asked, same
+    waiting = 0
+    for size, count, right in zip(*(x[::-1].tolist() for x in (sizes, asked, same)), strict=True):
+        if count:
+            groups.append([size + waiting, count, right])
+            waiting = 0
+        else:
+            waiting += size
+    groups[-1][0] += waiting
+    table = np.array(groups, dtype=np.float64)
+    weights = table[:, 0] / table[:, 0].sum()
+    value = float(weights @ (table[:, 2] / table[:, 1]))
+    # Smoothed, so that a few equal answers do not count as certain.
+    smooth = (table[:, 2] + 0.5) / (table[:, 1] + 1)
+    left = 1 - table[:, 1] / table[:, 0]
+    variance = float(weights**2 @ (left * smooth * (1 - smooth) / table[:, 1]))
+    if variance == 0:  # all were answered
+        return Share(value=value, low=value, high=value)
+    middle = float(weights @ smooth)
+    found = wilson(np.asarray(value), middle * (1 - middle) / variance, LEVEL)
+    return Share(value=value, low=float(found.low), high=float(found.high))

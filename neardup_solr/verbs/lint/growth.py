@@ -1,0 +1,74 @@
+"""What the fields of annotate take in a collection, estimated before any of them is written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import orjson
+
+from neardup_solr.minhash import entries
+from neardup_solr.records import Document
+from neardup_solr.settings import ANNOTATED
+from neardup_solr.solr import probe
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import BANDS, SETTINGS, TEXT
+
+SAMPLE = 100  # documents
+INDEXED = 0.83  # bytes in the index for each of JSON, measured by benchmarks/foreign.py
+_KEY = 42 << 48  # a band key, as long as most are
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Growth:
+    """What annotate would add to a collection of so many `documents`.
+
+    `bytes_each` is the JSON of our fields in one document, as an answer has it; `index_bytes` is
+    the size of the index without them, None if Solr does not tell.
+    """
+
+    documents: int
+    bytes_each: int
+    index_bytes: int | None = None
+
+    @property
+    def added_bytes(self) -> int:
+        """The bytes that come to the index."""
+        return round(INDEXED * self.bytes_each * self.documents)
+
+    def __str__(self) -> str:
+        now, added = self.index_bytes, self.added_bytes
+        beside = f" beside {now / 1e6:,.1f} MB ({(now + added) / now:.1f} times)" if now else ""
+        return (
+            f"annotate adds about {added / 1e6:,.1f} MB to the index{beside}, and"
+            f" {self.bytes_each:,} bytes a document to answers of queries without `fl`"
+        )
+
+
+def growth(collection: Collection) -> Growth | None:
+    """Estimate what annotate adds, from a sample of texts; None if there are none.
+
+    `collection` has the names that it is prepared with.
+    """
+    found = collection.select({"query": "*:*"}, fields=[TEXT], limit=SAMPLE)
+    texts = [str(one[TEXT]) for one in found.documents if one.get(TEXT)]
+    if not texts:
+        return None
+    return Growth(
+        documents=found.total,
+        bytes_each=round(sum(map(_bytes_of, texts)) / len(found.documents)),
+        index_bytes=probe.index_bytes(collection),
+    )
+
+
+def _bytes_of(text: str) -> int:
+    """The bytes of our fields for a text; it need not be signed, as signatures have one size."""
+    made = entries.entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
+    fields = {
+        "md5_hash": made.md5_hash,
+        "num_words": made.num_words,
+        "first_word": made.first_word,
+        BANDS: [_KEY] * ANNOTATED.bands,
+        "signature": "A" * 4 * -(-4 * ANNOTATED.hashes // 3),
+        SETTINGS: ANNOTATED.fingerprint,
+    }
+    return len(orjson.dumps(fields)) if made.num_words else 0

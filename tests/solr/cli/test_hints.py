@@ -1,0 +1,110 @@
+"""Commands that messages propose can be pasted: they name the collection, its Solr and fields."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr import errors
+from neardup_solr.solr.collection import Collection
+from neardup_solr.verbs.connect import ADDRESS
+from tests.solr import foreign
+from tests.solr.cli.conftest import NEARDUP
+
+Ran = subprocess.CompletedProcess[str]
+TEXT = "the night ferry to Orla leaves the old pier at"
+
+
+def neardup(*words: str, code: int = 0) -> str:
+    """What a command prints where no address is set: the embedded Solr would be another one."""
+    env = {name: value for name, value in os.environ.items() if name != ADDRESS}
+    env |= {"NEARDUP_HOME": "/nonexistent/neardup", "COLUMNS": "300"}
+    ran = subprocess.run([*NEARDUP, *words], capture_output=True, text=True, timeout=60, env=env)
+    assert ran.returncode == code, ran.stderr
+    return ran.stdout + ran.stderr
+
+
+def proposed(said: str, command: str) -> list[str]:
+    """The words of the first command of that name in a message: its options, each with a value."""
+    found = re.search(rf"neardup ({command}(?: -\S+ [^\s;)]+)*)", said)
+    assert found, said
+    return shlex.split(found[1])
+
+
+@pytest.fixture
+def shop(home: object) -> Iterator[Collection]:
+    """Books of somebody else, one of whose fields has a name of ours."""
+    clash = '<field name="signature" type="string" indexed="true" stored="true"/>'
+    with foreign.collection(more=clash) as solr:
+        solr.add([
+            {"sku": str(at), "title": "ferry", "body": [f"{TEXT} {hour}"], "signature": "Anna"}
+            for at, hour in enumerate(("nine", "ten"))
+        ])  # fmt: skip
+        solr.commit()
+        yield solr
+
+
+def test_a_chain_of_hints_leads_from_lint_to_a_filter(shop: Collection) -> None:
+    """Each command is the one that the message before proposes, as it stands there."""
+    asked = ("-c", shop.name, "--solr", shop.base)
+    texts = ("--text-field", "title", "--text-field", "body")
+    linted = neardup("lint", *asked, *texts, code=3)
+    init = proposed(linted, "init")
+    assert init == ["init", *asked, *texts, "--prefix", "nd_"]
+    before = neardup("duplicates", *asked, code=1)
+    assert proposed(before, "init") == ["init", *asked]
+    made = neardup(*init)
+    assert proposed(made, "annotate") == ["annotate", *asked]
+    lacking = neardup("duplicates", *asked, code=1)
+    assert proposed(lacking, "annotate") == ["annotate", *asked]
+    neardup(*proposed(lacking, "annotate"))
+    marked = neardup("duplicates", *asked, "--mark")
+    assert "Marked 2 documents of 1 cluster." in marked
+    query = re.findall(r"fq=(\S+)\n", marked)[0]
+    assert query == "-nd_neardup_canonical:0"
+    assert list(nd.connect(shop.url).ids([query])) == ["0"]
+    refused = neardup("init", *asked, "--remove", code=1)
+    strip = proposed(refused, "strip")
+    assert strip == ["strip", *asked]
+    neardup(*strip)
+    assert f"(neardup init {shop.place} --remove takes them out)" in made
+    assert "removed from the schema" in neardup("init", *asked, "--remove")
+
+
+def test_a_name_taken_for_a_file_keeps_its_address() -> None:
+    """The collection that may be meant is in the Solr that was named."""
+    said = neardup("duplicates", "jobs", "--solr", "http://anna:secret@host:1/solr", code=1)
+    assert "neardup duplicates -c jobs --solr http://host:1/solr\n" in said
+    assert "secret" not in said
+
+
+def test_the_place_of_a_collection(shop: Collection) -> None:
+    """Of the embedded Solr no address is needed, and a password is never part of one."""
+    assert shop.place == f"-c {shop.name} --solr {shop.base}"
+    assert replace(shop, name="other").place == f"-c other --solr {shop.base}"
+    assert errors.place("ads", None) == "-c ads"
+    assert errors.place("ads", "zk://a:1,b:2/solr") == "-c ads --solr zk://a:1,b:2/solr"
+    assert errors.place("ads", "http://anna:secret@host/solr") == "-c ads --solr http://host/solr"
+
+
+def test_the_bands_of_tune_are_for_the_same_collection(solr: Collection) -> None:
+    """As it was named; the password of the address is not repeated."""
+    nd.index([(str(at), f"{TEXT} {at}") for at in range(9)], solr)
+    address = solr.base.replace("://", "://anna:secret@")
+    said = neardup("tune", "-c", solr.name, "--solr", address)
+    assert proposed(said, "reband")[-4:] == ["-c", solr.name, "--solr", solr.base]
+    assert "secret" not in said
+
+
+def test_words_that_no_query_finds(solr: Collection) -> None:
+    """What searches for words instead is asked of the same collection."""
+    asked = ("-c", solr.name, "--solr", solr.base)
+    said = neardup("delete", *asked, "--query", "content:boat", "--dry-run")
+    assert f"neardup search {solr.place} --text 'SOME WORDS' finds" in said

@@ -1,0 +1,55 @@
+"""The command `neardup duplicates` with marks, filters and fields that have to be equal."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from neardup_solr.solr.collection import Collection
+from tests.solr.cli.conftest import Run
+
+ROWS = """id,text,tenant
+1,one two three four five six,a
+2,one two three four five seven,a
+3,one two three four five six,b
+4,one two three four five seven,b
+5,one two three four five six,
+"""
+
+
+def test_marking_prints_a_summary(run: Run, solr: Collection, tmp_path: Path) -> None:
+    """No pairs unless they are asked for; the queries it ends with hide what was marked."""
+    source = tmp_path / "a.csv"
+    source.write_text(ROWS)
+    run("index", str(source), "--keep", "tenant")
+    marked = run("duplicates", "--same", "tenant", "--mark")
+    assert marked.returncode == 0
+    assert marked.stdout == ""
+    assert marked.stderr.splitlines() == [
+        "2 near-duplicate pairs in 2 clusters among 5 documents; 2 pairs compared.",
+        "Not complete: documents without tenant: 1, which were compared with nothing.",
+        "Marked 4 documents of 2 clusters.",
+        "Queries without near-duplicates: fq=-neardup_canonical:0",
+        "With one document of each cluster:"
+        " fq={!collapse field=neardup_cluster nullPolicy=expand min=neardup_rank}",
+    ]
+    for query in re.findall(r"fq=(.*)", marked.stderr):
+        assert list(solr.ids([query])) == ["1", "3", "5"]
+    with_pairs = run("duplicates", "--same", "tenant", "--mark", "--format", "tsv")
+    assert len(with_pairs.stdout.splitlines()) == 3
+    assert "All 4 documents of 2 clusters are marked already.\nQueries" in with_pairs.stderr
+
+
+def test_a_filter_limits_marking_and_undoing(run: Run, tmp_path: Path) -> None:
+    """Of others no mark is touched; a file has no filter."""
+    source = tmp_path / "a.csv"
+    source.write_text(ROWS)
+    run("index", str(source), "--keep", "tenant")
+    run("duplicates", "--same", "tenant", "--mark")
+    of_a = run("duplicates", "--fq", "tenant:a", "--min-similarity", "0.99", "--mark")
+    assert "Marked 0 documents of 0 clusters; 2 cleared.\n" in of_a.stderr
+    undone = run("duplicates", "--undo", "--fq", "tenant:b")
+    assert undone.stderr == "Removed the marks of 2 documents; nothing else was changed.\n"
+    refused = run("duplicates", str(source), "--fq", "tenant:a")
+    assert refused.returncode == 2
+    assert refused.stderr.endswith("--fq is for a collection, and SOURCE is a file: leave it out\n")

@@ -1,0 +1,45 @@
+"""duplicates by containment of a collection: excerpts of its texts are found."""
+
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.settings import Settings, choose_fields
+from neardup_solr.solr.collection import Collection
+from tests.excerpts import EXCERPTS, articles, excerpts
+
+SETTINGS = Settings(fields=choose_fields("content_bands,signature,content"))
+
+
+@pytest.fixture
+def texts() -> dict[str, str]:
+    """Articles and excerpts by id."""
+    whole = articles()
+    return whole | excerpts(whole, changed=2)
+
+
+def test_excerpts_in_a_collection_are_found(solr: Collection, texts: dict[str, str]) -> None:
+    """By default at least 99 of 100, by bands few, and the pairs are those of the same texts."""
+    documents = [nd.Document(id=id, text=text) for id, text in texts.items()]
+    nd.index(documents, solr, settings=SETTINGS)
+    stored, signed = (
+        nd.duplicates(each, measure="containment", settings=settings)
+        for each, settings in ((solr, None), (documents, SETTINGS))
+    )
+    assert stored.by == "shingles"
+    assert stored.pairs == signed.pairs
+    assert len(stored.pairs) == EXCERPTS
+    assert len(nd.duplicates(solr, measure="containment", by="bands").pairs) < EXCERPTS // 2
+
+
+def test_a_collection_against_a_source(solr: Collection, texts: dict[str, str]) -> None:
+    """New excerpts are found in the collection that has the articles."""
+    sides = [
+        [nd.Document(id=id, text=text) for id, text in texts.items() if id.startswith(kind)]
+        for kind in "ea"
+    ]
+    nd.index(sides[1], solr, settings=SETTINGS)
+    found = nd.duplicates(sides[0], against=solr, measure="containment")
+    assert found.by == "shingles"
+    assert {(pair.id[1:], pair.other_id[1:]) for pair in found.pairs} == {
+        (str(number), str(number)) for number in range(EXCERPTS)
+    }

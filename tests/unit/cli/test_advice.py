@@ -1,0 +1,60 @@
+"""What `duplicates` advises below its result, and when it advises nothing."""
+
+import json
+from pathlib import Path
+
+from typer.testing import CliRunner
+
+import neardup_solr as nd
+from neardup_solr import demo
+from neardup_solr.choices import MeasureName
+from neardup_solr.cli.main import parser
+
+
+def told(*words: object) -> str:
+    """What the command says to standard error."""
+    ran = CliRunner().invoke(parser(), ["duplicates", *map(str, words)])
+    assert ran.exit_code == 0, ran.exception
+    return ran.stderr
+
+
+def test_a_higher_cap_is_advised_only_if_it_gains_something(tmp_path: Path) -> None:
+    """What a higher cap would gain is told, about; common words alone are no reason to raise it."""
+    texts = [f"corner shop {at}x {at}y {at}z" for at in range(80)]
+    texts += [f"corner {name} street" for name in "abcdefgh"] * 4
+    path = tmp_path / "shops.jsonl"
+    path.write_text(
+        "".join(json.dumps({"id": str(at), "text": text}) + "\n" for at, text in enumerate(texts))
+    )
+    lost = nd.duplicates(path, measure="aligned", by="words", cap=3)
+    found = nd.duplicates(path, measure="aligned", by="words", cap=4)
+    assert lost.hot_keys > 0 < found.hot_keys
+    assert len(lost.pairs) + lost.beyond_cap == len(found.pairs) == 48
+    assert found.beyond_cap == 0
+    assert lost.beyond_cap
+    assert lost.at(0.9).beyond_cap == 0  # nobody knows
+    by_words = (path, "--measure", "aligned", "--by", "words", "-o", tmp_path / "page.html")
+    said = told(*by_words, "--cap", 3)
+    assert "About 48 more pairs share only words of more documents than --cap" in said
+    assert "About 48 more pairs" in (tmp_path / "page.html").read_text()
+    assert "--cap" not in told(*by_words, "--cap", 4)
+
+
+def test_aligned_is_recommended_for_short_records(tmp_path: Path) -> None:
+    """One line names the measure for short records, unless it is used, or texts are long or few."""
+    short = nd.duplicates(demo.listings())
+    assert short.are_short
+    assert short.median_words is not None
+    assert short.median_words < 20
+    assert 'measure="aligned"' in short._repr_html_()
+    table = tmp_path / "pairs.tsv"
+    advice = "--measure aligned tells such apart better"
+    assert told(demo.listings(), "-o", table).count(advice) == 1
+    others: tuple[MeasureName, ...] = ("aligned", "jaccard")
+    for measure in others:
+        assert advice not in told(demo.listings(), "-o", table, "--measure", measure)
+        assert not nd.duplicates(demo.listings(), measure=measure).are_short
+    few = [nd.Document(id=str(at), text="some few words") for at in range(5)]
+    assert not nd.duplicates(few).are_short
+    long = [nd.Document(id=str(at), text=f"{at} word " * 12) for at in range(100)]
+    assert not nd.duplicates(long).are_short

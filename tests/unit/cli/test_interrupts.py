@@ -1,0 +1,121 @@
+"""Ctrl-C and SIGTERM end a process, whether or not Python can handle them at that moment."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+INTERRUPTED = (130, "neardup: interrupted\n")
+# Work without the interpreter's lock, of some minutes, that no signal cuts short.
+WORK = "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 1_000_000_000)"
+SECONDS = 30  # until a process on a busy machine has ended, which takes one or two
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals as Unix has them")
+
+
+def ended(script: str, *signals: int) -> tuple[int, str]:
+    """Exit code and standard error of a script, which gets signals once it has said "ready"."""
+    running = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with running:
+        assert running.stdout is not None
+        assert running.stdout.readline() == "ready\n", running.communicate()
+        for number in signals:
+            time.sleep(1)  # so that the work has begun, and two signals are two
+            running.send_signal(number)
+        try:
+            _, said = running.communicate(timeout=SECONDS)
+        finally:
+            running.kill()
+    return running.returncode, said
+
+
+@pytest.mark.parametrize(
+    "module", ["typer", "neardup_solr.cli.show", "neardup_solr.cli.duplicates"]
+)
+def test_while_modules_are_loaded(module: str) -> None:
+    """There is one line, not a traceback of Python's."""
+    script = f"""
+import os, signal, sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Interrupting())
+sys.argv[1:] = ["duplicates", "none.csv"]
+print("ready", flush=True)
+from neardup_solr.__main__ import main
+main()
+"""
+    assert ended(script) == INTERRUPTED
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_while_python_cannot_handle_signals(number: int, tmp_path: Path) -> None:
+    """The process ends all the same, and what was not written to its end is removed."""
+    script = f"""
+from pathlib import Path
+from neardup_solr.cli import interrupts
+from neardup_solr.files import whole
+interrupts.watch()
+with whole(Path({str(tmp_path)!r}, "report.tsv")) as unfinished:
+    unfinished.touch()
+    print("ready", flush=True)
+    {WORK}
+"""
+    assert ended(script, number) == INTERRUPTED
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_second_signal_ends_at_once() -> None:
+    """A command that finishes something after the first one is not waited for."""
+    script = f"""
+from neardup_solr.cli import interrupts
+interrupts.watch()
+print("ready", flush=True)
+try:
+    __import__("time").sleep(600)
+except KeyboardInterrupt:
+    {WORK}
+"""
+    assert ended(script, signal.SIGINT, signal.SIGINT) == INTERRUPTED
+
+
+def test_an_interrupt_that_python_drops() -> None:
+    """One that is raised where Python can only report it, as in a finalizer, counts."""
+    script = """
+import os, signal
+from neardup_solr.cli import interrupts
+interrupts.watch()
+class Finalized:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(1000): pass
+print("ready", flush=True)
+Finalized()
+__import__("time").sleep(600)
+"""
+    assert ended(script) == INTERRUPTED
+
+
+def test_an_output_that_nobody_reads() -> None:
+    """What is still to be written after an interrupt is not waited for."""
+    script = """
+import os, sys
+from neardup_solr.cli import interrupts
+interrupts.watch()
+reader, full = os.pipe()
+print("ready", flush=True)
+try:
+    __import__("time").sleep(600)
+except KeyboardInterrupt:
+    interrupts.say_interrupted(sys.stderr)
+    os.write(full, b"x" * 10_000_000)
+"""
+    assert ended(script, signal.SIGINT) == INTERRUPTED

@@ -1,0 +1,244 @@
+"""Ids of a source: a column, the first words of lines, or the numbers of the records."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.errors import RecordError, SourceError
+from neardup_solr.sources import Reading, records
+from neardup_solr.sources.formats import lines_have_ids
+
+TEXTS = ["one two three", "four five", "one two three four"]
+ROWS = [{"title": text, "n": at} for at, text in enumerate(TEXTS)]
+NUMBERED = [(str(at), text) for at, text in enumerate(TEXTS, 1)]
+
+
+def write_csv(path: Path) -> None:
+    path.write_text("title,n\n" + "".join(f'"{row["title"]}",{row["n"]}\n\n' for row in ROWS))
+
+
+def write_jsonl(path: Path) -> None:
+    path.write_text("\n\n".join(map(json.dumps, ROWS)))
+
+
+def write_json(path: Path) -> None:
+    path.write_text(json.dumps(ROWS, indent=1))
+
+
+def write_parquet(path: Path) -> None:
+    pq.write_table(pa.Table.from_pylist(ROWS), path)
+
+
+def write_xlsx(path: Path) -> None:
+    book = openpyxl.Workbook()
+    for row in (["title", "n"], *(list(row.values()) for row in ROWS)):
+        book.active.append(row)
+    book.save(path)
+
+
+FILES: dict[str, Callable[[Path], None]] = {
+    "a.csv": write_csv,
+    "a.jsonl": write_jsonl,
+    "a.json": write_json,
+    "a.parquet": write_parquet,
+    "a.xlsx": write_xlsx,
+}
+IN_MEMORY: dict[str, Callable[[], Any]] = {
+    "pandas": lambda: pd.DataFrame(ROWS, index=[7, 8, 9]),
+    "polars": lambda: pl.DataFrame(ROWS),
+    "lazy": lambda: pl.DataFrame(ROWS).lazy(),
+    "arrow": lambda: pa.Table.from_pylist(ROWS),
+    "mapping": lambda: {"title": TEXTS, "n": range(3)},
+    "dicts": lambda: ROWS,
+    "generator": lambda: iter(ROWS),
+}
+
+
+def read(
+    source: Any, guess: Any = "number", **reading: Any
+) -> tuple[list[tuple[str, str]], list[str]]:
+    """The ids and texts of a source, and the lines that are told about it."""
+    told: list[str] = []
+    asked = Reading(text=("title",), guess=guess, **reading)
+    found = list(records(source, reading=asked, on_notice=told.append))
+    return [(one.id, one.text) for one in found if isinstance(one, nd.Document)], told
+
+
+@pytest.mark.parametrize("keep", [(), ("n",)])
+@pytest.mark.parametrize("name", FILES)
+def test_records_of_files_are_numbered(name: str, keep: tuple[str, ...], tmp_path: Path) -> None:
+    """If no column looks like an id, the records are numbered from 1, and one line says so."""
+    FILES[name](tmp_path / name)
+    line = f"{name} has no column of ids: its records are numbered from 1"
+    assert read(tmp_path / name, keep=keep) == (NUMBERED, [line])
+    assert read(tmp_path / name, guess="none", keep=keep, id=":row") == (NUMBERED, [])
+    with pytest.raises(SourceError, match=r"'nr'.*(give|for) .*:row|no id.*:row"):
+        read(tmp_path / name, guess="none", id="nr")
+
+
+@pytest.mark.parametrize("name", IN_MEMORY)
+def test_records_in_memory_are_numbered(name: str) -> None:
+    """So are those of DataFrames, tables, mappings and dicts, from 1 on."""
+    source = IN_MEMORY[name]()
+    line = f"{type(source).__name__} has no column of ids: its records are numbered from 1"
+    assert read(source) == (NUMBERED, [line])
+    assert read(IN_MEMORY[name](), guess="none", id=":row") == (NUMBERED, [])
+
+
+def test_pairs_and_documents_may_be_numbered() -> None:
+    """Their own ids do not count, if that is asked for."""
+    documents = [nd.Document(id="x", text=text) for text in TEXTS]
+    assert read([("x", text) for text in TEXTS], guess="none", id=":row") == (NUMBERED, [])
+    assert read(documents, guess="none", id=":row") == (NUMBERED, [])
+
+
+@pytest.mark.parametrize("name", ["ad_id", "adId", "_id", "ID_NR", "uuid", "key", "id left"])
+def test_what_looks_like_an_id_is_not_passed_over(name: str, tmp_path: Path) -> None:
+    """It is to be named: a guess could be wrong."""
+    (tmp_path / "a.csv").write_text(f"{name},title\n1,one\n")
+    with pytest.raises(SourceError, match=rf"'{name}'.*name the right ones.*:row.*to number"):
+        read(tmp_path / "a.csv")
+    with pytest.raises(SourceError, match=rf"'{name}'"):
+        read(pd.DataFrame([{name: 1, "title": "one"}]))
+    with pytest.raises(SourceError, match="no id"):
+        read([{name: 1, "title": "one"}])
+
+
+@pytest.mark.parametrize("name", ["said", "idea", "width", "keyboard", "number", "Titel"])
+def test_other_names_do_not_look_like_ids(name: str) -> None:
+    """Letters of other words are no id."""
+    assert read([{name: 1, "title": "one"}])[0] == [("1", "one")]
+
+
+def test_an_id_in_some_records_counts() -> None:
+    """Records without it are refused, and nothing is numbered."""
+    found, told = read([{"title": "one"}, {"title": "two", "id": 2}, {"title": "three", "id": 3}])
+    assert (found, told) == ([("2", "two"), ("3", "three")], [])
+
+
+def test_records_that_cannot_be_used_are_counted(tmp_path: Path) -> None:
+    """So a number is that of the record in its file, and two files are numbered on."""
+    (tmp_path / "a.csv").write_text("title,n\none,1\ntwo\n\nthree,3\nfour,4\n")
+    (tmp_path / "b.csv").write_text("n,title\n5,five\n")
+    found, told = read([tmp_path / "a.csv", tmp_path / "b.csv"])
+    assert found == [("1", "one"), ("3", "three"), ("4", "four"), ("5", "five")]
+    assert told[0] == "a.csv has no column of ids: its records are numbered from 1"
+    bad = [{"title": 5}, *({"title": "text"} for _ in range(3))]
+    errors = [one for one in records(bad, reading=Reading(id=":row", text=("title",)))
+              if isinstance(one, RecordError)]  # fmt: skip
+    assert [error.id for error in errors] == ["1"]
+
+
+LINES = {
+    "t980 words of an article\nt981 words of another\n": True,
+    "1 name\n2 other name\n10 third\n": True,
+    "a\tone two\nb\tthree\n": True,
+    "ad-7\n8x text\n": True,
+    "The cat sat\nA dog\n": False,
+    "1 name\n1 other name\n": False,
+    "a\tone\na\ttwo\n": False,
+    "a\tone two\nb three\n": False,
+    "one\n": False,
+}
+
+
+@pytest.mark.parametrize("content", LINES)
+def test_lines_that_begin_with_ids(content: str, tmp_path: Path) -> None:
+    """First words that differ are ids if a tab follows each, or each has a digit; it is told."""
+    has_ids = LINES[content]
+    assert lines_have_ids(content.split("\n")) == has_ids
+    path = tmp_path / "a.txt"
+    path.write_text(content)
+    lines = content.splitlines()
+    found, told = read(path)
+    if has_ids:
+        assert [id for id, _ in found] == [line.split()[0] for line in lines]
+        assert told == ["a.txt: the first word of each line is its id"]
+    else:
+        assert found == [(str(at), line) for at, line in enumerate(lines, 1)]
+        assert told == [
+            "a.txt: the first words of its lines do not look like ids,"
+            " so the lines are numbered from 1"
+        ]
+        with pytest.raises(SourceError, match=r"do not look like ids; give id for `id` if they"):
+            read(path, guess="refuse")
+    assert read(path, guess="none")[0] == [
+        (line.partition(" ")[0], line.partition(" ")[2])
+        if "\t" not in line
+        else tuple(line.split(None, 1))
+        for line in lines
+    ]
+    assert read(path, guess="none", id=":row")[0] == [(str(n), t) for n, t in enumerate(lines, 1)]
+
+
+def test_numbers_for_a_collection_are_only_given_if_asked_for() -> None:
+    """Those of another file would replace each other: the line says so."""
+    with pytest.raises(SourceError, match=r":row for `id`.*if no other source comes into"):
+        read(pd.DataFrame(ROWS), guess="refuse")
+
+
+def test_most_ids_are_blank(tmp_path: Path) -> None:
+    """A column that only looks like one of ids: the line says how to do without."""
+    (tmp_path / "a.csv").write_text("id,title\n" + ",one two\n" * 9 + "1,three\n")
+    with pytest.raises(SourceError, match=r"the id is empty; .* give :row for `id` to number"):
+        read(tmp_path / "a.csv")
+
+
+def near(found: nd.Duplicates) -> list[tuple[str, str]]:
+    """The ids of pairs."""
+    return [(str(pair.id), str(pair.other_id)) for pair in found.pairs]
+
+
+def unnamed(path: Path) -> Iterator[Any]:
+    """A source in each form."""
+    for name, write in FILES.items():
+        write(path / name)
+        yield path / name
+    yield from (give() for give in IN_MEMORY.values())
+
+
+def test_duplicates_without_ids(tmp_path: Path) -> None:
+    """Whatever it is, near-duplicates are found and told by number."""
+    for source in unnamed(tmp_path):
+        found = nd.duplicates(source, text="title", min_similarity=0.7)
+        assert near(found) == [("1", "3")]
+        assert list(map(str, found.removed)) == ["3"]
+
+
+def test_other_verbs_without_ids(tmp_path: Path) -> None:
+    """tune, explain and signatures number records as duplicates does."""
+    write_csv(tmp_path / "a.csv")
+    assert nd.explain(tmp_path / "a.csv", 1, 3, text="title").facts.first.id == "1"
+    done = nd.signatures(tmp_path / "a.csv", tmp_path / "s.parquet", text="title")
+    assert done.written == 3
+    assert pq.read_table(tmp_path / "s.parquet")["id"].to_pylist() == ["1", "2", "3"]
+
+
+def test_records_of_one_id_are_explained_by_their_numbers() -> None:
+    """As duplicates names them."""
+    rows = [("7", "one two three"), ("", "no id"), ("7", "one two three four")]
+    [pair] = nd.duplicates(rows, min_similarity=0.7, on_error=lambda error: None).pairs
+    found = nd.explain(rows, pair.id, pair.other_id).facts
+    assert (found.first.id, found.second.id) == ("7@row1", "7@row3")
+
+
+def test_a_file_without_ids_is_written_without_its_near_duplicates(tmp_path: Path) -> None:
+    """Lines stay lines; what is removed names the number of what is kept."""
+    source, unique, removed = (tmp_path / name for name in ("in.txt", "out.txt", "gone.csv"))
+    source.write_text("The cat sat there\n\nA dog\nThe cat sat here\n")
+    nd.duplicates(source, unique=unique, removed=removed, min_similarity=0.7)
+    assert unique.read_text() == "The cat sat there\nA dog\n"
+    assert removed.read_text() == (
+        "text,neardup_duplicate_of,neardup_similarity\nThe cat sat here,1,0.75\n"
+    )

@@ -1,0 +1,225 @@
+"""Several files as the parts of one table: named one by one, or in a folder of their own."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import neardup_solr as nd
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
+from neardup_solr.records import Document
+from neardup_solr.sources import Reading, documents, size_hint
+from neardup_solr.sources.identity import identity
+
+WORDS = "one two three four five six seven eight nine ten"
+ROWS: list[dict[str, Any]] = [
+    {"id": "1", "text": f"{WORDS} a", "city": "Rome, I"},
+    {"id": "2", "text": f"{WORDS} b", "city": 'the "old" one'},
+    {"id": "3", "text": "something else altogether, with no word of them", "city": "Pisa"},
+]
+MORE: list[dict[str, Any]] = [
+    {"id": "4", "text": f"{WORDS} c", "city": "Bari"},
+    {"id": "5", "text": "nobody has ever said such a thing as this", "city": "Nola"},
+]
+BOTH = ["1", "2", "3", "4", "5"]
+
+
+def write_csv(path: Path, rows: list[dict[str, Any]], names: str = "id text city") -> Path:
+    """Rows as a table, with columns in this order."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8", newline="") as file:
+        table = csv.DictWriter(file, names.split(), extrasaction="ignore")
+        table.writeheader()
+        table.writerows(rows)
+    return path
+
+
+def write_tsv(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Rows as a table with tabs."""
+    lines = [list(rows[0]), *(list(row.values()) for row in rows)]
+    path.write_text("".join("\t".join(line) + "\n" for line in lines))
+
+
+def write_jsonl(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Rows as objects, a line each, compressed if the name says so."""
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(content) if path.suffix == ".gz" else content)
+
+
+def write_parquet(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Rows as a table of Arrow."""
+    pq.write_table(pa.Table.from_pylist(rows), path)
+
+
+def write_xlsx(path: Path, rows: list[dict[str, Any]]) -> None:
+    """Rows as a sheet."""
+    book = openpyxl.Workbook()
+    assert book.active is not None
+    for row in (list(rows[0]), *(list(row.values()) for row in rows)):
+        book.active.append(row)
+    book.save(path)
+
+
+FORMATS: dict[str, Callable[[Path, list[dict[str, Any]]], object]] = {
+    ".csv": write_csv,
+    ".tsv": write_tsv,
+    ".jsonl": write_jsonl,
+    ".jsonl.gz": write_jsonl,
+    ".snappy.parquet": write_parquet,
+    ".xlsx": write_xlsx,
+}
+
+
+def read(source: Any, **reading: Any) -> tuple[list[Document], list[RecordError], list[str]]:
+    """What a source gives, what of it cannot be used, and what is said of it as a whole."""
+    errors: list[RecordError] = []
+    notices: list[str] = []
+    found = documents(
+        source, reading=Reading(**reading), on_error=errors.append, on_notice=notices.append
+    )
+    return list(found), errors, notices
+
+
+@pytest.mark.parametrize("suffix", FORMATS)
+def test_a_folder_as_spark_writes_it_is_one_table(tmp_path: Path, suffix: str) -> None:
+    """Parts are read by name, in order; notes beside them are left out, and one line says so."""
+    folder = tmp_path / "ads"
+    folder.mkdir()
+    (folder / "_SUCCESS").touch()
+    (folder / f".part-00000{suffix}.crc").write_bytes(b"x")
+    FORMATS[suffix](folder / f"part-00001{suffix}", MORE)
+    FORMATS[suffix](folder / f"part-00000{suffix}", ROWS)
+    found, errors, notices = read(folder, keep=("city",))
+    assert ([one.id for one in found], errors) == (BOTH, [])
+    assert found[3].kept == {"city": "Bari"}
+    assert found[3].position.startswith(f"ads/part-00001{suffix}, ")
+    assert notices == ["ads: its 2 files are read as one table, part by part"]
+    assert len(nd.duplicates(folder).pairs) == 3
+
+
+@pytest.mark.parametrize("kind", [list, tuple])
+def test_several_files_are_one_source(tmp_path: Path, kind: Callable[[Any], Any]) -> None:
+    """A list or a tuple of paths, folders among them, of several formats; positions name parts."""
+    first = write_csv(tmp_path / "a" / "ads.csv", ROWS[:1])
+    second = write_csv(tmp_path / "b" / "ads.csv", ROWS[1:])
+    (tmp_path / "c").mkdir()
+    write_jsonl(tmp_path / "c" / "more.jsonl", MORE)
+    found, errors, notices = read(kind([str(first), second, tmp_path / "c"]))
+    assert ([one.id for one in found], errors) == (BOTH, [])
+    assert [found[at].position for at in (0, 1, 3)] == [
+        f"{first}, line 2", f"{second}, line 2", "c/more.jsonl, line 1",
+    ]  # fmt: skip
+    assert notices == ["c: its 1 file is read as one table, part by part"]
+
+
+def test_a_folder_of_texts_stays_one_text_a_file(tmp_path: Path) -> None:
+    """So does one with anything beside tables, and `source_format` decides; a line says so."""
+    texts = tmp_path / "texts"
+    texts.mkdir()
+    (texts / "a.txt").write_text("1 a text")
+    found, _, notices = read(texts)
+    assert [(one.id, one.text) for one in found] == [("a.txt", "1 a text")]
+    assert notices == ["texts: each of its files is read as one text"]
+    found, _, notices = read(texts, source_format="lines")
+    assert [(one.id, one.text) for one in found] == [("1", "a text")]
+    write_csv(tmp_path / "ads" / "a.csv", ROWS)
+    write_csv(tmp_path / "ads" / "b.csv", MORE)
+    found, _, notices = read(tmp_path / "ads", source_format="folder")
+    assert ([one.id for one in found], notices) == (["a.csv", "b.csv"], [])
+    (tmp_path / "ads" / "notes.md").write_text("read me")
+    found, _, notices = read(tmp_path / "ads")
+    assert [one.id for one in found] == ["a.csv", "b.csv", "notes.md"]
+    assert notices == [
+        "ads: each of its files is read as one text, as notes.md is no part of the same table as "
+        "a.csv; name the files of a table one by one"
+    ]
+
+
+def test_columns_are_found_by_name_in_each_part(tmp_path: Path) -> None:
+    """Another order or further columns are told in a line; a column that lacks is refused first."""
+    first = write_csv(tmp_path / "a.csv", ROWS)
+    turned = write_csv(tmp_path / "b.csv", MORE, "city text id")
+    found, errors, notices = read([first, turned])
+    assert ([one.id for one in found], errors) == (BOTH, [])
+    assert notices == ["b.csv has its columns in another order than a.csv: they are taken by name"]
+    fewer = write_csv(tmp_path / "c.csv", MORE, "text id")
+    found, errors, notices = read([first, fewer])
+    assert ([one.id for one in found], errors) == (BOTH, [])
+    assert notices == [
+        "c.csv has other columns than a.csv: they are taken by name, and what a part lacks is "
+        "missing"
+    ]
+
+
+def test_a_part_without_a_needed_column_is_refused_before_any_record(tmp_path: Path) -> None:
+    """The error names the part and the columns that it has."""
+    first = write_csv(tmp_path / "a.csv", ROWS)
+    fewer = write_csv(tmp_path / "c.csv", MORE, "text id")
+    with pytest.raises(SourceError) as caught:
+        documents([first, fewer], reading=Reading(keep=("city",)))
+    assert str(caught.value) == (
+        f"{fewer}: the column 'city' is missing; those there are: 'text', 'id'; name the right ones"
+        " with `id`, `text` and `keep`"
+    )
+
+
+def test_a_part_that_is_damaged_or_empty_costs_only_itself(tmp_path: Path) -> None:
+    """What is whole of it, and the parts after it, are read, and written by `unique`."""
+    folder = tmp_path / "ads"
+    folder.mkdir()
+    cut = gzip.compress("".join(json.dumps(row) + "\n" for row in ROWS).encode())
+    (folder / "a.jsonl.gz").write_bytes(cut[:-6])
+    (folder / "b.jsonl").touch()
+    write_jsonl(folder / "c.jsonl", [*MORE, {"id": "6", "text": f"{WORDS} c"}])
+    found, errors, notices = read(folder)
+    assert [one.id for one in found] == [*BOTH, "6"]
+    assert [str(error) for error in errors] == [
+        "ads/a.jsonl.gz, at its end: the file ends too early (truncated gzip)"
+    ]
+    assert notices[1:] == ["ads: 1 part is empty, the first being ads/b.jsonl"]
+    unique, removed = tmp_path / "u.jsonl", tmp_path / "r.jsonl"
+    made = nd.duplicates(folder, unique=unique, removed=removed).unique
+    assert made is not None
+    assert (made.kept, made.removed, made.failed) == (3, 3, 1)
+    assert [json.loads(line)["id"] for line in unique.read_text().splitlines()] == ["1", "3", "5"]
+    assert [json.loads(line)["id"] for line in removed.read_text().splitlines()] == ["2", "4", "6"]
+
+
+def test_links_and_pipes_among_parts_are_refused(tmp_path: Path) -> None:
+    """Nothing outside of a folder is read by its name, and standard input goes alone."""
+    outside = write_csv(tmp_path / "outside.csv", ROWS)
+    folder = tmp_path / "ads"
+    write_csv(folder / "a.csv", MORE)
+    (folder / "b.csv").symlink_to(outside)
+    with pytest.raises(SourceError, match=r"b\.csv: a link that leaves the folder is not foll"):
+        documents(folder)
+    with pytest.raises(ArgumentError, match="standard input cannot be one of several sources"):
+        documents(["-", outside])
+    with pytest.raises(SourceError, match=r"none\.csv: there is no such file or folder"):
+        documents([outside, tmp_path / "none.csv"])
+
+
+def test_the_parts_have_one_size_one_progress_and_one_identity(tmp_path: Path) -> None:
+    """A part that has changed, or has come, changes the identity; so does another order."""
+    paths = [write_csv(tmp_path / "a.csv", ROWS), write_csv(tmp_path / "b.csv", MORE)]
+    seen: list[int] = []
+    list(documents(paths, on_progress=seen.append))
+    size = sum(path.stat().st_size for path in paths)
+    assert (size_hint(paths), seen[-1]) == (size, size)
+    assert seen == sorted(seen)
+    before = identity(paths, Reading())
+    assert before == identity([str(path) for path in paths], Reading())
+    others = {identity(paths[::-1], Reading()), identity(paths[:1], Reading())}
+    write_csv(paths[1], ROWS)
+    others.add(identity(paths, Reading()))
+    assert len(others | {before}) == 4
+    assert identity([paths[0], "-"], Reading()) is None
