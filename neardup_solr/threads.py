@@ -21,12 +21,15 @@ R = TypeVar("R")
 def thread_pool(count: int) -> Iterator[ThreadPoolExecutor]:
     """Yield an executor of so many threads.
 
-    After an error or an interrupt what is queued is dropped, and what runs is not waited for: it
-    ends by itself, and nobody looks at its result.
+    After an error what is queued is dropped, and what runs is waited for. After an interrupt it is
+    not: it ends by itself, and nobody looks at its result.
     """
     executor = ThreadPoolExecutor(count)
     try:
         yield executor
+    except Exception:
+        executor.shutdown(cancel_futures=True)
+        raise
     except BaseException:
         executor.shutdown(wait=False, cancel_futures=True)
         raise

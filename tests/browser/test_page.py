@@ -85,7 +85,12 @@ def first(chrome: Chrome, selector: str) -> WebElement:
 
 def column(chrome: Chrome, place: int) -> list[str]:
     """The texts of a column of the list of clusters, from 1."""
-    return [cell.text for cell in css(chrome, f"#list .row > :nth-child({place})")]
+    # in one step: rows come and go while the page is scrolled
+    texts: list[str] = chrome.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((cell) => cell.innerText.trim())",
+        f"#list .row > :nth-child({place})",
+    )
+    return texts
 
 
 def count_becomes(chrome: Chrome, text: str) -> None:

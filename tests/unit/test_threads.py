@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from itertools import count
@@ -20,7 +21,7 @@ def interrupt_work(
     raise KeyboardInterrupt
 
 
-def test_after_an_error_nothing_is_waited_for() -> None:
+def test_after_an_interrupt_nothing_is_waited_for() -> None:
     """What runs is left alone, and what is queued is dropped."""
     until, numbers = threading.Event(), count()
 
@@ -35,6 +36,28 @@ def test_after_an_error_nothing_is_waited_for() -> None:
     until.set()
     assert [job.result(60) for job in jobs[:2]] == [None, None]
     assert next(numbers) == 2
+
+
+def test_after_an_error_what_runs_is_waited_for() -> None:
+    """So nothing writes into a folder that is removed because of the error."""
+    done: list[int] = []
+    jobs: list[Future[None]] = []
+    begun = threading.Event()
+
+    def work(at: int) -> None:
+        begun.set()
+        time.sleep(0.1)
+        done.append(at)
+
+    def fail(pool: ThreadPoolExecutor) -> None:
+        jobs.extend(pool.submit(work, at) for at in range(10))
+        begun.wait()
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError), thread_pool(1) as pool:
+        fail(pool)
+    assert done == [0]
+    assert all(job.cancelled() for job in jobs[1:])
 
 
 def test_all_is_done_without_an_error() -> None:
