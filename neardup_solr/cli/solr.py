@@ -41,7 +41,7 @@ Cloud = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Start N nodes as a SolrCloud; 0: one Solr of its own.",
+        help="Start N nodes as a SolrCloud, in place of a single Solr; 0: a single Solr.",
         show_default="as before, at first 0",
     ),
 ]

@@ -57,7 +57,7 @@ def started(place: Layout, count: int, heap: str | None, port: int | None, tell:
     started.
     """
     nodes = places(place, count)
-    ports = _ports(nodes, port)
+    ports = choose_ports(nodes, port)
     zookeeper = ports[0] + ZOOKEEPER
     roles = [{"zkRun": ""}] + [{"zkHost": f"{HOST}:{zookeeper}"}] * (count - 1)
 
@@ -103,8 +103,11 @@ def _as_one(nodes: Sequence[Server]) -> Server:
     )
 
 
-def _ports(nodes: Sequence[Layout], asked: int | None) -> list[int]:
-    """A port for each node: the one it has, or else a free one."""
+def choose_ports(nodes: Sequence[Layout], asked: int | None) -> list[int]:
+    """Choose a port for each node: the one it has, or else a free one from `asked` on.
+
+    Raises ArgumentError if there can be no such port, ServerError if it cannot be had.
+    """
     if asked is not None and asked + ZOOKEEPER > 65_535:
         reason = f"`port` cannot be {asked}: ZooKeeper listens at that + {ZOOKEEPER:,}"
         raise ArgumentError(reason, f"give one up to {65_535 - ZOOKEEPER}")

@@ -60,12 +60,12 @@ def start(
     asks for a user and a password, which is generated and kept until a start with False (default:
     as before, at first none). `cloud` is the number of nodes of a SolrCloud, each with that heap;
     with 0 it is a Solr of its own (default: as before, at first 0). Both keep what is indexed in
-    them. A server that runs already keeps its own, but nodes of a cloud that have ended are started
-    again. `tell` gets a line about what takes time or turns out otherwise. The first start
-    downloads Solr (73 MB).
+    them; a cloud is started in the place of a single Solr, which is stopped. A server that runs
+    already keeps its own, but nodes of a cloud that have ended are started again. `tell` gets a
+    line about what takes time or turns out otherwise. The first start downloads Solr (73 MB).
 
     Raises ArgumentError if there can be no such heap, port or cloud; ServerError if Solr cannot be
-    downloaded or started, or runs in the other way.
+    downloaded or started, or a cloud would have to give up nodes.
     """
     size = heap_size(heap)
     if port is not None and not 0 < port < 65536:
@@ -81,6 +81,10 @@ def start(
             if heap is not None or count != _size(place):
                 heap_size(heap, count)
             _require_open(place, password)
+            clouds.choose_ports(clouds.places(place, count), port)  # or nothing is stopped
+            if not _size(place) and server.stopped(place, timeout=30.0):
+                back = "neardup solr stop; neardup solr start --cloud 0"
+                tell(f"The single Solr is stopped and keeps what it has; to return to it: {back}")
             started = clouds.started(place, count, size if heap else None, port, tell)
             _remember_size(place, count)
             return started
@@ -134,14 +138,13 @@ def _settled(place: Layout, asked: int | None) -> int:
     there = _nodes_there(place)
     if asked and asked < there:
         reason = f"the cloud has {_nodes(there)}, and their documents"
-        stop = "neardup solr stop, then " if runs and not before else ""
-        step = f"start all of them: {stop}neardup solr start --cloud {there}"
+        step = f"start all of them: neardup solr start --cloud {there}"
         # Of what runs, or ran last, `reset` deletes the documents.
         other = "; or delete them: neardup solr reset" if before else ""
         raise ServerError(reason, step + other)
-    if runs and not 0 < before < (asked or 0):
-        other = f"as a cloud of {_nodes(before)}" if before else "as a Solr of its own"
-        raise ServerError(f"the embedded Solr runs {other}", "stop it first: neardup solr stop")
+    if runs and before > (asked or 0):
+        reason = f"the embedded Solr runs as a cloud of {_nodes(before)}"
+        raise ServerError(reason, "stop it first: neardup solr stop")
     return asked or 0
 
 

@@ -536,8 +536,20 @@ def test_a_password_of_ones_own(home: Layout) -> None:
 
 def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     """Several nodes by one command, which every other command uses; what was before stays."""
+    assert neardup_solr("start").returncode == 0
+    one = nd.connect(collection="one", create=True)
+    assert nd.index([("1", "a b c d")], one).indexed == 1
+    taken = str(one.server).split(":")[-1].removesuffix("/solr")
+    refused = neardup_solr("start", "--cloud", "2", "--port", taken).stderr
+    assert f"port {taken} of node 1 is taken" in refused
+    assert embedded.running() is not None  # only a cloud that can be started takes its place
     said = neardup_solr("start", "--cloud", "2", "--heap", "400m", "--port", "30100")
     assert said.returncode == 0, said.stderr
+    back = "neardup solr stop; neardup solr start --cloud 0"
+    assert said.stderr == (
+        f"The single Solr is stopped and keeps what it has; to return to it: {back}\n"
+    )
+    assert list(process.strays(home)) == []
     assert said.stdout.startswith(
         "SolrCloud 9.10.1 runs with 2 nodes at http://127.0.0.1:30100/solr (heap 400m each, data in"
     )
@@ -568,12 +580,10 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     assert neardup_solr("status").returncode == 1
     assert f"{all_of_them}{again}" in neardup_solr("start", "--cloud", "1").stderr
     assert neardup_solr("start", "--cloud", "0").stdout.startswith("Solr 9.10.1 runs at ")
-    assert embedded.cores(embedded.start()) == {}
-    assert "runs as a Solr of its own; stop it" in neardup_solr("start", "--cloud", "2").stderr
+    single = embedded.start()
+    assert embedded.cores(single) == {"one": 1}
     # The reset of what runs would leave the cloud.
-    refused = neardup_solr("start", "--cloud", "1").stderr
-    assert refused.endswith(f"{all_of_them}neardup solr stop, then {again}\n")
-    assert neardup_solr("stop").returncode == 0
+    assert neardup_solr("start", "--cloud", "1").stderr.endswith(f"{all_of_them}{again}\n")
     # What cannot start changes nothing.
     for password in (True, None):
         if password is None:
@@ -582,8 +592,9 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
             embedded.start(cloud=2, password=password)
     state = recall(home)
     assert state is not None
-    assert state.cloud == 0
+    assert (state.cloud, state.pid) == (0, single.pid)
     embedded.start(cloud=2, password=False)
+    assert not psutil.pid_exists(single.pid)
     assert neardup_solr("reset", "--yes").returncode == 0
     assert not home.cloud.exists()
     assert home.cores.is_dir()
