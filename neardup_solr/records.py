@@ -165,7 +165,8 @@ class Duplicate:
 
     `similarity` lies in 0..1 by `measure`; `distance` counts words, None if the measure has no
     distance; `cluster` is the first id of their cluster in natural order; `shared` counts the LSH
-    bands that the two have in common.
+    bands that the two have in common. `sides` are those of the two documents: 0 is the source, 1
+    what it was compared `against`.
     """
 
     id: AnyId
@@ -175,6 +176,7 @@ class Duplicate:
     measure: str
     cluster: AnyId
     shared: int = 0
+    sides: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,11 +184,13 @@ class Member:
     """A document of a cluster, compared with the cluster's canonical document.
 
     The canonical document itself has similarity 1; `distance` is None if the measure has none.
+    `side` is 0 for the source, 1 for what it was compared `against`.
     """
 
     id: AnyId
     similarity: float
     distance: int | None
+    side: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -219,6 +223,11 @@ class Removed:
     id: AnyId
     duplicate_of: AnyId
     similarity: float | None
+
+
+def key_of(id: AnyId, side: int) -> AnyId:
+    """Return the key of a document: its id, or (1, id) on the second side, which may repeat ids."""
+    return (1, id) if side else id
 
 
 def largest(clusters: Iterable[Cluster], most: int | None = None) -> list[Cluster]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from neardup_solr.records import Cluster, Match, Member, Pair
+    from neardup_solr.records import AnyId, Cluster, Match, Member, Pair
     from neardup_solr.verbs.evaluate import Evaluation
     from neardup_solr.verbs.index import IndexSummary
     from neardup_solr.verbs.report import Report
@@ -144,12 +144,12 @@ def _pairs_table(pairs: Sequence[Pair], texts: Mapping[str, str], width: int) ->
 MOST_MEMBERS = 5  # of a cluster in a table
 
 
-def print_clusters(clusters: Sequence[Cluster], texts: Mapping[str, str]) -> None:
+def print_clusters(clusters: Sequence[Cluster], texts: Mapping[AnyId, str]) -> None:
     """Clusters with their first members, text under text, the document to keep first."""
     console = _console()
     if console.width < NARROW:
         for one in clusters:
-            shown = [(member.id, texts.get(member.id, "")) for member in _first(one)]
+            shown = [(member.id, _text_of(member, texts)) for member in _first(one)]
             head = f"{counted(len(one.members), 'document')}, keep {printable(one.canonical)}"
             _print_block(console, head, [f"{id} {text}" for id, text in shown] + _rest(one))
         return
@@ -159,13 +159,19 @@ def print_clusters(clusters: Sequence[Cluster], texts: Mapping[str, str]) -> Non
             table.add_row(
                 "" if at else f"{len(one.members):,}",
                 printable(member.id),
-                one_line(texts.get(member.id, "")),
+                one_line(_text_of(member, texts)),
                 f"{member.similarity:.3f}" if at else "keep",
             )
         for rest in _rest(one):
             table.add_row("", "", rest, "")
         table.add_section()
     console.print(table)
+
+
+def _text_of(member: Member, texts: Mapping[AnyId, str]) -> str:
+    from neardup_solr.records import key_of
+
+    return texts.get(key_of(member.id, member.side), "")
 
 
 def _first(cluster: Cluster) -> Sequence[Member]:

@@ -146,6 +146,7 @@ def clusters(
     similarities: Similarities,
     distances: NDArray[np.int64],
     stand_ins: Labels | None = None,
+    sides: Labels | None = None,
 ) -> tuple[Cluster, ...]:
     """The clusters of two documents or more, in the natural order of their first ids.
 
@@ -153,7 +154,8 @@ def clusters(
     row number of its cluster's canonical document, `similarities` and `distances` the results of a
     comparison with that one, also for the canonical one itself; a distance of -1 means none;
     `stand_ins` the first document that is identical to it (None: none are identical). Identical
-    documents count as one for diameters, and none of them is a bridge.
+    documents count as one for diameters, and none of them is a bridge. `sides` are 0 or 1
+    (None: there is only one side).
     The values of single documents are not used.
     """
     members, bounds = _groups(labels, len(labels))
@@ -162,10 +164,16 @@ def clusters(
     alone = np.arange(len(labels))
     longest, torn = _guards(ids, pairs, labels, alone if stand_ins is None else stand_ins)
     counts = np.bincount(labels[_inner(pairs, labels)[:, 0]], minlength=len(labels)).tolist()
-    columns = (column[members].tolist() for column in (similarities, distances))
+    sides = np.zeros_like(labels) if sides is None else sides
+    columns = (column[members].tolist() for column in (similarities, distances, sides))
     records = [
-        Member(id=ids[row], similarity=similarity, distance=None if distance < 0 else distance)
-        for row, similarity, distance in zip(members.tolist(), *columns, strict=True)
+        Member(
+            id=ids[row],
+            similarity=similarity,
+            distance=None if distance < 0 else distance,
+            side=side,
+        )
+        for row, similarity, distance, side in zip(members.tolist(), *columns, strict=True)
     ]
     firsts = labels[members[bounds[:-1]]].tolist()
     return tuple(

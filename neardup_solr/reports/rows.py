@@ -123,7 +123,8 @@ def _of_duplicates(
 def _beside(
     pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
 ) -> tables.Columns:
-    return tables.beside(tables.of_pairs(pairs, DUPLICATE_COLUMNS), texts, kept)
+    columns = tables.of_pairs(pairs, DUPLICATE_COLUMNS)
+    return tables.beside(columns, texts, kept, tables.keys_of_pairs(pairs))
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.records import AnyId, Cluster, Duplicate, Pair
+from neardup_solr.records import AnyId, Cluster, Duplicate, Pair, key_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,24 +33,33 @@ def of_clusters(clusters: Iterable[Cluster]) -> Columns:
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
+def keys_of_pairs(pairs: Sequence[Duplicate]) -> Columns:
+    """The keys of the documents of pairs, by the columns of their ids."""
+    return {
+        "id": [key_of(pair.id, pair.sides[0]) for pair in pairs],
+        "other_id": [key_of(pair.other_id, pair.sides[1]) for pair in pairs],
+    }
+
+
 def beside(
     columns: Columns,
     texts: Mapping[AnyId, str],
     kept: Mapping[AnyId, Mapping[str, Any]],
-    sides: Sequence[str] = ("id", "other_id"),
+    keys: Columns,
 ) -> Columns:
-    """The columns, with the texts and the kept columns of the documents added."""
+    """The columns, with the texts and the kept columns of the documents added.
+
+    `keys` has those of the documents, by the name of the column with their ids.
+    """
     found = dict(columns)
     names = list(dict.fromkeys(name for values in kept.values() for name in values))
-    for side in sides:
-        if side not in columns:
-            continue
+    for side, documents in keys.items():
         prefix = side.removesuffix("id")
         if texts:
-            found[f"{prefix}text"] = [texts.get(id) for id in columns[side]]
+            found[f"{prefix}text"] = [texts.get(key) for key in documents]
         for name in names:
             own = f"{prefix}{name}" if f"{prefix}{name}" not in columns else f"{prefix}kept_{name}"
-            found[own] = [kept.get(id, {}).get(name) for id in columns[side]]
+            found[own] = [kept.get(key, {}).get(name) for key in documents]
     return found
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures.aligned import Frequencies, stand_ins
-from neardup_solr.records import Cluster, Duplicate, Member, largest, natural
+from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, largest, natural
 from neardup_solr.text import diff
 from neardup_solr.text.diff import Words
 
@@ -61,18 +61,19 @@ class Listing:
     pairs: int
 
     @property
-    def documents(self) -> list[str]:
-        """The ids of the listed documents, those first whose texts are needed first.
+    def documents(self) -> list[AnyId]:
+        """The keys of the listed documents, those first whose texts are needed first.
 
         Ten documents of each cluster, the largest cluster first, then ten more of each; in a
         cluster first the canonical document and those of the listed pairs.
         """
+        keys = [list(_keys_of(each)) for each in self.listed]
         order = sorted(
-            (place // TURN, number, place, id)
-            for number, each in enumerate(self.listed)
-            for place, id in enumerate(_ids_of(each))
+            (place // TURN, number, place)
+            for number, each in enumerate(keys)
+            for place in range(len(each))
         )
-        return list(dict.fromkeys(id for *_, id in order))
+        return list(dict.fromkeys(keys[number][place] for _, number, place in order))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,15 +96,19 @@ def listing(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Listing:
     each = _OF_MEMBER + _OF_CLUSTER // 2 + sum(len(str(id)) for id in ids) // max(len(ids), 1)
     members = shares(sizes, MOST_ROWS // each, least=FIRST_MEMBERS)
     listed = in_order[: int(np.count_nonzero(members))]
-    of_cluster: dict[str, list[Duplicate]] = {cluster.id: [] for cluster in listed}
+    of_cluster: dict[AnyId, list[Duplicate]] = {_key(cluster): [] for cluster in listed}
+    # Clusters of the second side alone may have the names of others.
+    apart = {key_of(one.id, 1): _key(each) for each in listed if _key(each) != each.id
+             for one in each.members}  # fmt: skip
     for pair in pairs:
-        if pair.cluster in of_cluster:
-            of_cluster[pair.cluster].append(pair)
+        cluster = apart.get(key_of(pair.id, pair.sides[0]), pair.cluster)
+        if pair.cluster != "" and cluster in of_cluster:
+            of_cluster[cluster].append(pair)
     counts = np.array([len(own) for own in of_cluster.values()], dtype=np.int64)
     most = shares(counts, MOST_PAIRS, least=FIRST_PAIRS)
     return Listing(
         listed=[
-            _listed(cluster, of_cluster[cluster.id], most_members, most_pairs)
+            _listed(cluster, of_cluster[_key(cluster)], most_members, most_pairs)
             for cluster, most_members, most_pairs in zip(
                 listed, members.tolist(), most.tolist(), strict=False
             )
@@ -154,8 +159,8 @@ def facts(about: Mapping[str, object]) -> Iterator[str]:
 
 def rows(
     found: Listing,
-    texts: Mapping[str, str],
-    kept: Mapping[str, Mapping[str, Any]],
+    texts: Mapping[AnyId, str],
+    kept: Mapping[AnyId, Mapping[str, Any]],
     frequencies: Frequencies | None,
 ) -> Iterator[str]:
     """The documents, clusters and pairs as blocks of JSON, a line for each.
@@ -163,34 +168,35 @@ def rows(
     Pairs come with their diffs, and with `frequencies` also with the words that stand for each
     other, without those that the diff has beside each other.
     """
-    ids = sorted(set(chain.from_iterable(map(_ids_of, found.listed))), key=natural)
-    row_of = {id: row for row, id in enumerate(ids)}
-    words = {id: _packed(diff.split(text)) for id, text in texts.items()}
+    keys = sorted(set(chain.from_iterable(map(_keys_of, found.listed))), key=_place)
+    row_of = {key: row for row, key in enumerate(keys)}
+    words = {key: _packed(diff.split(text)) for key, text in texts.items()}
 
     def pair(own: Duplicate) -> list[object]:
-        first, second = words.get(own.id), words.get(own.other_id)
+        one, other = _ends(own)
+        first, second = words.get(one), words.get(other)
         figures = [round(own.similarity, _DIGITS), own.distance, own.shared]
         if first is None or second is None:
-            return [row_of[own.id], row_of[own.other_id], *figures, None]
+            return [row_of[one], row_of[other], *figures, None]
         forms = first.forms.split(), second.forms.split()
         stand = [] if frequencies is None else [_standing(*forms, frequencies)]
-        return [row_of[own.id], row_of[own.other_id], *figures, steps(*forms), *stand]
+        return [row_of[one], row_of[other], *figures, steps(*forms), *stand]
 
-    yield from _block("ids", map(str, ids))
+    yield from _block("ids", (_named(key, row_of) for key in keys))
     yield from _block("clusters", (_cluster(each, row_of) for each in found.listed))
-    yield from _parts("texts", (words[id].shown if id in words else None for id in ids))
+    yield from _parts("texts", (words[key].shown if key in words else None for key in keys))
     if kept:
-        yield from _parts("kept", (_values(kept.get(id, {})) for id in ids))
+        yield from _parts("kept", (_values(kept.get(key, {})) for key in keys))
     yield from _parts("pairs", (list(map(pair, each.pairs)) for each in found.listed))
 
 
-def within(ids: Iterable[str], texts: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """The ids and texts of a page in this order, as far as there is room for them."""
+def within(keys: Iterable[AnyId], texts: Mapping[AnyId, str]) -> Iterator[tuple[AnyId, str]]:
+    """The keys and texts of a page in this order, as far as there is room for them."""
     room = MOST_TEXTS
-    for id in ids:
-        if id in texts and len(text := texts[id]) <= room:
+    for key in keys:
+        if key in texts and len(text := texts[key]) <= room:
             room -= len(text)
-            yield id, text
+            yield key, text
 
 
 def encoded(value: object) -> str:
@@ -231,11 +237,33 @@ def _standing(
     return [each for each in stand_ins(first, second, frequencies) if (*each,) not in equal]
 
 
-def _ids_of(each: Listed) -> dict[str, None]:
-    """The ids of a listed cluster, once each, those first that are shown first."""
-    of_pairs = (id for pair in each.pairs for id in (pair.id, pair.other_id))
-    own = (each.cluster.canonical, *of_pairs, *(member.id for member in each.members))
-    return dict.fromkeys((*own, each.cluster.id))
+def _keys_of(each: Listed) -> dict[AnyId, None]:
+    """The keys of a listed cluster, once each, those first that are shown first."""
+    members = [key_of(member.id, member.side) for member in each.members]
+    own = (members[0], *chain.from_iterable(map(_ends, each.pairs)), *members)
+    return dict.fromkeys((*own, _key(each.cluster)))
+
+
+def _ends(pair: Duplicate) -> tuple[AnyId, AnyId]:
+    """The keys of the two documents of a pair."""
+    return key_of(pair.id, pair.sides[0]), key_of(pair.other_id, pair.sides[1])
+
+
+def _key(cluster: Cluster) -> AnyId:
+    """The key of the document that a cluster is named by: of the first side, if it has any."""
+    return key_of(cluster.id, min(member.side for member in cluster.members))
+
+
+def _place(key: AnyId) -> tuple[object, ...]:
+    """Sort key of a document: by its id, the first side before the other."""
+    return (*natural(key[1]), 1) if isinstance(key, tuple) else (*natural(key), 0)
+
+
+def _named(key: AnyId, row_of: Mapping[AnyId, int]) -> str:
+    """The id of a document; if the first side has it too, with the side."""
+    if not isinstance(key, tuple):
+        return str(key)
+    return f"{key[1]} (other side)" if key[1] in row_of else str(key[1])
 
 
 def _listed(
@@ -264,21 +292,23 @@ def _values(kept: Mapping[str, Any]) -> list[str | None]:
     return [None if value is None else str(value)[:MOST_KEPT] for value in kept.values()]
 
 
-def _cluster(each: Listed, row_of: Mapping[str, int]) -> list[object]:
-    cluster = each.cluster
+def _cluster(each: Listed, row_of: Mapping[AnyId, int]) -> list[object]:
+    cluster, members = each.cluster, each.members
+    rows = [row_of[key_of(member.id, member.side)] for member in members]
+    bridges = set(cluster.bridges)
     return [
-        row_of[cluster.id],
-        row_of[cluster.canonical],
+        row_of[_key(cluster)],
+        rows[0],
         len(cluster.members),
         cluster.pairs,
         cluster.diameter,
         len(cluster.bridges),
         round(each.low, _DIGITS),
         round(each.high, _DIGITS),
-        [row_of[id] for id in cluster.bridges if id in row_of],
-        [row_of[member.id] for member in each.members],
-        [round(member.similarity, _DIGITS) for member in each.members],
-        [member.distance for member in each.members],
+        [row for row, member in zip(rows, members, strict=True) if member.id in bridges],
+        rows,
+        [round(member.similarity, _DIGITS) for member in members],
+        [member.distance for member in members],
     ]
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from neardup_solr.measures import Limits, measure_named
 from neardup_solr.measures.aligned import Frequencies, aligned_words
 from neardup_solr.measures.aligned import mutual_best as best_of_each
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
-from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, largest
+from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of, largest
 from neardup_solr.reports import rows, tables
 from neardup_solr.reports.html.embed import MOST_TEXTS, listing
 from neardup_solr.settings import Settings, settings_of
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.evaluate.answers import AnswerSheet
     from neardup_solr.verbs.evaluate.sweep import Sweep
 
+V = TypeVar("V")
 Of = Literal["pairs", "clusters"]
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once for a page
@@ -99,13 +100,15 @@ class Duplicates:
     used. `gaps` says what may be missing, such as documents that changed while they were read.
     `texts` has the texts of the pairs by id, if they were asked for, `shown` those that a page
     shows if they were not, and `kept` the columns to keep; for the measure aligned, `frequencies`
-    has those of their words. `about` names what was compared, `against` tells whether it had two
-    sides, and `within` whether each side was also compared with itself. `unique` counts the records
-    of the files that were asked for: `kept`, `removed`, `repeated` and `failed`. `since` says
-    what has changed since the run that the file `remembered` held, if one was named. `values` are
-    those that the rule `canonical` compares, by side and id, for `at`. `whole_ids` names the
-    columns of ids that are all whole numbers. A source that is `for_excel` is a sheet, or begins
-    with a byte order mark, and so does CSV that is written of it.
+    has those of their words. With `against`, those of the second side are there by (1, id), and by
+    their id if the first side has no document of that id in a pair. `about` names what was
+    compared, `against` tells whether it had two sides, and `within` whether each side was also
+    compared with itself. `unique` counts the records of the files that were asked for: `kept`,
+    `removed`, `repeated` and `failed`. `since` says what has changed since the run that
+    the file `remembered` held, if one was named. `values` are those that the rule `canonical`
+    compares, by side and id, for `at`. `whole_ids` names the columns of ids that are all whole
+    numbers. A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does
+    CSV that is written of it.
     """
 
     pairs: tuple[Duplicate, ...]
@@ -155,9 +158,13 @@ class Duplicates:
         """The cluster of each document that is in one, by id; its first id is its name.
 
         Here and elsewhere ids of a DataFrame, or of dicts, are whole numbers if they were, and
-        those of files and collections are texts: `df["id"].map(found.labels)`.
+        those of files and collections are texts: `df["id"].map(found.labels)`. With `against`,
+        documents of the second side are there as in `texts`.
         """
-        return {member.id: one.id for one in self.clusters for member in one.members}
+        by_key = {
+            key_of(each.id, each.side): one.id for one in self.clusters for each in one.members
+        }
+        return {key[1]: name for key, name in by_key.items() if isinstance(key, tuple)} | by_key
 
     def to_arrow(self, of: Of = "pairs") -> pa.Table:
         """The pairs, or the members of the clusters, as an Arrow table.
@@ -185,7 +192,12 @@ class Duplicates:
             columns = tables.of_clusters(self.clusters)
         else:
             columns = tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS)
-        return tables.beside(columns, self.texts, self.kept)
+        return tables.beside(columns, self.texts, self.kept, self._keys(of))
+
+    def _keys(self, of: Of) -> tables.Columns:
+        if of == "pairs":
+            return tables.keys_of_pairs(self.pairs)
+        return {"id": [key_of(one.id, one.side) for each in self.clusters for one in each.members]}
 
     @property
     def are_short(self) -> bool:
@@ -282,7 +294,8 @@ class Duplicates:
         columns = tables.of_pairs(drawn, ("id", "other_id", "similarity"))
         texts = self.texts or self.shown
         return AnswerSheet(
-            table=tables.beside(columns, texts, self.kept) | {ANSWER: [""] * len(drawn)}
+            table=tables.beside(columns, texts, self.kept, tables.keys_of_pairs(drawn))
+            | {ANSWER: [""] * len(drawn)}
         )
 
     @checked
@@ -653,43 +666,54 @@ def _alone(groups: Groups | None) -> list[str]:
 
 def _kept(
     gathered: Gathered, clustered: Grouped, names: Sequence[str]
-) -> Mapping[str, Mapping[str, Any]]:
-    """The columns to keep of each document that has a pair, by its id."""
+) -> Mapping[AnyId, Mapping[str, Any]]:
+    """The columns to keep of each document that has a pair, by its key and its id."""
     if not names:
         return {}
     numbers = sorted(clustered.rows)
     columns = gathered.values(numbers, names)
-    return {
-        id: {name: columns[name][at] for name in names}
-        for at, id in enumerate(gathered.ids(numbers))
-    }
+    return _with_ids(
+        clustered,
+        {
+            clustered.keys[row]: {name: columns[name][at] for name in names}
+            for at, row in enumerate(numbers)
+        },
+    )
 
 
-def _texts(gathered: Gathered, clustered: Grouped, wanted: bool | int) -> Mapping[str, str]:
-    """The texts of all pairs by id, or of the first members of so many of the largest clusters."""
+def _texts(gathered: Gathered, clustered: Grouped, wanted: bool | int) -> Mapping[AnyId, str]:
+    """The texts of all pairs, or of the first members of so many of the largest clusters."""
     if wanted is True:
-        return _texts_of(gathered, sorted(clustered.rows))
+        return _with_ids(clustered, _texts_of(gathered, clustered, sorted(clustered.rows)))
     shown = largest(clustered.clusters, int(wanted)) if wanted else []
-    ids = {member.id for one in shown for member in one.members[:FIRST]}
-    return _texts_of(gathered, _rows_of(gathered, clustered, ids))
+    keys = {key_of(each.id, each.side) for one in shown for each in one.members[:FIRST]}
+    numbers = sorted(row for row, key in clustered.keys.items() if key in keys)
+    return _with_ids(clustered, _texts_of(gathered, clustered, numbers))
 
 
-def _shown(gathered: Gathered, clustered: Grouped) -> Mapping[str, str]:
-    """The texts that a page shows, by id, if they need not be asked of a Solr."""
+def _shown(gathered: Gathered, clustered: Grouped) -> Mapping[AnyId, str]:
+    """The texts that a page shows, if they need not be asked of a Solr."""
     if any(side.collection is not None for side in gathered.sides):
         return {}
     wanted = listing(clustered.clusters, clustered.pairs).documents
-    row_of = dict(zip(gathered.ids(sorted(clustered.rows)), sorted(clustered.rows), strict=True))
-    found: dict[str, str] = {}
+    row_of = {key: row for row, key in clustered.keys.items()}
+    found: dict[AnyId, str] = {}
     for at in range(0, len(wanted), AT_ONCE):
-        some = sorted(row_of[id] for id in wanted[at : at + AT_ONCE])
-        found |= _texts_of(gathered, some)
+        some = sorted(row_of[key] for key in wanted[at : at + AT_ONCE])
+        found |= _texts_of(gathered, clustered, some)
         if sum(map(len, found.values())) > MOST_TEXTS:
             break
-    return found
+    return _with_ids(clustered, found)
 
 
-def _frequencies(comparison: Comparison, texts: Mapping[str, str]) -> Frequencies | None:
+def _with_ids(clustered: Grouped, by_key: Mapping[AnyId, V]) -> Mapping[AnyId, V]:
+    """Add what is of the second side by its id alone, if no document of the first has that."""
+    firsts = {key for key in clustered.keys.values() if not isinstance(key, tuple)}
+    others = ((key[1], value) for key, value in by_key.items() if isinstance(key, tuple))
+    return {**by_key, **{id: value for id, value in others if id not in firsts}}
+
+
+def _frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> Frequencies | None:
     """How many documents have each word of these texts, if the measure weighs words."""
     known = comparison.comparer.frequencies
     if known is None:
@@ -698,11 +722,8 @@ def _frequencies(comparison: Comparison, texts: Mapping[str, str]) -> Frequencie
     return Frequencies(known.documents, {word: known.counts.get(word, 1) for word in words})
 
 
-def _rows_of(gathered: Gathered, clustered: Grouped, ids: Set[str]) -> list[int]:
-    numbers = sorted(clustered.rows) if ids else []
-    return [n for n, id in zip(numbers, gathered.ids(numbers), strict=True) if id in ids]
-
-
-def _texts_of(gathered: Gathered, numbers: Sequence[int]) -> Mapping[str, str]:
-    found = zip(gathered.ids(numbers), gathered.texts(numbers), strict=True)
-    return {id: text for id, text in found if text is not None}
+def _texts_of(
+    gathered: Gathered, clustered: Grouped, numbers: Sequence[int]
+) -> Mapping[AnyId, str]:
+    found = zip(numbers, gathered.texts(numbers), strict=True)
+    return {clustered.keys[row]: text for row, text in found if text is not None}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from html import escape
 from typing import TYPE_CHECKING
 
-from neardup_solr.records import largest
+from neardup_solr.records import key_of, largest
 from neardup_solr.reports.html.invisibles import shown
 from neardup_solr.text.markup import Markup, html_table
 
 if TYPE_CHECKING:
-    from neardup_solr.records import AnyId, Cluster
+    from neardup_solr.records import Cluster, Member
     from neardup_solr.verbs.duplicates import Duplicates
 
 MOST = 10  # clusters, and members of each
@@ -33,14 +33,14 @@ def page(found: Duplicates) -> str:
 
 
 def _cells(found: Duplicates, cluster: Cluster) -> list[object]:
-    others = [_shown(found, member.id) for member in cluster.members[1 : MOST + 1]]
+    others = [_shown(found, member) for member in cluster.members[1 : MOST + 1]]
     more = ["…"] if len(cluster.members) > MOST + 1 else []
     least = min(member.similarity for member in cluster.members)
-    keep = Markup(_shown(found, cluster.canonical))
+    keep = Markup(_shown(found, cluster.members[0]))
     return [len(cluster.members), f"{least:.3f}", keep, Markup("<br>".join([*others, *more]))]
 
 
-def _shown(found: Duplicates, id: AnyId) -> str:
-    text = found.texts.get(id, "")
+def _shown(found: Duplicates, member: Member) -> str:
+    text = found.texts.get(key_of(member.id, member.side), "")
     cut = f"{text[:LONGEST]}…" if len(text) > LONGEST else text
-    return f"<b>{shown(str(id), is_id=True)}</b> {shown(cut)}"
+    return f"<b>{shown(str(member.id), is_id=True)}</b> {shown(cut)}"

@@ -21,7 +21,7 @@ from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.measures.containment import MEASURE as CONTAINMENT
 from neardup_solr.measures.estimate import count_shared_bands
-from neardup_solr.records import Cluster, Duplicate, Member, natural
+from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.known import numbered
 
@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 
-Node = tuple[bool, str]  # a document: whether it is of the other side, and its id
+Node = tuple[int, str]  # a document: its side, 0 or 1, and its id
+SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,11 +57,12 @@ class Grouping:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouped:
-    """Pairs and clusters by ids, and the row numbers of their documents."""
+    """Pairs and clusters by ids, and the rows of their documents, whose `keys` tell them apart."""
 
     pairs: tuple[Duplicate, ...]
     clusters: tuple[Cluster, ...]
     rows: list[int]
+    keys: dict[int, AnyId]
     values: Mapping[Node, object]
 
 
@@ -73,7 +75,11 @@ def grouped(comparison: Comparison, verified: Verified, grouping: Grouping) -> G
     with uncollected():
         own = _Numbered(comparison, verified, grouping)
         return Grouped(
-            pairs=own.rows(), clusters=own.clusters(), rows=own.originals, values=own.values()
+            pairs=own.rows(),
+            clusters=own.clusters(),
+            rows=own.originals,
+            keys=own.keys(),
+            values=own.values(),
         )
 
 
@@ -85,7 +91,7 @@ def regrouped(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], t
     pairs = [pair for pair in found.pairs if pair.similarity >= floor(least)]
     if not pairs:
         return (), ()
-    ends = [((False, pair.id), (found.against, pair.other_id)) for pair in pairs]
+    ends = [((pair.sides[0], pair.id), (pair.sides[1], pair.other_id)) for pair in pairs]
     nodes = sorted({node for pair in ends for node in pair}, key=lambda n: (n[0], natural(n[1])))
     number = {node: at for at, node in enumerate(nodes)}
     table = np.array([[number[one], number[other]] for one, other in ends], dtype=np.uint32)
@@ -97,12 +103,15 @@ def regrouped(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], t
     rule = canonical.rule(found.canonical)
     values = {rule.field: [found.values.get(node) for node in nodes]}
     chosen = canonical.canonicals(rule, labels, ids, values, are_ordered=not found.against)
-    known = {one.canonical: {m.id: m for m in one.members} for one in found.clusters}
+    known = {
+        (one.members[0].side, one.canonical): {(m.side, m.id): m for m in one.members}
+        for one in found.clusters
+    }
     compared: dict[tuple[int, int], Duplicate | Member] = {}
     for at, pair in zip(table.tolist(), pairs, strict=True):
         compared[at[0], at[1]] = compared[at[1], at[0]] = pair
     near = [
-        compared.get((at, to)) or known.get(ids[to], {}).get(ids[at])
+        compared.get((at, to)) or known.get(nodes[to], {}).get(nodes[at])
         for at, to in enumerate(chosen.tolist())
     ]
     own = chosen == np.arange(len(nodes))
@@ -115,6 +124,7 @@ def regrouped(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], t
         distances=np.array([-1 if one is None or one.distance is None else one.distance
                             for one in near]),
         stand_ins=stand_ins,
+        sides=np.array([side for side, _ in nodes]),
     )  # fmt: skip
     of, order = _in_clusters(table, labels)
     names = [UNCLUSTERED if label < 0 else ids[label] for label in of.tolist()]
@@ -161,6 +171,7 @@ class _Numbered:
         order = sorted(range(len(ids)), key=lambda at: (involved[at] >= start, *natural(ids[at])))
         self.originals = [involved[at] for at in order]
         self._ids = [ids[at] for at in order]
+        self._sides = np.array([row >= start for row in self.originals], dtype=np.int64)
         self._places = np.array(self.originals, dtype=np.uint32)
         self._take(verified)
         if grouping.linkage == "complete":
@@ -179,7 +190,7 @@ class _Numbered:
             for column in (self._pairs, self._distances, self._similarities, labels, shared)
         )
         measure = self._comparison.comparer.measure.name
-        ids = self._ids
+        ids, sides = self._ids, self._sides.tolist()
         return tuple(
             Duplicate(
                 id=ids[one],
@@ -189,6 +200,7 @@ class _Numbered:
                 measure=measure,
                 cluster=UNCLUSTERED if label < 0 else ids[label],
                 shared=bands,
+                sides=SIDES[sides[one] + sides[other]],
             )
             for (one, other), distance, similarity, label, bands in zip(*columns, strict=True)
         )
@@ -208,12 +220,16 @@ class _Numbered:
             similarities=similarities,
             distances=distances,
             stand_ins=self._stand_ins,
+            sides=self._sides,
         )
+
+    def keys(self) -> dict[int, AnyId]:
+        """The key of each document, by its row."""
+        return dict(zip(self.originals, map(key_of, self._ids, self._sides.tolist()), strict=True))
 
     def values(self) -> dict[Node, object]:
         """What the rule for the canonical document reads, of each document."""
-        start = self._comparison.gathered.bounds[1]
-        nodes = [(at >= start, id) for at, id in zip(self.originals, self._ids, strict=True)]
+        nodes = list(zip(self._sides.tolist(), self._ids, strict=True))
         return {
             node: value
             for column in self._values.values()

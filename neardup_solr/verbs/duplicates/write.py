@@ -61,7 +61,8 @@ def _rows(found: Duplicates, path: Path) -> None:
 def _table(found: Duplicates, path: Path) -> None:
     if found.texts or found.kept:
         columns = tables.of_pairs(found.pairs, rows.DUPLICATE_COLUMNS)
-        beside = tables.beside(columns, found.texts, found.kept)
+        keys = tables.keys_of_pairs(found.pairs)
+        beside = tables.beside(columns, found.texts, found.kept, keys)
         parquet.write_table(tables.to_arrow(beside), path)  # ids are texts, as in any such file
     else:
         parquet.write_duplicates(found.pairs, path)

@@ -158,4 +158,4 @@ class Decisions(Table, Iterator[Decision]):
             "replaces": [one.replaces for one in made],
         }
         kept = {one.id: one.document.kept for one in made}
-        return beside(columns, {}, kept, sides=("id",))
+        return beside(columns, {}, kept, {"id": columns["id"]})

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.cli import show
+from neardup_solr.verbs.duplicates import cells
 from tests.solr.verbs.test_duplicates_against import EXPECTED, NEW, OLD, documents, rows
+from tests.unit.reports.test_html import embedded, embedded_parts
 
 
 def test_within_both_sides_where_asked() -> None:
@@ -33,3 +39,134 @@ def test_some_ways_need_another_side(way: str) -> None:
     """One side alone is always compared within itself."""
     with pytest.raises(nd.ArgumentError, match=r"only one side to compare; name .* `against`"):
         nd.duplicates(documents(OLD), within=way == "within", mutual_best=way == "mutual_best")
+
+
+TEXTS = {"1": "one two three four five SIDE", "2": "alpha beta gamma SIDE"}
+
+
+def given(side: str) -> list[nd.Document]:
+    """Documents of a side: the ids are those of the other one, texts and columns its own."""
+    return [
+        nd.Document(id=id, text=text.replace("SIDE", side), kept={"owner": f"{side} {id}"})
+        for id, text in TEXTS.items()
+    ]
+
+
+def compared(*, within: bool = False, canonical: str = "first") -> nd.Duplicates:
+    """Both sides, with texts and columns."""
+    return nd.duplicates(
+        given("north"),
+        against=given("south"),
+        within=within,
+        canonical=canonical,
+        min_similarity=0.5,
+        keep="owner",
+        texts=True,
+    )
+
+
+PAIRS = [
+    ("1", "1", "one two three four five north", "one two three four five south",
+     "north 1", "south 1"),
+    ("2", "2", "alpha beta gamma north", "alpha beta gamma south", "north 2", "south 2"),
+]  # fmt: skip
+MEMBERS = [
+    ("1", "one two three four five north", "north 1"),
+    ("1", "one two three four five south", "south 1"),
+    ("2", "alpha beta gamma north", "north 2"),
+    ("2", "alpha beta gamma south", "south 2"),
+]
+
+
+@pytest.mark.parametrize("within", [False, True])
+def test_ids_of_both_sides_have_texts_and_columns_of_their_own(within: bool) -> None:
+    """Tables of pairs and of members, also at a higher threshold and in a sample of pairs."""
+    found = compared(within=within)
+    for result in (found,) if within else (found, found.at(0.6)):
+        pairs = result.to_arrow().select(
+            ["id", "other_id", "text", "other_text", "owner", "other_owner"]
+        )
+        assert [tuple(row.values()) for row in pairs.to_pylist()] == PAIRS
+        members = result.to_pandas("clusters")[["id", "text", "owner"]]
+        assert list(members.itertuples(index=False, name=None)) == MEMBERS
+        assert [member.side for one in result.clusters for member in one.members] == [0, 1, 0, 1]
+    drawn = found.sample(2).table
+    assert sorted(zip(drawn["text"], drawn["other_owner"], strict=True)) == sorted(
+        (pair[2], pair[5]) for pair in PAIRS
+    )
+    # By an id alone both sides would do: it is the first one's document.
+    assert found.texts["1"].endswith("north")
+    assert found.texts[1, "1"].endswith("south")
+
+
+def test_ids_of_one_side_alone_find_their_texts() -> None:
+    """A document of the second side is known by its id if the first one has no such id."""
+    found = nd.duplicates(documents(NEW), against=documents(OLD), texts=True)
+    assert found.texts["b"] == NEW["b"]
+    assert found.texts["2"] == OLD["2"]
+    own, others = {"1": "1", "b": "b", "c": "b"}, {"2": "b", "3": "b"}
+    by_side = {(1, "1"): "1", (1, "2"): "b", (1, "3"): "b"}
+    assert found.labels == own | others | by_side
+
+
+@pytest.mark.parametrize("suffix", [".tsv", ".csv", ".jsonl", ".parquet", ".xlsx"])
+def test_files_of_pairs_have_the_texts_of_their_side(tmp_path: Path, suffix: str) -> None:
+    """In all formats the two texts and columns of a pair are those of its two documents."""
+    path = tmp_path / f"pairs{suffix}"
+    compared().write(path)
+    rows = [
+        record.kept
+        for record in nd.read(path, id=":row", text="id",
+                              keep=["text", "other_text", "owner", "other_owner"])
+    ]  # fmt: skip
+    assert [tuple(row.values()) for row in rows] == [pair[2:] for pair in PAIRS]
+
+
+@pytest.mark.parametrize("texts", [True, None])
+@pytest.mark.parametrize("within", [False, True])
+def test_the_page_has_both_documents_of_an_id(
+    tmp_path: Path, texts: bool | None, within: bool
+) -> None:
+    """A row each with its own text and column; the page names the side of the second one."""
+    path = tmp_path / "page.html"
+    nd.duplicates(given("north"), against=given("south"), within=within, min_similarity=0.5,
+                  keep="owner", texts=texts, output=path)  # fmt: skip
+    page = path.read_text()
+    assert embedded(page, "ids") == ["1", "1 (other side)", "2", "2 (other side)"]
+    assert embedded_parts(page, "texts") == [member[1] for member in MEMBERS]
+    assert embedded_parts(page, "kept") == [[member[2]] for member in MEMBERS]
+    clusters = embedded(page, "clusters")
+    assert [cluster[9] for cluster in clusters] == [[0, 1], [2, 3]]
+    assert [pair[:2] for own in embedded_parts(page, "pairs") for pair in own] == [[0, 1], [2, 3]]
+
+
+def test_clusters_of_one_name_are_apart_on_the_page(tmp_path: Path) -> None:
+    """With `within`, a cluster of the second side alone may be named by an id of the first."""
+    own = {"1": "one two three four", "2": "one two three four"}
+    others = {"1": "alpha beta gamma delta", "2": "alpha beta gamma delta"}
+    path = tmp_path / "page.html"
+    nd.duplicates(documents(own), against=documents(others), within=True, output=path)
+    page = path.read_text()
+    assert embedded(page, "ids") == ["1", "1 (other side)", "2", "2 (other side)"]
+    assert [cluster[9] for cluster in embedded(page, "clusters")] == [[0, 2], [1, 3]]
+    pairs = [[pair[:2] for pair in own] for own in embedded_parts(page, "pairs")]
+    assert pairs == [[[0, 2]], [[1, 3]]]
+
+
+def test_texts_on_a_terminal_and_in_a_notebook(capsys: pytest.CaptureFixture[str]) -> None:
+    """Texts of the largest clusters are those of their side, too."""
+    found = nd.duplicates(given("north"), against=given("south"), min_similarity=0.5, texts=20)
+    show.print_clusters(found.clusters, found.texts)
+    printed = capsys.readouterr().out
+    assert printed.index("five north") < printed.index("five south")
+    drawn = cells.page(found)
+    assert drawn.index("five north") < drawn.index("five south")
+
+
+def test_documents_that_are_gone_have_no_text_of_the_other_side() -> None:
+    """An id that both sides have is never looked up on the wrong side."""
+    found = compared()
+    assert (1, "1") in found.texts
+    without = {key: text for key, text in found.texts.items() if key != (1, "1")}
+    table = replace(found, texts=without).to_arrow()
+    assert table["other_text"].to_pylist()[0] is None
