@@ -87,7 +87,8 @@ def index(
     from neardup_solr.verbs.index import not_begun
 
     try:
-        target = options.connect(solr, collection, create=True, patience=seconds)
+        # A collection that is created here has one replica of each shard.
+        target = options.connect(solr, collection, create=min_replicas == 1, patience=seconds)
     except nd.SolrError as error:
         is_node_away = isinstance(error, nd.SolrAnswerError) and is_of_cluster(error)
         if error.may_pass or is_node_away:

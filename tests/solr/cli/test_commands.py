@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+import neardup_solr as nd
+from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
 from tests.faults.scripted import Answer, answering
 from tests.solr.cli.conftest import NEARDUP, Run
@@ -252,7 +254,7 @@ def test_init_creates_and_checks(run: Run, solr: Collection) -> None:
         assert "exists, with 1 shard of 1 replica; leave --shards and" in refused.stderr
         assert "exists, with all fields" in run("init", "-c", name, "--solr", base).stderr
     finally:
-        from neardup_solr.solr import admin, collection
+        from neardup_solr.solr import collection
 
         admin.drop(collection.open_collection(base, name))
 
@@ -265,6 +267,26 @@ def test_demo_shows_the_main_job(run: Run, solr: Collection) -> None:
     assert first.stdout == second.stdout
     assert "known pairs found" in first.stdout
     assert "Next:" in first.stderr
+
+
+def test_index_creates_nothing_for_replicas_that_it_cannot_have(
+    run: Run, solr: Collection, tmp_path: Path
+) -> None:
+    """A new collection has one replica: for more the command leaves no core and no job behind."""
+    name, job = f"{solr.name}_new", tmp_path / "job"
+    source = tmp_path / "a.csv"
+    source.write_text("id,text\n1,a b c\n")
+    words = ("index", str(source), "-c", name, "--job", str(job), "--min-replicas", "2")
+    refused = run(*words, NEARDUP_SOLR_URL="")
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert f"there is no core or collection '{name}'" in refused.stderr
+    assert not admin.exists(nd.connect(collection=name))
+    assert not job.exists()
+    # And of one that is there it tells how many replicas it has.
+    refused = run(*words[:3], solr.name, *words[4:])
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert f"--min-replicas cannot be 2: a shard of '{solr.name}' has 1 replica" in refused.stderr
+    assert not job.exists()
 
 
 def test_demo_leaves_a_collection_that_an_address_names_alone(run: Run, solr: Collection) -> None:
