@@ -391,18 +391,19 @@ _IN_COMMON = {
     "shingles": " with shingles in common",
     "words": " with a rare word in common",
 }
-_HOT_KEYS = {"bands": "band key", "shingles": "shingle"}
 
 
 def _say_duplicates(found: Duplicates) -> None:
     """How the pairs were found, and what may be missing."""
+    from neardup_solr.verbs.duplicates.write import HOT_KEYS
+
     pairs = show.counted(len(found.pairs), "near-duplicate pair")
     clusters = show.counted(len(found.clusters), "cluster")
     documents = show.counted(found.documents, "document")
     compared = f"{show.counted(found.candidates, 'pair')}{_IN_COMMON[found.by]} compared"
     show.say(f"{pairs} in {clusters} among {documents}; {compared}.")
-    if found.hot_keys and found.by in _HOT_KEYS:
-        keys = show.counted(found.hot_keys, _HOT_KEYS[found.by])
+    if found.hot_keys and found.by in HOT_KEYS:
+        keys = show.counted(found.hot_keys, HOT_KEYS[found.by])
         show.say(
             f"{keys} with more documents than --cap: not all of these were compared with each"
             " other; raise --cap to be sure."

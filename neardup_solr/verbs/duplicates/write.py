@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from neardup_solr.errors import SourceError, without_password
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.reports import html, parquet, rows, tables
+from neardup_solr.sizes import counted
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates import Duplicates
 
 PAGE, TABLE = ".html", ".parquet"
+HOT_KEYS = {"bands": "band key", "shingles": "shingle"}  # by the way candidates were found
 
 
 def check_output(path: Path) -> None:
@@ -140,11 +142,12 @@ def _hot(found: Duplicates) -> list[str]:
             f"About {found.beyond_cap:,} more pairs share only words of more documents than the"
             " cap, judged by a sample: a higher cap finds them."
         ]
-    if not (found.hot_keys and found.by_bands):
+    if not (found.hot_keys and found.by in HOT_KEYS):
         return []
+    keys = counted(found.hot_keys, HOT_KEYS[found.by])
     return [
-        f"{found.hot_keys:,} band keys are in more documents than the cap: not all pairs of those"
-        " were compared."
+        f"{keys} in more documents than the cap: not all pairs of those were compared;"
+        " raise the cap to be sure."
     ]
 
 

@@ -400,6 +400,18 @@ def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
     assert {(p.id, p.other_id): (p.distance, p.similarity) for p in found.pairs} == expected
 
 
+@pytest.mark.parametrize(("by", "keys"), [("bands", "64 band keys"), ("shingles", "8 shingles")])
+def test_a_page_says_that_the_cap_left_pairs_out(tmp_path: Path, by: Way, keys: str) -> None:
+    """Keys of more documents than the cap are told on the page, bands and shingles alike."""
+    same, near = "a b c d e f g h i j", "a b c d e f {} h i j"
+    texts = {str(n): same if n < 40 else near.format(f"w{n}") for n in range(80)}
+    found = nd.duplicates(documents(texts), by=by, measure="jaccard", min_similarity=0.4, cap=2)
+    found.write(tmp_path / "report.html")
+    said = f"{keys} in more documents than the cap: not all pairs of those were compared;"
+    notes = facts_of(tmp_path / "report.html")["notes"]
+    assert notes == [f"{said} raise the cap to be sure."]
+
+
 def test_a_million_identical_documents_in_small() -> None:
     """Identical texts are one cluster, chained where they are more than the cap, and counted."""
     documents = [nd.Document(id=str(n), text="the very same text") for n in range(1000)]
