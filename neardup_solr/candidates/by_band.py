@@ -25,12 +25,10 @@ _COST = 10  # bytes of a document in one band: its key, its mark, its place in a
 
 Sides = NDArray[np.uint8]
 Groups = NDArray[np.uint32]
-Hot = NDArray[np.uint64]  # (hot keys × 2): the band, and the key
 Runs = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # members of runs of equal keys, and ends
 ONE_SIDE: Sides = np.empty(0, dtype=np.uint8)
 ONE_GROUP: Groups = np.empty(0, dtype=np.uint32)
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a key
-NONE_HOT: Hot = np.empty((0, 2), dtype=np.uint64)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,16 +37,13 @@ class Candidates:
 
     `pairs` (uint32, pairs × 2) has each pair once, the smaller number first. `hot_keys` counts
     the band keys of more documents than the cap: those are chained, each with the next, so that
-    they still come together in one component, but not all of their pairs are there. `hot` names
-    them, if they are of bands; `chained` are those of the pairs that share no other key, if that
-    is known. `beyond` are pairs of documents in a `sample` (row numbers) that share only words that
-    are too common to make candidates.
+    they still come together in one component, but not all of their pairs are there. `beyond` are
+    pairs of documents in a `sample` (row numbers) that share only words that are too common to
+    make candidates.
     """
 
     pairs: Pairs
     hot_keys: int
-    hot: Hot = field(default_factory=lambda: NONE_HOT)
-    chained: Pairs | None = None
     beyond: Pairs = field(default_factory=lambda: np.empty((0, 2), dtype=np.uint32))
     sample: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
@@ -94,26 +89,21 @@ def band_candidates(
 
     Raises SettingsError if there are more pairs than `joining.most`.
     """
-    at_once = bands_at_once(len(signatures), settings, joining)
+    # as many bands as fit the memory
+    at_once = max(1, min(settings.bands, joining.memory // (_COST * max(len(signatures), 1))))
     alike = whole_hashes(signatures, settings, joining)
-    found, hot = Found(joining), [NONE_HOT]
+    found, hot_keys = Found(joining), 0
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
         keys = band_keys(signatures, first, last, settings, joining)
         if len(joining.groups):  # equal keys of two groups become different ones
             keys ^= (joining.groups * _SPREAD)[:, None]
-        hot += _join(keys, alike, found, joining, is_first=first == 0, first=first)
+        hot_keys += _join(keys, alike, found, joining, is_first=first == 0)
         on_progress(last, settings.bands)
-    all_hot = np.concatenate(hot)
     # Pairs may share bands of two rounds, and neighbours in one chain be neighbours in another.
-    if at_once < settings.bands or len(all_hot):
+    if at_once < settings.bands or hot_keys:
         found.keep_distinct()
-    return Candidates(pairs=found.pairs, hot_keys=len(all_hot), hot=all_hot)
-
-
-def bands_at_once(documents: int, settings: Settings, joining: Joining) -> int:
-    """How many bands of so many documents fit the memory."""
-    return max(1, min(settings.bands, joining.memory // (_COST * max(documents, 1))))
+    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
 
 
 def key_candidates(
@@ -129,10 +119,10 @@ def key_candidates(
     the first call chains them.
     """
     found = Found(joining)
-    hot = np.concatenate(_join(keys, alike, found, joining, is_first=is_first))
-    if len(hot):
+    hot_keys = _join(keys, alike, found, joining, is_first=is_first)
+    if hot_keys:
         found.keep_distinct()
-    return Candidates(pairs=found.pairs, hot_keys=len(hot), hot=hot)
+    return Candidates(pairs=found.pairs, hot_keys=hot_keys)
 
 
 def _join(
@@ -142,21 +132,17 @@ def _join(
     joining: Joining,
     *,
     is_first: bool,
-    first: int = 0,
-) -> list[Hot]:
-    """Add the pairs of rows that agree in some column; gives the hot keys of bands from `first`.
+) -> int:
+    """Add the pairs of rows that agree in some column, and return how many keys are hot.
 
     Pairs of hot keys may be there twice.
     """
     join = _Join(keys, alike, joining, is_first)
     with thread_pool(joining.threads) as pool:
-        runs, hot_of_band = zip(*pool.map(join.runs, range(keys.shape[1])), strict=True)
+        runs, hot = zip(*pool.map(join.runs, range(keys.shape[1])), strict=True)
         for block in pool.map(join.pairs, range(keys.shape[1]), runs):
             found.add(block)
-    return [
-        np.stack([np.full_like(own, band), own], axis=1)
-        for band, own in enumerate(hot_of_band, first)
-    ]
+    return sum(hot)
 
 
 class Found:
@@ -224,8 +210,8 @@ class _Join:
         self._is_first = is_first
         self._hot = np.zeros(keys.shape, dtype=np.bool_)
 
-    def runs(self, band: int) -> tuple[Runs, NDArray[np.uint64]]:
-        """The runs of equal keys of a band, and the keys that are hot."""
+    def runs(self, band: int) -> tuple[Runs, int]:
+        """The runs of equal keys of a band, and how many of the keys are hot."""
         column = np.ascontiguousarray(self._keys[:, band])
         count = len(column)
         bits = max(1, (count // _PART).bit_length())
@@ -245,7 +231,7 @@ class _Join:
             # So that equal signatures are neighbours, and the same ones in every band.
             run = members[first:last]
             run[:] = run[np.lexsort((run, self._alike[run]))]
-        return (members, ends), column[members[[first for first, _ in hot_runs]]]
+        return (members, ends), len(hot_runs)
 
     def pairs(self, band: int, runs: Runs) -> Pairs:
         """The pairs that share this band and none before it, once all runs are known."""

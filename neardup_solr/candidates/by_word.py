@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates.by_band import DEFAULT, Candidates, Found, Groups, Joining
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures.aligned import aligned_words
 from neardup_solr.measures.arrays import Pairs
 
 WORD_CAP = 50  # records that one word makes candidates of each other
@@ -74,7 +73,11 @@ def shared_words(first: str, second: str, forms: Iterable[str], *, cap: int) -> 
     That is each word of both; of two that are in more than `cap` forms, and come one after the
     other in both, the two together.
     """
+    from neardup_solr.measures.aligned import aligned_words
+
     one, other = aligned_words(first), aligned_words(second)
+    from neardup_solr.measures.aligned import aligned_words
+
     lists = [aligned_words(form) for form in forms]
     counts = Counter(word for words in lists for word in {*words}.intersection(one, other))
     common = {word for word, count in counts.items() if count > cap}
@@ -163,6 +166,8 @@ def _require_possible(count: int, pairs: int) -> None:
 
 def _numbered(forms: Sequence[str]) -> tuple[_Rows, _Rows]:
     """The words of all forms, as numbers in the order of their first use, and their rows."""
+    from neardup_solr.measures.aligned import aligned_words
+
     known: dict[str, int] = {}
     sizes = np.zeros(len(forms), dtype=np.int64)
     numbers: list[int] = []

@@ -18,7 +18,7 @@ from neardup_solr.sizes import MAX_DOC_BYTES, most_failed
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
-    from neardup_solr.verbs.duplicates.past import Since
+    from neardup_solr.verbs.duplicates.previous_run import Changes
     from neardup_solr.verbs.duplicates.unique import Unique
     from neardup_solr.verbs.mark import Marks
 
@@ -227,7 +227,6 @@ def duplicates(
     from neardup_solr.verbs.duplicates.compare import Verifying
     from neardup_solr.verbs.duplicates.group import Grouping
     from neardup_solr.verbs.duplicates.sides import Working
-    from neardup_solr.verbs.mark import require_markable
 
     _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
     if fq and source and against is None:
@@ -268,6 +267,8 @@ def duplicates(
     with _kept(unfinished), progress.watching(comparing="pairs") as watching:
         place = source or options.connect(solr, collection)
         if mark and not isinstance(place, list):
+            from neardup_solr.verbs.mark import require_markable
+
             require_markable(place)
         show.compile_kernel()
         found = nd.duplicates(
@@ -425,7 +426,7 @@ def _say_duplicates(found: Duplicates) -> None:
     show.say_gaps(found.gaps)
 
 
-def _since(since: Since) -> str:
+def _since(since: Changes) -> str:
     """What has changed since the run that was remembered, and what of it was used."""
     if since.reason:
         return f"Everything was compared: {since.reason.replace('`full`', '--full')}."
@@ -478,13 +479,13 @@ def _check(
 
 def _check_source(given: list[str] | None, solr: str | None) -> None:
     """Refuse a source that is not there; it may be meant as the name of a collection."""
-    from neardup_solr.solr.collection import require_name
-
     if given is None or len(given) != 1:
         return
     (source,) = given
     if source == "-" or "." in source or Path(source).exists():
         return
+    from neardup_solr.solr.names import require_name
+
     try:
         require_name(source)
     except nd.ArgumentError:

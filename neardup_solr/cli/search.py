@@ -56,9 +56,9 @@ def search(
         show.say(_nothing(target, id))
         show.say_if_full_text(fq or (), target.place)
     if by != "native":
-        from neardup_solr.verbs.gaps import unsigned
+        from neardup_solr.solr.coverage import describe_unsigned
 
-        show.say_gaps(unsigned(target))
+        show.say_gaps(describe_unsigned(target))
 
 
 def _nothing(target: Collection, id: str | None) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
@@ -13,7 +14,7 @@ import numpy as np
 
 from neardup_solr.clusters import Labels
 from neardup_solr.errors import ArgumentError
-from neardup_solr.records import natural
+from neardup_solr.records import Cluster, Duplicate, Removed, natural
 
 LENGTH = "num_words"  # what `longest` and `shortest` compare
 ARRIVAL = "_version_"  # what `oldest` compares; Solr counts it up with each change
@@ -146,3 +147,64 @@ def _comparable(found: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
 
 def _number(text: str) -> int | float:
     return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+
+
+def removed_within(pairs: Sequence[Duplicate], clusters: Sequence[Cluster]) -> dict[str, Removed]:
+    """The documents that the canonical document of their cluster makes superfluous, by id.
+
+    Complete linkage tears pairs apart, and a canonical document may be near that of another
+    cluster. The later of two such is removed, and what is near to no kept document is kept, so that
+    no pair is left.
+    """
+    removed: dict[str, Removed] = {}
+    torn = _neighbours(pair for pair in pairs if not pair.cluster)
+    kept: set[str] = set()
+
+    def decide(id: str, near: Mapping[str, float]) -> None:
+        there = [(-similarity, other) for other, similarity in near.items() if other in kept]
+        if there:
+            similarity, other = min(there, key=lambda one: (one[0], str(one[1])))
+            removed[id] = Removed(id=id, duplicate_of=other, similarity=-similarity)
+        else:
+            kept.add(id)
+
+    for cluster in clusters:
+        decide(cluster.canonical, torn.get(cluster.canonical, {}))
+    left = dict.fromkeys(torn)
+    for cluster in clusters:
+        for member in cluster.members:
+            if member.id == cluster.canonical:
+                continue
+            if cluster.canonical in kept:
+                removed[member.id] = Removed(
+                    id=member.id, duplicate_of=cluster.canonical, similarity=member.similarity
+                )
+            else:
+                left[member.id] = None
+    rest = [id for id in left if id not in removed and id not in kept]
+    if rest:
+        wanted = set(rest)
+        near = _neighbours(p for p in pairs if p.id in wanted or p.other_id in wanted)
+        for id in rest:
+            decide(id, near.get(id, {}))
+    return removed
+
+
+def removed_across(pairs: Iterable[Duplicate]) -> dict[str, Removed]:
+    """The documents of the first side that have a near-duplicate in the other, by id."""
+    removed: dict[str, Removed] = {}
+    for pair in pairs:
+        known = removed.get(pair.id)
+        if known is None or (known.similarity or 0.0) < pair.similarity:
+            removed[pair.id] = Removed(
+                id=pair.id, duplicate_of=pair.other_id, similarity=pair.similarity
+            )
+    return removed
+
+
+def _neighbours(pairs: Iterable[Duplicate]) -> dict[str, dict[str, float]]:
+    near: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for pair in pairs:
+        near[pair.id][pair.other_id] = pair.similarity
+        near[pair.other_id][pair.id] = pair.similarity
+    return near

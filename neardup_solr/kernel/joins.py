@@ -8,6 +8,7 @@ from neardup_solr.kernel.hashes import band as band_keys
 from neardup_solr.kernel.machine import compiled, inner
 
 _PAD = np.uint8(ord("="))
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 
 
 @compiled
@@ -170,68 +171,38 @@ def _pair(one, other, keys, hot, band, pairs, filled):
 
 
 @compiled
-def find_by_key(ordered, is_hot, slots):
-    """Fill `slots` (uint32, a power of two), so that they lead from a key to its first place.
+def lookup_sorted(numbers, known, places):
+    """Fill `places` (int64, numbers) with where each number is among the known ones, else -1.
 
-    `ordered` (uint64) are keys that rise; a slot is 0 or 1 + a place. Keys that `is_hot` (bool)
-    marks are left out. Gives the length of the longest run of equal keys.
+    Both are uint64 and ascend, so that they are walked through once, side by side.
     """
-    last, longest, start = np.uint64(len(slots) - 1), 0, 0
-    for at in range(len(ordered)):
-        key = ordered[at]
-        if is_hot[at]:
-            continue
-        if at == 0 or key != ordered[at - 1]:
-            slot, start = (key ^ key >> np.uint64(32)) & last, at
-            while slots[slot]:
-                slot = (slot + np.uint64(1)) & last
-            slots[slot] = at + 1
-        longest = max(longest, at + 1 - start)
-    return longest
+    at, end = 0, len(known)
+    for number in range(len(numbers)):
+        wanted = numbers[number]
+        while at < end and known[at] < wanted:
+            at += 1
+        places[number] = at if at < end and known[at] == wanted else -1
 
 
 @compiled
-def pairs_of_new(first, keys, band, is_new, new, hot, ordered, owners, slots, counts, cap, pairs):
-    """Fill `pairs` with new documents and others that share this band and no earlier one.
+def renumber_pairs(numbers, places, moved, kept):
+    """Give pairs of rows, each a number, the rows at `places` (int64), -1 if they are gone.
 
-    It goes on from row `first` of `keys` (uint64, documents × bands). `new` (uint32) are the rows
-    of the new documents, which `is_new` (bool, documents) marks; `hot` (bool, new × bands) marks
-    keys that do not count. `ordered` (uint64) are their keys of this band, `owners` (uint32) whose
-    they are, `slots` those of `find_by_key`; `counts` (uint32) says at the first place of each key
-    how many documents have it. Gives the row where the next call goes on, how many pairs were
-    filled, and whether a key is of more than `cap` documents, which ends it; no run in `ordered` is
-    longer than `cap`, and `pairs` (uint32, room × 2) has room for one.
+    A number has the first row in its upper 32 bits. Fills `moved` (uint64) and `kept` (int64) with
+    the new number of each pair of which both rows are there, the smaller first, and where the pair
+    was; gives how many there are, and whether they ascend.
     """
-    filled, last = 0, np.uint64(len(slots) - 1)
-    for row in range(first, len(keys)):
-        key = keys[row, band]
-        slot = (key ^ key >> np.uint64(32)) & last
-        while slots[slot] and ordered[slots[slot] - 1] != key:
-            slot = (slot + np.uint64(1)) & last
-        if not slots[slot]:
+    count, last, do_ascend = 0, np.uint64(0), True
+    for number in range(len(numbers)):
+        first, second = places[numbers[number] >> _HALF], places[numbers[number] & _LOW]
+        if first < 0 or second < 0:
             continue
-        if filled + cap > len(pairs):
-            return row, filled, False
-        start = np.int64(slots[slot]) - 1
-        counts[start] += 1
-        if counts[start] > cap:
-            return row, filled, True
-        for at in range(start, len(ordered)):
-            if ordered[at] != key:
-                break
-            owner = owners[at]
-            other = np.int64(new[owner])
-            if is_new[row] and other >= row:  # once for two new ones
-                continue
-            is_known = False
-            for earlier in range(band):
-                if keys[row, earlier] == keys[other, earlier] and not hot[owner, earlier]:
-                    is_known = True
-                    break
-            if not is_known:
-                pairs[filled, 0], pairs[filled, 1] = min(row, other), max(row, other)
-                filled += 1
-    return len(keys), filled, False
+        new = np.uint64(min(first, second)) << _HALF | np.uint64(max(first, second))
+        if new < last:
+            do_ascend = False
+        moved[count], kept[count] = new, number
+        last, count = new, count + 1
+    return count, do_ascend
 
 
 @compiled

@@ -21,6 +21,17 @@ Distances = NDArray[np.int64]
 Similarities = NDArray[np.float64]
 
 
+def number_pairs(pairs: Pairs) -> NDArray[np.uint64]:
+    """Give each pair of rows as one number: the first in the upper 32 bits."""
+    return pairs[:, 0].astype(np.uint64) << np.uint64(32) | pairs[:, 1]
+
+
+def pairs_of(numbers: NDArray[np.uint64]) -> Pairs:
+    """Give the pairs of rows that `number_pairs` numbered."""
+    both = [numbers >> np.uint64(32), numbers & np.uint64(0xFFFFFFFF)]
+    return np.stack(both, axis=1).astype(np.uint32)
+
+
 class Flat(NamedTuple):
     """What is compared of many texts, one after the other: t has values[bounds[t]:bounds[t + 1]].
 

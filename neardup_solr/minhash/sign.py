@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import kernel
+from neardup_solr.kernel import pieces
 from neardup_solr.kernel.machine import Flattened
 from neardup_solr.minhash import bands, families
 from neardup_solr.minhash.families import minhash
@@ -209,6 +210,14 @@ def _run(texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: b
 def packed(texts: Sequence[str]) -> Packed:
     """Texts in one piece; see `in_utf8`."""
     return Packed(*in_utf8(texts))
+
+
+def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
+    """Hash each text to 64 bits, never 0."""
+    data, bounds = in_utf8(texts)
+    hashes = np.empty(len(texts), dtype=np.uint64)
+    pieces.hash_texts(data, bounds, hashes)
+    return np.maximum(hashes, np.uint64(1))
 
 
 def in_utf8(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:

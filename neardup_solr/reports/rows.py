@@ -17,7 +17,6 @@ from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import NOTHING, AnyId, Duplicate, Match, Pair
 from neardup_solr.reports import tables
-from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.text.formulas import to_csv, to_tsv
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
@@ -80,6 +79,8 @@ def write_rows(
     """
     face, suffix = _face(path), path.suffix.lower()
     if face is None:
+        from neardup_solr.reports.workbook import write_sheets
+
         cells = ([_flat(row[name]) for name in columns] for row in rows)
         write_sheets(path, columns, cells, to_csv)
         return

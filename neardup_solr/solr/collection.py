@@ -6,7 +6,6 @@ checks every answer before it counts.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
@@ -17,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 import orjson
 
 from neardup_solr.errors import (
-    ArgumentError,
     CoreMissing,
     DocumentNotFound,
     SchemaError,
@@ -47,7 +45,16 @@ from neardup_solr.solr.answers import (
     versions_in,
 )
 from neardup_solr.solr.leaders import Leaders
-from neardup_solr.solr.names import ID, NOTE, PLAIN, SETTINGS, TEXT, VERSION, Names
+from neardup_solr.solr.names import (
+    ID,
+    NOTE,
+    PLAIN,
+    SETTINGS,
+    TEXT,
+    VERSION,
+    Names,
+    require_name,
+)
 from neardup_solr.threads import thread_pool
 
 if TYPE_CHECKING:
@@ -62,7 +69,6 @@ _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
 _SELECT = {**EXACT, "defType": "lucene", "wt": "json"}
 _JSON = {"Content-Type": "application/json"}
 _ONES_FAULT = (400, 413)  # one document may be why a request is refused: as wrong, or too large
-_NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
 DOCS = {"response.docs": list, "response.numFound": int}
 
 Item = tuple[bytes | Mapping[str, Any], str | None]  # a document, and its id if that is known
@@ -743,12 +749,3 @@ def open_collection(
     is_known = session.auth is not None or session.carrier is not None
     session.nodes.begin(base, has_secrets=is_known or has_headers)
     return Collection(base=base, name=name, session=session, names=names)
-
-
-def require_name(name: str) -> None:
-    """Refuse a name that no collection can have, by ArgumentError."""
-    if not _NAME.fullmatch(name):
-        raise ArgumentError(
-            f"`collection` cannot be {name!r}",
-            "choose a name of letters, digits, '.', '_' and '-', without '-' at its start",
-        )

@@ -19,6 +19,8 @@ import orjson
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import ALL_FIELDS
 
+_NAME = re.compile(r"(?!-)(?!\.+$)[A-Za-z0-9._-]+")  # Solr's own rule, without "." and ".."
+
 ID, TEXT, SETTINGS, VERSION = "id", "content", "signature_settings", "_version_"
 BANDS = "content_bands"
 MARKS = ("neardup_cluster", "neardup_canonical", "neardup_rank")
@@ -217,3 +219,12 @@ def _term_of(number: int) -> str:
 
 
 PLAIN = Names()
+
+
+def require_name(name: str) -> None:
+    """Refuse a name that no collection can have, by ArgumentError."""
+    if not _NAME.fullmatch(name):
+        raise ArgumentError(
+            f"`collection` cannot be {name!r}",
+            "choose a name of letters, digits, '.', '_' and '-', without '-' at its start",
+        )

@@ -16,11 +16,10 @@ from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.sizes import documents
-from neardup_solr.solr import schema
+from neardup_solr.solr import coverage, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
 from neardup_solr.solr.probe import health
-from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Finding
 
 SAMPLE = 1_000
@@ -61,9 +60,9 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
     found = schema.described(collection)
-    roots, settings = guard.roots_only(found), collection.values(SETTINGS)
-    documents, with_text = collection.count(roots), guard.with_text(collection, found)
-    missing = guard.count_missing(collection, found)
+    roots, settings = coverage.roots_only(found), collection.values(SETTINGS)
+    documents, with_text = collection.count(roots), coverage.with_text(collection, found)
+    missing = coverage.count_unsigned(collection, found)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
     told = health(collection)
     sampled = _sampled(collection, sample)

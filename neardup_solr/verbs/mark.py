@@ -25,7 +25,7 @@ from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.exported import know_again
+from neardup_solr.verbs.duplicates.exported import refresh_versions
 
 FIELDS = MARKS
 CLUSTER = FIELDS[0]
@@ -116,7 +116,7 @@ def mark(
         path, has_many = clusters.remembered, len(run.touched) * FEW > clusters.documents
         if path is not None and has_many:
             try:
-                know_again(path, collection, sorted(run.touched))
+                refresh_versions(path, collection, sorted(run.touched))
             except SourceError as error:
                 LOG.warning("all is marked, but the next run will read it again: %s", error)
     return run.counts(len(members))

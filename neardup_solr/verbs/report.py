@@ -16,6 +16,7 @@ from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_pairs
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.coverage import CHANGED, describe_unsigned
 from neardup_solr.solr.hits import Hits
 from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.batch import (
@@ -25,7 +26,6 @@ from neardup_solr.verbs.batch import (
     near_ones,
     signed_batch,
 )
-from neardup_solr.verbs.gaps import CHANGED, unsigned
 from neardup_solr.verbs.search import (
     Criteria,
     compared,
@@ -120,7 +120,7 @@ def report(
     settings, criteria = searchable(collection, asked)
     # A collection of another program, with MinHashes of Solr's own, may have no versions.
     is_ours = criteria.by != "native"
-    gaps = unsigned(collection) if is_ours else []
+    gaps = describe_unsigned(collection) if is_ours else []
     state = collection.state() if is_ours else None
     ids = _chosen_ids(collection, from_id, to_id, query)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)

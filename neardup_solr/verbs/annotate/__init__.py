@@ -15,8 +15,9 @@ from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watch
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, choose_fields
 from neardup_solr.solr import admin, schema
-from neardup_solr.solr.collection import Collection, require_name
-from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.coverage import roots_only
+from neardup_solr.solr.names import OWN, PLAIN, SETTINGS, TEXT, VERSION, require_name
 from neardup_solr.solr.update import Order, orders, removal
 from neardup_solr.sources import Reading
 from neardup_solr.text import normalize
@@ -130,7 +131,7 @@ def _annotate_in_place(
         failures=Failures(watching.on_error),
         on_progress=watching.on_progress,
     )
-    rewriting.run([*filters, *guard.roots_only(found)])
+    rewriting.run([*filters, *roots_only(found)])
     rewriting.failures.warn()
     return run.summary(rewriting)
 
@@ -258,7 +259,7 @@ def _annotate_into(
     guard.require_other(collection, other)
     settled = settled_for(other, settings, DEFAULT_SETTINGS)
     collection.commit()
-    wanted = [*query, *guard.roots_only(schema.described(collection))]
+    wanted = [*query, *roots_only(schema.described(collection))]
     run = _Into(collection=collection, other=other, settings=settled, pace=pace, watching=watching)
     run.total = collection.count(wanted)
     done = index.run(

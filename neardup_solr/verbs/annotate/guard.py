@@ -11,12 +11,11 @@ from typing import Any
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema, update
 from neardup_solr.solr.collection import NATIVE, Collection
-from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT, Names
+from neardup_solr.solr.names import ID, OWN, TEXT, Names
 from neardup_solr.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs import lint
 from neardup_solr.verbs.lint import rules
 
-PATH = "_nest_path_"
 SAMPLE = 500  # documents whose copied fields are compared with what they were copied from
 LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
@@ -25,28 +24,6 @@ _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
 def own_fields(collection: Collection) -> frozenset[str]:
     """The collection's names of the fields that are ours."""
     return frozenset(map(collection.names.of, OWN))
-
-
-def roots_only(found: Schema) -> list[str]:
-    """Filters that leave out nested documents: an update of their parent includes them."""
-    return [f"-{PATH}:[* TO *]"] if PATH in found.fields else []
-
-
-def with_text(collection: Collection, found: Schema) -> list[str]:
-    """A filter for documents with text, if all of its fields can be searched."""
-    fields = {name: found.field(name) for name in collection.names.text}
-    if not all(one is not None and (one.indexed or one.doc_values) for one in fields.values()):
-        return []
-    return [" OR ".join(f"{name}:[* TO *]" for name in fields)]
-
-
-def count_missing(collection: Collection, found: Schema, fq: Sequence[str] = ()) -> int:
-    """How many documents have text but none of our fields; nested ones need none.
-
-    Only those that match `fq` are counted.
-    """
-    without = f"-{collection.names.of(SETTINGS)}:[* TO *]"
-    return collection.count([*roots_only(found), without, *with_text(collection, found), *fq])
 
 
 def require_safe(collection: Collection) -> Schema:

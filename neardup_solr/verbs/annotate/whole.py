@@ -18,10 +18,10 @@ import orjson
 from neardup_solr.records import NOTHING
 from neardup_solr.solr import probe, schema, update
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.coverage import PATH
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.schema import INTERNAL, Schema
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate.guard import PATH
 
 ROOT = "_root_"
 

@@ -19,24 +19,20 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.candidates.by_band import Candidates
-from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.choices import Linkage, MeasureName, OnRepeatOrKeep, Per, Way
+from neardup_solr.clusters.canonical import removed_across, removed_within
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart, check_place, is_inside
 from neardup_solr.measures import Limits, measure_named
-from neardup_solr.measures.aligned import Frequencies, aligned_words
-from neardup_solr.measures.aligned import mutual_best as best_of_each
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
 from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of, largest
 from neardup_solr.reports import rows, tables
-from neardup_solr.reports.html.embed import MOST_TEXTS, listing
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, in_bytes
-from neardup_solr.solr.collection import Collection
+from neardup_solr.solr import is_collection
 from neardup_solr.sources import Reading, is_for_excel, paths_of, shown_name
 from neardup_solr.spill import Spill
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates import cells
 from neardup_solr.verbs.duplicates.compare import (
     Comparison,
     Verified,
@@ -47,24 +43,17 @@ from neardup_solr.verbs.duplicates.compare import (
 )
 from neardup_solr.verbs.duplicates.gather import Gathered, gather
 from neardup_solr.verbs.duplicates.group import Grouped, Grouping, Node, grouped, regrouped
-from neardup_solr.verbs.duplicates.past import Past, Since
-from neardup_solr.verbs.duplicates.sides import Compared, Groups, Intake, Working
-from neardup_solr.verbs.duplicates.unique import (
-    TWICE,
-    Outputs,
-    Unique,
-    fates,
-    removed_across,
-    removed_within,
-)
+from neardup_solr.verbs.duplicates.sides import TWICE, Compared, Groups, Intake, Working
 from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
-from neardup_solr.verbs.gaps import CHANGED, unsigned
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
     import pyarrow as pa
 
+    from neardup_solr.measures.aligned import Frequencies
+    from neardup_solr.verbs.duplicates.previous_run import Changes, PreviousRun
+    from neardup_solr.verbs.duplicates.unique import Unique
     from neardup_solr.verbs.evaluate import Known
     from neardup_solr.verbs.evaluate.answers import AnswerSheet
     from neardup_solr.verbs.evaluate.sweep import Sweep
@@ -139,7 +128,7 @@ class Duplicates:
     against: bool = False
     within: bool = False
     unique: Unique | None = None
-    since: Since | None = None
+    since: Changes | None = None
     remembered: Path | None = field(default=None, compare=False)
     values: Mapping[Node, object] = field(default_factory=dict, compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
@@ -151,6 +140,8 @@ class Duplicates:
         return f"<Duplicates: {pairs} in {clusters} among {self.documents:,} documents ({how})>"
 
     def _repr_html_(self) -> str:
+        from neardup_solr.verbs.duplicates import cells
+
         return cells.page(self)
 
     @property
@@ -456,28 +447,34 @@ def duplicates(
         lossy=lossy,
         max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
     )
-    outputs = Outputs(
-        source=source,
-        reading=reading,
-        unique=None if unique is None else Path(unique),
-        removed=None if removed is None else Path(removed),
-        rejected=None if rejected is None else Path(rejected),
-        against=against,
-        within=within,
-        limit=limit,
-    )
-    state = outputs.state()
+    copies = None
+    if not (unique is None and removed is None and rejected is None):
+        from neardup_solr.verbs.duplicates.unique import Outputs
+
+        copies = Outputs(
+            source=source,
+            reading=reading,
+            unique=None if unique is None else Path(unique),
+            removed=None if removed is None else Path(removed),
+            rejected=None if rejected is None else Path(rejected),
+            against=against,
+            within=within,
+            limit=limit,
+        )
+        state = copies.state()
     for path in written_to:
         check_output(Path(path))
     if checkpoint is not None:
         check_place(Path(checkpoint))
     given = [source] if against is None else [source, against]
-    has_collection = any(isinstance(each, Collection) for each in given)
+    has_collection = any(is_collection(each) for each in given)
     require(has_collection or not fq, "`fq` is for a collection", "leave it out")
     has_texts = verifying.has_texts or working.keep_texts
-    past = None
+    previous = None
     if remember is not None:
-        past = Past(
+        from neardup_solr.verbs.duplicates.previous_run import PreviousRun
+
+        previous = PreviousRun(
             path=Path(remember),
             measure=measure_named(measure),
             limits=verifying.limits,
@@ -494,20 +491,22 @@ def duplicates(
             fq=listed(fq),
             groups=Groups(equal, spilled.rows(1, np.uint32)) if equal else None,
             has_sets=verifying.has_sets,
-            past=past,
+            previous=previous,
         )
         gathered = gather(given, intake)
         way = verifying.way(gathered)
-        found = candidates(gathered, way, verifying, working, spilled, intake.remembering)
+        found = candidates(gathered, way, verifying, working, spilled)
         comparison = Comparison(
             gathered=gathered,
             comparer=comparer_of(gathered, verifying),
             working=working,
             spill=spilled,
-            past=intake.remembering,
+            previous=intake.remembering,
         )
         verified = _verified(comparison, found)
         if verifying.mutual_best:
+            from neardup_solr.measures.aligned import mutual_best as best_of_each
+
             verified.keep(best_of_each(verified.pairs, verified.similarities))
         clustered = grouped(comparison, verified, grouping)
         for side in gathered.sides:
@@ -546,28 +545,30 @@ def duplicates(
             kept=_kept(gathered, clustered, listed(keep)),
             values=clustered.values,
             for_excel=any(
-                is_for_excel(each, reading=reading)
-                for each in given
-                if not isinstance(each, Collection)
+                is_for_excel(each, reading=reading) for each in given if not is_collection(each)
             ),
             about=" against ".join(map(_name, given)),
             against=against is not None,
             within=within,
-            since=None if past is None else past.since(),
-            remembered=past.path if past is not None and _may_remember(past, gathered) else None,
+            since=None if previous is None else previous.changes,
+            remembered=previous.path
+            if previous is not None and _may_remember(previous, gathered)
+            else None,
         )
-        if outputs.are_wanted:
-            written = outputs.write(
+        if copies is not None:
+            from neardup_solr.verbs.duplicates.unique import fates
+
+            written = copies.write(
                 fates(gathered.sides[0], result.removed), state, working.watching.on_progress
             )
             result = replace(result, unique=written)
         for path in written_to:
             write_duplicates(result, Path(path))
-        if past is not None and result.remembered is not None:
+        if previous is not None and result.remembered is not None:
             is_stored = gathered.sides[0].collection is not None
             names, table = gathered.sides[0].ids, gathered.signatures
             try:
-                past.write([*names] if is_stored else [], table if is_stored else table[:0])
+                previous.write([*names] if is_stored else [], table if is_stored else table[:0])
             except SourceError as error:
                 LOG.warning("the next run will compare all of this again: %s", error)
                 result = replace(result, remembered=None)
@@ -595,9 +596,9 @@ def check_remembered(
             require(not is_read, "`remember` lies in the folder that is read", "name another place")
 
 
-def _may_remember(past: Past, gathered: Gathered) -> bool:
+def _may_remember(previous: PreviousRun, gathered: Gathered) -> bool:
     """Whether all that was compared is what was read, and can be known again."""
-    return past.is_kept and not any(side.has_changed() for side in gathered.sides)
+    return previous.is_kept and not any(side.has_changed() for side in gathered.sides)
 
 
 def _whole_ids(first: bool, other: bool) -> tuple[str, ...]:
@@ -607,7 +608,7 @@ def _whole_ids(first: bool, other: bool) -> tuple[str, ...]:
 
 
 def _name(source: Compared) -> str:
-    if isinstance(source, Collection):
+    if is_collection(source):
         return source.name
     paths = paths_of(source)
     return "documents" if paths is None else shown_name([Path(path).name for path in paths])
@@ -617,6 +618,8 @@ def _verified(comparison: Comparison, found: Candidates) -> Verified:
     path = comparison.working.checkpoint
     if path is None:
         return comparison.verified(found.pairs)
+    from neardup_solr.checkpoint import Checkpoint
+
     with Checkpoint(path, _work(comparison, found), arrays=3) as kept:
         return comparison.verified(found.pairs, checkpoint=kept)
 
@@ -633,19 +636,21 @@ def _work(comparison: Comparison, found: Candidates) -> str:
 
 
 def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
-    """What may be missing from the result, and what to do about it."""
+    """Say what may be missing from the result, and what to do about it."""
     gaps = []
     for side in gathered.sides:
         if side.is_cut:
             gaps.append(f"only the first {side.documents:,} documents were read")
         if side.collection is not None:
-            gaps += unsigned(side.collection, side.unsigned)
+            from neardup_solr.solr import coverage
+
+            gaps += coverage.describe_unsigned(side.collection, side.unsigned)
         if side.failures.count:
             gaps.append(f"records that could not be used: {side.failures.count:,}")
         if side.collection is not None:
             side.collection.commit()
             if side.collection.state() != side.state:
-                gaps.append(CHANGED)
+                gaps.append(coverage.CHANGED)
     if verified.vanished:
         gaps.append(f"documents deleted meanwhile: {len(verified.vanished):,}")
     if verified.stale:
@@ -695,6 +700,8 @@ def _shown(gathered: Gathered, clustered: Grouped) -> Mapping[AnyId, str]:
     """The texts that a page shows, if they need not be asked of a Solr."""
     if any(side.collection is not None for side in gathered.sides):
         return {}
+    from neardup_solr.reports.html.embed import MOST_TEXTS, listing
+
     wanted = listing(clustered.clusters, clustered.pairs).documents
     row_of = {key: row for row, key in clustered.keys.items()}
     found: dict[AnyId, str] = {}
@@ -718,6 +725,8 @@ def _frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> Frequenc
     known = comparison.comparer.frequencies
     if known is None:
         return None
+    from neardup_solr.measures.aligned import Frequencies, aligned_words
+
     words = {word for text in texts.values() for word in aligned_words(normalize(text))}
     return Frequencies(known.documents, {word: known.counts.get(word, 1) for word in words})
 

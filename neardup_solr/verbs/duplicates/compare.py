@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,7 @@ from neardup_solr.candidates.by_band import (
     Joining,
     band_candidates,
 )
-from neardup_solr.candidates.by_shingle import shingle_candidates
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
-from neardup_solr.candidates.grown import chained_only, grown_candidates
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.choices import MeasureName, Way
 from neardup_solr.measures import (
@@ -30,16 +28,17 @@ from neardup_solr.measures import (
     measure_named,
     measure_of,
 )
-from neardup_solr.measures.arrays import Compared, Flat, Pairs
+from neardup_solr.measures.arrays import Compared, Flat, Pairs, pairs_of
 from neardup_solr.minhash import sign
 from neardup_solr.progress import LOG, SILENT, Progress
 from neardup_solr.spill import Spill
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.threads import ahead, run_aside, thread_pool
 from neardup_solr.verbs.duplicates.gather import Gathered
-from neardup_solr.verbs.duplicates.known import rows_of
-from neardup_solr.verbs.duplicates.past import Past
 from neardup_solr.verbs.duplicates.sides import Working, threads
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"
 WAYS: tuple[Way, ...] = get_args(Way)
@@ -175,14 +174,14 @@ class _Held:
 class Comparison:
     """What compares pairs of gathered documents; `spill` holds their texts meanwhile.
 
-    Pairs that were compared in the `past`, with the same contents, are not compared again.
+    Pairs that were compared in the `previous` run, with the same contents, are not compared again.
     """
 
     gathered: Gathered
     comparer: Comparer
     working: Working
     spill: Spill
-    past: Past | None = None
+    previous: PreviousRun | None = None
     is_limited: bool = True
 
     def silent(self) -> Comparison:
@@ -201,7 +200,7 @@ class Comparison:
         """
         if not len(found.beyond):
             return 0
-        near = replace(self.silent(), past=None).verified(found.beyond.copy())
+        near = replace(self.silent(), previous=None).verified(found.beyond.copy())
         met = np.count_nonzero(np.isin(near.pairs, found.sample))
         return round(met / 2 * len(self.gathered) / len(found.sample))
 
@@ -219,24 +218,26 @@ class Comparison:
     @property
     def order(self) -> str:
         """What has to be the same for the parts of a checkpoint to be those that come first."""
-        return f"{ORDER}.{BLOCK}" + (f".{self.past.digest}" if self.past else "")
+        return f"{ORDER}.{BLOCK}" + (f".{self.previous.digest}" if self.previous else "")
 
     def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
         """The pairs that are within the limits, by their rows; the array `pairs` may be sorted."""
-        if self.past is None:
+        if self.previous is None:
             found = self._compared(pairs, checkpoint)
         else:
-            found = self._with_known(pairs, self.past, checkpoint)
+            found = self._with_known(pairs, self.previous, checkpoint)
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
 
-    def _with_known(self, pairs: Pairs, past: Past, checkpoint: Checkpoint | None) -> Verified:
+    def _with_known(
+        self, pairs: Pairs, previous: PreviousRun, checkpoint: Checkpoint | None
+    ) -> Verified:
         """As `verified`: only pairs of which nothing is known are compared."""
-        known = past.within if self.is_limited else past.beyond
+        known = previous.within if self.is_limited else previous.beyond
         near, unknown = known.split(pairs)
         found = self._compared(unknown, checkpoint)
-        past.forget([*found.vanished, *found.stale])
-        found.pairs = np.concatenate([found.pairs, rows_of(near.near)])
+        previous.forget([*found.vanished, *found.stale])
+        found.pairs = np.concatenate([found.pairs, pairs_of(near.near)])
         found.distances = np.concatenate([found.distances, near.distances])
         found.similarities = np.concatenate([found.similarities, near.similarities])
         known.add(found.pairs, found.distances, found.similarities)
@@ -333,8 +334,8 @@ class Comparison:
             texts, gathered.settings, threads=threads, keep_normal=True, keep_keys=False
         )
         differ = (signed.signatures != gathered.signatures[rows]).any(axis=1)
-        if self.past is not None:
-            self.past.note_contents(rows, texts)
+        if self.previous is not None:
+            self.previous.note_contents(rows, texts)
         is_there = np.array([text is not None for text in read])
         found.stale.update(rows[is_there & (differ | (signed.words == 0))].tolist())
         return signed.normal
@@ -384,7 +385,6 @@ def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:
 
 
 JOINING = "joining"
-MOST_HOT = 1_000  # hot keys that the next run may go on with: each is looked at by itself
 _PAIR = 16  # bytes, with what is needed for it meanwhile
 
 
@@ -396,7 +396,6 @@ class _Search:
     verifying: Verifying
     working: Working
     spill: Spill
-    past: Past | None
     sides: NDArray[np.uint8]
     groups: NDArray[np.uint32]
 
@@ -419,13 +418,10 @@ def candidates(
     verifying: Verifying,
     working: Working,
     spill: Spill,
-    past: Past | None = None,
 ) -> Candidates:
     """The pairs that may be near-duplicates, of the same group if there are groups.
 
-    Documents whose id comes again later are left out. Pairs of documents that were there in the
-    `past` are not looked for again, if they are known and there are no groups: a document that has
-    changed its group may have the same signature.
+    Documents whose id comes again later are left out.
     """
     is_across = len(gathered.sides) == 2 and not verifying.within
     search = _Search(
@@ -433,7 +429,6 @@ def candidates(
         verifying=verifying,
         working=working,
         spill=spill,
-        past=None if len(gathered.groups) else past,
         sides=gathered.side_of() if is_across else ONE_SIDE,
         groups=gathered.groups,
     )
@@ -463,27 +458,12 @@ def _are_same(groups: NDArray[np.uint32], pairs: Pairs) -> NDArray[np.bool_]:
 
 def _by_bands(search: _Search) -> Candidates:
     signatures, settings = search.gathered.signatures, search.gathered.settings
-    past, cap = search.past, search.verifying.cap or CAP
-    joining = search.joining(cap)
 
     def tell(done: int, total: int) -> None:
         search.working.watching.on_progress(Progress(JOINING, done, total))
 
-    def grown() -> Candidates | None:
-        known = None if past is None else past.earlier_join(cap)
-        if known is None:
-            return None
-        return grown_candidates(*known, signatures, settings, joining=joining, on_progress=tell)
-
-    found = grown()
-    if found is None:
-        found = band_candidates(signatures, settings, joining=joining, on_progress=tell)
-    if past is not None and found.hot_keys <= MOST_HOT:
-        chained = found.chained
-        if chained is None:
-            chained = chained_only(found.hot, signatures, settings, joining=joining)
-        past.note_joined(cap, found.hot, chained)
-    return found
+    joining = search.joining(search.verifying.cap or CAP)
+    return band_candidates(signatures, settings, joining=joining, on_progress=tell)
 
 
 def _by_shingles(search: _Search) -> Candidates:
@@ -491,6 +471,8 @@ def _by_shingles(search: _Search) -> Candidates:
 
     def tell(done: int) -> None:
         search.working.watching.on_progress(Progress(TEXTS, done, len(gathered)))
+
+    from neardup_solr.candidates.by_shingle import shingle_candidates
 
     sets = gathered.sets or gathered.read_sets(search.spill, tell)
     least = floor(measure_named(verifying.measure).least(verifying.limits))

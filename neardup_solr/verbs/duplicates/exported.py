@@ -14,34 +14,35 @@ from numpy.typing import NDArray
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.garbage import uncollected
 from neardup_solr.minhash import signature
+from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.progress import Progress
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.answers import LOG_AGAIN
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.coverage import count_unsigned
 from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.spill import Rows
 from neardup_solr.threads import thread_pool
-from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.duplicates import remembered
-from neardup_solr.verbs.duplicates.known import (
-    NO_TRACES,
+from neardup_solr.verbs.duplicates import previous_run
+from neardup_solr.verbs.duplicates.gather import PAGE
+from neardup_solr.verbs.duplicates.previous_run import (
+    NO_KEYS,
     UNKNOWN,
+    DocumentKeys,
     Hashes,
-    Traces,
-    hashes,
-    signature_hashes,
+    PreviousRun,
+    StoredRun,
+    hash_signatures,
 )
-from neardup_solr.verbs.duplicates.past import MOST_NEW, Past
-from neardup_solr.verbs.duplicates.remembered import Run
 from neardup_solr.verbs.duplicates.sides import READING, Intake, Side
 
 PAGES = 4  # pages of documents that are requested at the same time
-PAGE = 500  # documents in one of them
 PARTS, MANY = 2, 20_000  # exports at the same time, if there are so many documents: each a thread
 CLOSE = 60_000 << 20  # a minute, in versions of Solr: milliseconds and 20 bits
 AT_ONCE = 20_000  # documents whose signatures are copied at once
+MOST_NEW = 2  # if more than one document in so many may be new, all are read
 
 Columns: TypeAlias = Sequence[Sequence[Any]]  # the values of documents, field by field
 T = TypeVar("T")
@@ -58,7 +59,7 @@ class _Signed(NamedTuple):
     read: int
     ids: list[str]
     signatures: NDArray[np.uint32]
-    traces: Traces
+    keys: DocumentKeys
     rows: NDArray[np.int64] | None = None
     same: Columns = ()
 
@@ -68,7 +69,7 @@ class _Signed(NamedTuple):
             read=self.read,
             ids=[self.ids[at] for at in np.flatnonzero(wanted).tolist()],
             signatures=self.signatures[wanted],
-            traces=self.traces.only(wanted),
+            keys=self.keys.only(wanted),
             rows=None if self.rows is None else self.rows[wanted],
             same=[[values[at] for at in np.flatnonzero(wanted).tolist()] for values in self.same],
         )
@@ -88,10 +89,10 @@ class _Listed(NamedTuple):
     others: int = 0
     same: Columns = ()
 
-    def known(self, before: Run) -> NDArray[np.int64]:
+    def known(self, before: StoredRun) -> NDArray[np.int64]:
         """The rows of documents that have the version of the earlier run; -1 for others."""
         rows, versions = self.rows, self.versions
-        is_same = (rows >= 0) & (versions != 0) & (before.traces.versions[rows] == versions)
+        is_same = (rows >= 0) & (versions != 0) & (before.keys.versions[rows] == versions)
         return np.where(is_same, rows, -1)
 
 
@@ -112,7 +113,7 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
     total = count if working.limit is None else min(working.limit, count)
     side.is_cut = total < count
     described = schema.described(collection)
-    side.unsigned = guard.count_missing(collection, described, fq)
+    side.unsigned = count_unsigned(collection, described, fq)
     same = () if intake.groups is None else intake.groups.fields
     others = [name for name in same if not _is_exported(collection, described, name)]
     if remembering is not None:
@@ -138,7 +139,7 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
         if intake.groups is not None:
             intake.groups.add(found.same or [*_values_of(collection, found.ids, same).values()])
         if remembering is not None:
-            remembering.add(found.traces, found.rows)
+            remembering.add(found.keys, found.rows)
         side.documents += found.read
         working.watching.on_progress(Progress(READING, side.documents, total))
     read = export.read if fq else side.documents
@@ -193,7 +194,7 @@ class _Export:
 
 
 def _signed(
-    export: _Export, settings: Settings, remembering: Past | None, *, may_ask: bool
+    export: _Export, settings: Settings, remembering: PreviousRun | None, *, may_ask: bool
 ) -> Iterator[_Signed]:
     collection = export.collection
     if remembering is not None and (before := remembering.before) is not None:
@@ -214,14 +215,14 @@ def _signed(
             read=len(block),
             ids=ids,
             signatures=signature.decode_all([found["signature"] for found in signed], settings),
-            traces=NO_TRACES
+            keys=NO_KEYS
             if remembering is None
-            else Traces.of(hashes(ids), _versions_in(signed)),
+            else DocumentKeys.of(hash_texts(ids), _versions_in(signed)),
             same=export.columns(signed),
         )
 
 
-def _all(export: _Export, before: Run) -> _Listed:
+def _all(export: _Export, before: StoredRun) -> _Listed:
     """All documents that are read, each with its version."""
     ids: list[str] = []
     versions = [np.empty(0, dtype=np.int64)]
@@ -231,18 +232,18 @@ def _all(export: _Export, before: Run) -> _Listed:
         versions.append(_versions_in(block))
         for values, more in zip(same, export.columns(block), strict=True):
             values.extend(more)
-    hashed = hashes(ids)
+    hashed = hash_texts(ids)
     return _Listed(ids, hashed, np.concatenate(versions), before.rows_of(hashed), same=same)
 
 
-def _after(collection: Collection, before: Run) -> _Listed | None:
+def _after(collection: Collection, before: StoredRun) -> _Listed | None:
     """As `_all`, by asking only for what was written after the earlier run; None if not sure.
 
     A core gives what is written a version above all others in it, or close to them while others
     write. So if there are as many older documents as there should be, none has gone; and if some
     of them have the versions that they had, it is not another index, or an older copy of this one.
     """
-    ids, versions = list(before.names), before.traces.versions
+    ids, versions = list(before.names), before.keys.versions
     newest = int(before.newest[0])
     if collection.session.nodes.is_cloud is not False or not newest or ids != sorted(ids):
         return None
@@ -260,19 +261,19 @@ def _after(collection: Collection, before: Run) -> _Listed | None:
     places = [bisect(ids, id) for id in new]
     return _Listed(
         ids=sorted([*ids, *new]),
-        hashes=np.insert(before.traces.ids, places, hashes(new)),
+        hashes=np.insert(before.keys.ids, places, hash_texts(new)),
         versions=np.insert(versions, places, [later[id] for id in new]),
         rows=np.insert(np.arange(len(ids)), places, -1),
         others=collection.count([until]) - still,
     )
 
 
-def _are_there(collection: Collection, before: Run, later: Mapping[str, int]) -> bool:
+def _are_there(collection: Collection, before: StoredRun, later: Mapping[str, int]) -> bool:
     """Whether the last documents of the earlier run, and some others, have the same versions.
 
     Those in `later` were written since.
     """
-    versions = before.traces.versions
+    versions = before.keys.versions
     order = np.argsort(versions)
     order = order[versions[order] > 0]
     sample = np.concatenate([order[-PAGE:], order[:: max(1, len(order) // PAGE)]])
@@ -294,7 +295,7 @@ def _has_versions(described: schema.Schema) -> bool:
 def _only_new(
     collection: Collection,
     settings: Settings,
-    before: Run,
+    before: StoredRun,
     listed: _Listed,
     same: NDArray[np.int64],
 ) -> Iterator[_Signed]:
@@ -316,13 +317,13 @@ def _only_new(
             read_now = np.array([one.get(VERSION, 0) for one in found.values()])
             # What was written since it was listed is to be read again by the next run.
             there[at] = np.where(read_now == there[at], read_now, 0)
-            contents[at] = hashes([one.get(TEXT, "") for one in found.values()])
+            contents[at] = hash_texts([one.get(TEXT, "") for one in found.values()])
             is_signed[at] = True
         found_now = _Signed(
             read=len(own) + others,
             ids=own,
             signatures=signatures,
-            traces=Traces(listed.hashes[part], there, contents),
+            keys=DocumentKeys(listed.hashes[part], there, contents),
             rows=listed.rows[part],
             same=[values[part] for values in listed.same],
         )
@@ -330,30 +331,30 @@ def _only_new(
         others = 0
 
 
-def know_again(path: Path, collection: Collection, ids: Sequence[str]) -> None:
-    """Remember the versions that documents have now, if all that was compared of them is the same.
+def refresh_versions(path: Path, collection: Collection, ids: Sequence[str]) -> None:
+    """Store the versions that documents have now, if all that was compared of them is the same.
 
     Raises SourceError if the file `path` cannot be written.
     """
-    found = remembered.read(path)
+    found = previous_run.read(path)
     if isinstance(found, str):
         return
     work, run = found
     settings = collection.needed_settings()
-    if run.signatures.shape != (len(run.traces.ids), settings.hashes) or not len(run.signatures):
+    if run.signatures.shape != (len(run.keys.ids), settings.hashes) or not len(run.signatures):
         return  # of a file
     for first in range(0, len(ids), AT_ONCE):
         read = _by_id(collection, ids[first : first + AT_ONCE], ["signature", VERSION, TEXT])
         there = [one for one in read.values() if one.get("signature")]
-        rows = run.rows_of(hashes([one["id"] for one in there]))
+        rows = run.rows_of(hash_texts([one["id"] for one in there]))
         signatures = signature.decode_all([one["signature"] for one in there], settings)
-        texts = hashes([one.get(TEXT, "") for one in there])
-        contents = run.traces.contents[rows]
+        texts = hash_texts([one.get(TEXT, "") for one in there])
+        contents = run.keys.contents[rows]
         is_same = (rows >= 0) & (signatures == run.signatures[rows]).all(axis=1)
-        is_same &= (contents == texts) | (contents == signature_hashes(signatures))
+        is_same &= (contents == texts) | (contents == hash_signatures(signatures))
         versions = np.fromiter((one.get(VERSION, 0) for one in there), np.int64, len(there))
-        run.traces.versions[rows[is_same]] = versions[is_same]
-    remembered.write(path, work, run)
+        run.keys.versions[rows[is_same]] = versions[is_same]
+    previous_run.write(path, work, run)
 
 
 def _texts_of(collection: Collection, ids: Sequence[str]) -> list[str | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,14 +17,17 @@ from neardup_solr.measures.sets import hashed_sets
 from neardup_solr.minhash import sign
 from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection
-from neardup_solr.spill import Spill
+from neardup_solr.solr import is_collection
+from neardup_solr.spill import Rows, Spill
 from neardup_solr.threads import ahead, thread_pool
-from neardup_solr.verbs.duplicates.exported import PAGE, of_collection
 from neardup_solr.verbs.duplicates.sides import Compared, Ids, Intake, Side, threads
 from neardup_solr.verbs.duplicates.signing import of_source
 
+if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection
+
 AT_ONCE = 20_000  # texts that are read at once
+PAGE = 500  # documents that are requested at once
 FETCHED = 4 * PAGE  # or so many, while others are worked on
 
 
@@ -130,19 +133,19 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
 
     Raises SettingsError if two collections have different settings.
     """
-    stored = [_settings_of(each) for each in given if isinstance(each, Collection)]
+    stored = [_settings_of(each) for each in given if is_collection(each)]
     if len(stored) == 2 and stored[0] != stored[1]:
         shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
         reason = f"the two collections were indexed with different settings, {shown}"
         raise SettingsError(reason, "index one of them again with the settings of the other")
     settings = stored[0] if stored else intake.settings
-    if intake.past is not None:
-        intake.past.open(settings, " ".join(_known_by(each, intake) for each in given))
+    if intake.previous is not None:
+        intake.previous.open(settings, " ".join(_known_by(each, intake) for each in given))
     rows = intake.spill.rows(settings.hashes, np.uint32)
     sets = intake.spill.lists() if intake.has_sets and not stored else None
     sides = tuple(
-        of_collection(each, rows, settings, intake)
-        if isinstance(each, Collection)
+        _of_collection(each, rows, settings, intake)
+        if is_collection(each)
         else of_source(each, rows, settings, intake, sets)
         for each in given
     )
@@ -159,9 +162,15 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
     )
 
 
+def _of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
+    from neardup_solr.verbs.duplicates.exported import of_collection
+
+    return of_collection(collection, rows, settings, intake)
+
+
 def _known_by(given: Compared, intake: Intake) -> str:
     """What is compared of a collection or of a source: anything else is another work."""
-    if isinstance(given, Collection):
+    if is_collection(given):
         filters = f" {intake.fq!r}" if intake.fq else ""
         return f"{given.name} {given.names.noted()}{filters}"
     return f"a source, on repeat {intake.on_repeat}"

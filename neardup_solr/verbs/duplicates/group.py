@@ -18,12 +18,9 @@ from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
 from neardup_solr.errors import SettingsError
 from neardup_solr.garbage import uncollected
 from neardup_solr.measures import NO_DISTANCE, floor
-from neardup_solr.measures.arrays import Pairs
-from neardup_solr.measures.containment import MEASURE as CONTAINMENT
-from neardup_solr.measures.estimate import count_shared_bands
+from neardup_solr.measures.arrays import Pairs, number_pairs
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.known import numbered
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates import Duplicates
@@ -135,7 +132,7 @@ def _stand_ins(
     measure: str, documents: int, pairs: Pairs, similarities: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """For each document, the first one that the measure cannot tell from it."""
-    if measure == CONTAINMENT.name:  # an excerpt is not the whole
+    if measure == "containment":  # an excerpt is not the whole
         return np.arange(documents)
     return components(documents, pairs[similarities >= 1.0])
 
@@ -281,8 +278,8 @@ class _Numbered:
         has_distance = self._comparison.comparer.measure.has_distance
         distances = np.full(len(own), 0 if has_distance else NO_DISTANCE)
         similarities = np.ones(len(own))
-        wanted = numbered(np.sort(np.stack([own, chosen], axis=1), axis=1).astype(np.uint32))
-        known = numbered(self._pairs)
+        wanted = number_pairs(np.sort(np.stack([own, chosen], axis=1), axis=1).astype(np.uint32))
+        known = number_pairs(self._pairs)
         order = np.argsort(known)
         places = np.searchsorted(known[order], wanted).clip(max=len(known) - 1)
         at = order[places]
@@ -293,7 +290,7 @@ class _Numbered:
         if len(rest):
             asked = np.sort(self._places[np.stack([rest, chosen[rest]], axis=1)], axis=1)
             found = self._comparison.without_limits().verified(np.unique(asked, axis=0))
-            keys, sought = numbered(found.pairs), numbered(asked)
+            keys, sought = number_pairs(found.pairs), number_pairs(asked)
             at = np.searchsorted(keys, sought).clip(max=max(len(keys) - 1, 0))
             is_there = keys[at] == sought if len(keys) else np.zeros(len(sought), dtype=np.bool_)
             distances[rest[is_there]] = found.distances[at[is_there]]
@@ -302,6 +299,8 @@ class _Numbered:
         return distances, similarities
 
     def _shared_bands(self) -> NDArray[np.int64]:
+        from neardup_solr.measures.estimate import count_shared_bands
+
         gathered = self._comparison.gathered
         settings = gathered.settings
         originals = self._places[self._pairs]

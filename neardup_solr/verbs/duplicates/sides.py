@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import orjson
@@ -20,15 +20,21 @@ from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.progress import SILENT, Failures, Watching, unheard
 from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection, State
 from neardup_solr.sources import Reading
 from neardup_solr.sources.values import plain
 from neardup_solr.spill import Rows, Spill, Strings
-from neardup_solr.verbs.duplicates.past import Past
 
-Compared: TypeAlias = sources.Source | Collection
+if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection, State
+    from neardup_solr.verbs.duplicates.previous_run import PreviousRun
+
+    Compared: TypeAlias = sources.Source | Collection
+else:
+    Compared = Any
+
 _Key: TypeAlias = str | tuple[str, ...]
 READING = "reading"
+TWICE = "compare the first one with itself, then what is left of it with the other"
 
 
 def threads() -> int:
@@ -216,7 +222,7 @@ class Intake:
     """How sources are read, with what settings, and what is kept of them.
 
     `fq` are filters for the documents of collections, `groups` numbers documents by their values if
-    only those with equal ones are compared, and `past` is an earlier run, if runs are remembered.
+    only those with equal ones are compared, `previous` is an earlier run, if runs are remembered.
     `has_sets` says that the shingles of all documents are kept.
     """
 
@@ -229,9 +235,9 @@ class Intake:
     fq: tuple[str, ...] = ()
     groups: Groups | None = None
     has_sets: bool = False
-    past: Past | None = None
+    previous: PreviousRun | None = None
 
     @property
-    def remembering(self) -> Past | None:
+    def remembering(self) -> PreviousRun | None:
         """The earlier run, if this one can be remembered."""
-        return self.past if self.past is not None and self.past.is_kept else None
+        return self.previous if self.previous is not None and self.previous.is_kept else None

@@ -25,7 +25,6 @@ from neardup_solr.sources.record import Piece, came_before
 from neardup_solr.spill import Lists, Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.threads import ahead, thread_pool
-from neardup_solr.verbs.duplicates import known
 from neardup_solr.verbs.duplicates.sides import READING, Ids, Intake, Order, Side, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
@@ -101,12 +100,14 @@ def of_source(
                 ends = own_sets.bounds[1:][is_there]  # the sets of the others are empty
                 sets.extend(own_sets._replace(bounds=np.concatenate([[0], ends])))
             if digest is not None or remembering is not None:
-                contents = np.concatenate([known.hashes(part) for part in batch.texts])
+                contents = np.concatenate([sign.hash_texts(part) for part in batch.texts])
                 if digest is not None:
                     digest.update(contents.data)
                 if remembering is not None:
-                    traces = known.Traces.of(known.hashes(batch.ids), contents=contents)
-                    remembering.add(traces.only(is_there))
+                    from neardup_solr.verbs.duplicates.previous_run import DocumentKeys
+
+                    keys = DocumentKeys.of(sign.hash_texts(batch.ids), contents=contents)
+                    remembering.add(keys.only(is_there))
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
             if intake.groups is not None:
@@ -295,7 +296,7 @@ def _note_repeats(
     side.ids.tell_apart(are_shared, side.order.numbers(), ordered)
     if intake.remembering is not None:
         rows = np.flatnonzero(are_shared)
-        names = known.hashes([side.ids[row] for row in rows.tolist()])
+        names = sign.hash_texts([side.ids[row] for row in rows.tolist()])
         intake.remembering.rename(rows, names)
 
 

@@ -6,8 +6,7 @@ Every record of the source goes into exactly one of three files: unique, removed
 from __future__ import annotations
 
 import stat
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -20,7 +19,7 @@ from neardup_solr.arguments import require
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.files import check_apart, is_inside
 from neardup_solr.progress import OnProgress, Progress
-from neardup_solr.records import NOTHING, Cluster, Duplicate, Removed
+from neardup_solr.records import NOTHING, Removed
 from neardup_solr.reports.copies import (
     Add,
     Beside,
@@ -29,10 +28,10 @@ from neardup_solr.reports.copies import (
     copied,
     needs_columns,
 )
-from neardup_solr.solr.collection import Collection
+from neardup_solr.solr import is_collection
 from neardup_solr.sources import Reading, Written
 from neardup_solr.sources.whole_files import walk
-from neardup_solr.verbs.duplicates.sides import Compared, Side
+from neardup_solr.verbs.duplicates.sides import TWICE, Compared, Side
 from neardup_solr.verbs.duplicates.signing import AT_ONCE
 
 # What comes to a removed record, beside its own columns.
@@ -45,8 +44,6 @@ RECORD: Final = "neardup_record"
 
 WRITING: Final = "writing"
 FAILED, KEPT, REMOVED = range(3)
-
-TWICE: Final = "compare the first one with itself, then what is left of it with the other"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,8 +83,6 @@ class Outputs:
     limit: int | None = None
 
     def __post_init__(self) -> None:
-        if not self.are_wanted:
-            return
         self._check_source()
         require(not self.within, "`unique` does not go with `within`", TWICE)
         require(self.limit is None, "`unique` does not go with `limit`", "read the whole file")
@@ -108,11 +103,6 @@ class Outputs:
                 check_copy(output, format, adds=name != "`unique`")
 
     @property
-    def are_wanted(self) -> bool:
-        """Whether anything is to be written."""
-        return any(path is not None for path in self._files.values())
-
-    @property
     def _files(self) -> dict[str, Path | None]:
         return {"`unique`": self.unique, "`removed`": self.removed, "`rejected`": self.rejected}
 
@@ -122,7 +112,7 @@ class Outputs:
 
     def _check_source(self) -> None:
         given = self.source
-        if isinstance(given, Collection):
+        if is_collection(given):
             raise ArgumentError(
                 "a collection has no file to write it without its near-duplicates",
                 "mark them there (`mark`, nd.mark), then the filter query"
@@ -145,23 +135,19 @@ class Outputs:
             "write it to a file first",
         )
 
-    def state(self) -> bytes | None:
+    def state(self) -> bytes:
         """What changes if the source does."""
-        if not self.are_wanted:
-            return None
         digest = blake2b()
         for path in chain.from_iterable(map(walk, self._paths)):
             found = path.lstat() if path.is_symlink() else path.stat()
             digest.update(repr((path, found.st_size, found.st_mtime_ns)).encode("utf-8", "replace"))
         return digest.digest()
 
-    def write(self, fates: Fates, state: bytes | None, on_progress: OnProgress) -> Unique | None:
+    def write(self, fates: Fates, state: bytes, on_progress: OnProgress) -> Unique:
         """Read the source once more, and write its records; `state` is that of the first time.
 
         Raises SourceError if the source changed meanwhile, or a file cannot be written.
         """
-        if not self.are_wanted:
-            return None
         source = sources.as_written(self._paths, reading=self.reading)
         with ExitStack() as files:
             keep = files.enter_context(self._opened(self.unique, source, fates))
@@ -275,64 +261,3 @@ def _repeated(id: str, known: Removed | None) -> Removed:
     """A record that another one of its id stands for, which may itself be removed for a third."""
     kept = id if known is None else known.duplicate_of
     return Removed(id=id, duplicate_of=kept, similarity=None)
-
-
-def removed_within(pairs: Sequence[Duplicate], clusters: Sequence[Cluster]) -> dict[str, Removed]:
-    """What is not needed beside the canonical document of its cluster, by id.
-
-    Complete linkage tears pairs apart, and a canonical document may be near that of another
-    cluster. The later of two such is removed, and what is near to no kept document is kept, so that
-    no pair is left.
-    """
-    removed: dict[str, Removed] = {}
-    torn = _neighbours(pair for pair in pairs if not pair.cluster)
-    kept: set[str] = set()
-
-    def decide(id: str, near: Mapping[str, float]) -> None:
-        there = [(-similarity, other) for other, similarity in near.items() if other in kept]
-        if there:
-            similarity, other = min(there, key=lambda one: (one[0], str(one[1])))
-            removed[id] = Removed(id=id, duplicate_of=other, similarity=-similarity)
-        else:
-            kept.add(id)
-
-    for cluster in clusters:
-        decide(cluster.canonical, torn.get(cluster.canonical, {}))
-    left = dict.fromkeys(torn)
-    for cluster in clusters:
-        for member in cluster.members:
-            if member.id == cluster.canonical:
-                continue
-            if cluster.canonical in kept:
-                removed[member.id] = Removed(
-                    id=member.id, duplicate_of=cluster.canonical, similarity=member.similarity
-                )
-            else:
-                left[member.id] = None
-    rest = [id for id in left if id not in removed and id not in kept]
-    if rest:
-        wanted = set(rest)
-        near = _neighbours(p for p in pairs if p.id in wanted or p.other_id in wanted)
-        for id in rest:
-            decide(id, near.get(id, {}))
-    return removed
-
-
-def removed_across(pairs: Iterable[Duplicate]) -> dict[str, Removed]:
-    """What of the first side is near to a document of the other, and to which the most, by id."""
-    removed: dict[str, Removed] = {}
-    for pair in pairs:
-        known = removed.get(pair.id)
-        if known is None or (known.similarity or 0.0) < pair.similarity:
-            removed[pair.id] = Removed(
-                id=pair.id, duplicate_of=pair.other_id, similarity=pair.similarity
-            )
-    return removed
-
-
-def _neighbours(pairs: Iterable[Duplicate]) -> dict[str, dict[str, float]]:
-    near: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    for pair in pairs:
-        near[pair.id][pair.other_id] = pair.similarity
-        near[pair.other_id][pair.id] = pair.similarity
-    return near

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from neardup_solr.errors import SourceError, without_password
 from neardup_solr.files import check_place, write_lines
-from neardup_solr.reports import html, parquet, rows, tables
+from neardup_solr.reports import rows, tables
 from neardup_solr.sizes import counted
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ def check_output(path: Path) -> None:
     """
     suffix = path.suffix.lower()
     if suffix == TABLE:
+        from neardup_solr.reports import parquet
+
         parquet.check_parquet(path)
     if suffix in _FACES:
         check_place(path)
@@ -61,6 +63,8 @@ def _rows(found: Duplicates, path: Path) -> None:
 
 
 def _table(found: Duplicates, path: Path) -> None:
+    from neardup_solr.reports import parquet
+
     if found.texts or found.kept:
         columns = tables.of_pairs(found.pairs, rows.DUPLICATE_COLUMNS)
         keys = tables.keys_of_pairs(found.pairs)
@@ -71,6 +75,8 @@ def _table(found: Duplicates, path: Path) -> None:
 
 
 def _page(found: Duplicates, path: Path) -> None:
+    from neardup_solr.reports import html
+
     settings, measure = found.settings, found.measure
     members = sum(len(cluster.members) for cluster in found.clusters)
     shown = html.Page(

@@ -13,8 +13,8 @@ import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.duplicates import exported, remembered
-from neardup_solr.verbs.duplicates.past import Since
+from neardup_solr.verbs.duplicates import exported, previous_run
+from neardup_solr.verbs.duplicates.previous_run import Changes
 from neardup_solr.verbs.mark import FIELDS
 from tests.unit.verbs.test_duplicates_again import changed, documents, of_again, result, texts
 
@@ -166,7 +166,7 @@ def test_what_comes_while_documents_are_listed_is_asked_for_again(
 
     monkeypatch.setattr(Collection, "exported", late)
     nd.duplicates(solr, remember=tmp_path / "known", **BY_BANDS)
-    found = remembered.read(tmp_path / "known")
+    found = previous_run.read(tmp_path / "known")
     assert isinstance(found, tuple)
     assert found[1].newest.tolist() == [before]
 
@@ -309,7 +309,7 @@ def test_a_rebuilt_collection_starts_over(solr: Collection, tmp_path: Path) -> N
     solr.delete_ids([one.id for one in now])
     nd.index(now[::-1], solr)
     found = nd.duplicates(solr, **working)
-    assert found.since == Since(
+    assert found.since == Changes(
         reason="most documents are new, or have other versions than in the last run"
     )
     assert of_again(nd.duplicates(solr, **working).since).came == 0

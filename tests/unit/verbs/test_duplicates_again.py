@@ -12,8 +12,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.choices import Linkage, MeasureName, Way
-from neardup_solr.verbs.duplicates import Duplicates, compare, past
-from neardup_solr.verbs.duplicates.past import Since
+from neardup_solr.verbs.duplicates import Duplicates, previous_run
+from neardup_solr.verbs.duplicates.previous_run import Changes
 
 WORDS = [f"word{number}" for number in range(400)]
 
@@ -62,7 +62,7 @@ def result(found: Duplicates) -> tuple[Any, ...]:
     )  # fmt: skip
 
 
-def of_again(since: Since | None) -> Since:
+def of_again(since: Changes | None) -> Changes:
     """What has changed since an earlier run, which was of use."""
     assert since is not None
     assert since.reason == ""
@@ -109,11 +109,11 @@ def test_the_same_again_compares_nothing(tmp_path: Path) -> None:
     now = documents(texts(300, seed=2))
     working: dict[str, Any] = {"by": "bands", "remember": tmp_path / "known", "texts": False}
     first = nd.duplicates(now, **working)
-    assert first.since == Since(reason="there was no run before")
+    assert first.since == Changes(reason="there was no run before")
     told: list[nd.Progress] = []
     again = nd.duplicates(now, **working, on_progress=told.append)
     assert of_again(again.since).reused == again.candidates > 0
-    assert of_again(again.since) == Since(reused=again.since.reused if again.since else 0)
+    assert of_again(again.since) == Changes(reused=again.since.reused if again.since else 0)
     assert "texts" not in {one.stage for one in told}
     assert result(again) == result(first)
 
@@ -129,25 +129,6 @@ def test_hot_bands_and_repeated_ids(tmp_path: Path) -> None:
         assert result(found) == result(nd.duplicates(now, **working))
         assert found.hot_keys > 0
         now = [*changed(now, seed), *now[:3]]
-
-
-def test_only_what_came_is_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keys that stay hot do not make it join all documents again; those that become so do."""
-    words = texts(200, seed=8)
-    now = documents([*words, *words[:1] * 9])
-    working: dict[str, Any] = {"by": "bands", "cap": 5}
-    nd.duplicates(now, remember=tmp_path / "known", **working)
-    now = [*now[3:], nd.Document(id="new", text=words[5]), nd.Document(id="one", text=words[0])]
-    full = nd.duplicates(now, **working)
-    with monkeypatch.context() as patch:
-        patch.setattr(compare, "band_candidates", None)
-        assert result(nd.duplicates(now, remember=tmp_path / "known", **working)) == result(full)
-    assert full.hot_keys == 42
-    now += [nd.Document(id=f"more {n}", text=words[7]) for n in range(6)]
-    again = nd.duplicates(now, remember=tmp_path / "known", **working)
-    assert of_again(again.since).came == 6
-    assert result(again) == result(nd.duplicates(now, **working))
-    assert again.hot_keys == 84
 
 
 BANDS: dict[str, Any] = {"by": "bands", "cap": 12}
@@ -221,7 +202,7 @@ def test_other_settings_start_over(tmp_path: Path) -> None:
     """Other limits, measures or settings, and `full`: everything is compared, and it says why."""
     now, known = documents(texts(100, seed=5)), tmp_path / "known"
     nd.duplicates(now, remember=known)
-    other = Since(
+    other = Changes(
         reason="the last run was of another collection or version, or had other settings, limits,"
         " fields or filters"
     )
@@ -229,7 +210,7 @@ def test_other_settings_start_over(tmp_path: Path) -> None:
     assert nd.duplicates(now, remember=known).since == other
     assert nd.duplicates(now, remember=known, settings={"shingle_size": 2}).since == other
     assert nd.duplicates(now, remember=known).since == other
-    assert nd.duplicates(now, remember=known, full=True).since == Since(
+    assert nd.duplicates(now, remember=known, full=True).since == Changes(
         reason="`full` was asked for"
     )
     assert of_again(nd.duplicates(now, remember=known, linkage="complete").since)
@@ -240,7 +221,7 @@ def test_nothing_before_and_nothing_now(tmp_path: Path) -> None:
     now, known = documents(texts(60, seed=9)), tmp_path / "known"
     assert nd.duplicates([], remember=known).pairs == ()
     found = nd.duplicates(now, remember=known)
-    assert found.since == Since(reason="the last run had no documents")
+    assert found.since == Changes(reason="the last run had no documents")
     empty = nd.duplicates([], remember=known)
     assert of_again(empty.since).gone == 60
     assert (empty.pairs, empty.documents) == ((), 0)
@@ -251,7 +232,7 @@ def test_aligned_is_compared_in_full(tmp_path: Path) -> None:
     now = documents(texts(60, seed=6))
     found = nd.duplicates(now, remember=tmp_path / "known", measure="aligned")
     reason = "aligned weighs words by all documents, so nothing can be remembered"
-    assert found.since == Since(reason=reason)
+    assert found.since == Changes(reason=reason)
     assert found.remembered is None
     assert not (tmp_path / "known").exists()
 
@@ -268,7 +249,7 @@ def test_a_damaged_file_starts_over(tmp_path: Path, at: int) -> None:
         known.write_bytes(content)
         found = nd.duplicates(now, remember=known)
         what = "damaged" if content else "empty"
-        assert found.since == Since(reason=f"known is {what}")
+        assert found.since == Changes(reason=f"known is {what}")
         assert result(found) == result(full)
         assert known.read_bytes() == kept
 
@@ -340,7 +321,7 @@ def test_what_cannot_be_remembered_costs_nothing(
     def fail(path: Path, *_: object) -> None:
         raise nd.SourceError(str(path), "cannot be written (No space left on device)", "make room")
 
-    monkeypatch.setattr(past, "write", fail)
+    monkeypatch.setattr(previous_run, "write", fail)
     found = nd.duplicates(now, remember=known, output=tmp_path / "pairs.csv")
     assert found.pairs
     assert found.remembered is None

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr import demo
+from neardup_solr.clusters.canonical import removed_within
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.sources import Reading, as_written, read
-from neardup_solr.verbs.duplicates.unique import removed_within
 from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
 
 OF, SIMILARITY = "neardup_duplicate_of", "neardup_similarity"

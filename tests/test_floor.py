@@ -1,0 +1,70 @@
+"""The modules that commands load: each takes time before any work begins."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+OF_HTTP = {"requests", "urllib3", "ssl", "http", "email", "pysolr"}
+OF_TABLES = {"numba", "pandas", "polars", "pyarrow", "rich", "openpyxl"}
+WRITERS = {"reports.html", "reports.parquet", "reports.workbook", "reports.copies"}
+
+
+def loaded_by(*words: str) -> tuple[set[str], set[str]]:
+    """Run a command; return the modules of ours that it loads, and the packages of others."""
+    command = [sys.executable, "-X", "importtime", "-m", "neardup_solr", *words]
+    told = subprocess.run(command, capture_output=True, text=True).stderr
+    lines = [line for line in told.splitlines() if line.startswith("import time:")]
+    names = {line.rpartition("|")[2].strip() for line in lines}
+    ours = {name.removeprefix("neardup_solr.") for name in names if name.startswith("neardup_solr")}
+    return ours, {name.partition(".")[0] for name in names}
+
+
+def in_room(modules: set[str], *rooms: str) -> set[str]:
+    """The modules of these rooms."""
+    return {one for one in modules if one.startswith(tuple(f"{room}." for room in rooms))}
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A small table, compared once so that the kernel is compiled."""
+    path = tmp_path / "some.csv"
+    path.write_text("id,text\n" + "".join(f"{n},one two three four {n}\n" for n in range(9)))
+    loaded_by("duplicates", str(path))
+    return path
+
+
+def test_help_loads_no_work() -> None:
+    """The list of commands needs neither numbers, sources nor Solr."""
+    ours, others = loaded_by("--help")
+    assert in_room(ours, "solr", "sources", "kernel", "minhash", "measures", "verbs") == set()
+    assert not others & {"numpy", *OF_HTTP, *OF_TABLES}
+
+
+def test_duplicates_of_a_file_load_no_solr(source: Path) -> None:
+    """A run over a file needs no HTTP, no Solr, and no verb but its own."""
+    ours, others = loaded_by("duplicates", str(source))
+    assert in_room(ours, "solr", "embedded") == set()
+    assert {one.split(".")[1] for one in in_room(ours, "verbs")} == {"duplicates"}
+    assert not ours & WRITERS
+    assert not others & {*OF_HTTP, *OF_TABLES}
+    assert len(ours) <= 80
+
+
+def test_search_and_index_load_only_their_own(source: Path) -> None:
+    """They need no other verb's candidates, clusters and reports, even if they fail."""
+    refused = ["-c", "none", "--solr", "http://127.0.0.1:9/solr"]
+    for words in (["search", "--text", "some words", *refused], ["index", str(source), *refused]):
+        ours, others = loaded_by(*words)
+        assert {one.split(".")[1] for one in in_room(ours, "verbs")} <= ALLOWED[words[0]]
+        assert in_room(ours, "candidates", "clusters", "reports.html", "embedded") == set()
+        assert not others & OF_TABLES
+
+
+ALLOWED = {
+    "search": {"search", "connect"},
+    "index": {"index", "connect", "delivery"},
+}
