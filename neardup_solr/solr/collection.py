@@ -27,7 +27,13 @@ from neardup_solr.errors import (
 )
 from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING
-from neardup_solr.settings import DEFAULT_SETTINGS, Settings, require_possible, settings_of
+from neardup_solr.settings import (
+    ANNOTATED,
+    DEFAULT_SETTINGS,
+    Settings,
+    require_possible,
+    settings_of,
+)
 from neardup_solr.sizes import documents
 from neardup_solr.solr import export, query
 from neardup_solr.solr.answers import (
@@ -563,16 +569,18 @@ class Collection:
         raise SettingsError(reason, f"index some: neardup index FILE {self.place}")
 
     def settled(
-        self, asked: Settings | Mapping[str, Any] | None, usual: Settings = DEFAULT_SETTINGS
+        self, asked: Settings | Mapping[str, Any] | None, usual: Settings | None = None
     ) -> Settings:
         """The settings to index with: those asked for, else those stored, else the usual ones.
 
-        A mapping asks for some of them by name.
+        A mapping asks for some of them by name. The usual ones are those of `annotate` if the
+        collection has names of its own for our fields.
 
         Raises ArgumentError if one of them is impossible, before Solr is asked; SettingsError that
         shows both if asked and stored ones differ.
         """
         require_possible(asked)
+        usual = usual or (DEFAULT_SETTINGS if self.names.is_plain else ANNOTATED)
         # Searches do not see documents of an interrupted run yet, but they count.
         self.commit()
         stored = self.stored_settings()

@@ -95,6 +95,24 @@ def test_shingles_only_if_asked_for(shop: Collection) -> None:
         assert solr.needed_settings().fields == {"content", "content_ng", *LEAN}
 
 
+def test_index_writes_what_annotate_does(shop: Collection) -> None:
+    """New documents in a prepared collection, whether others are annotated or not."""
+    texts = [nd.Document(id=id, text=TEXTS[id]) for id in ("s0", "s1", "s2")]
+    fields = {"sku", "body_txt", "_version_", "signature_settings", *LEAN}
+    with collection() as solr:
+        nd.init(solr, text="body_txt", prefix="nd_")
+        done = nd.index(texts, solr)
+        assert done.settings == shop.needed_settings()
+        written = plain(solr).json()["response"]["docs"][0]
+        assert {name.removeprefix("nd_") for name in written} == fields
+        assert [match.id for match in nd.search(solr, id="s0")] == ["s1"]
+        assert nd.annotate(solr).unchanged == 3
+    with collection() as solr:
+        nd.init(solr, text="body_txt", prefix="nd_")
+        chosen = nd.index(texts, solr, settings={"fields": "+content_ng"}).settings
+        assert chosen.fields == {"content", "content_ng", *LEAN}
+
+
 def test_every_verb_answers_as_in_a_collection_of_ours(shop: Collection, solr_url: str) -> None:
     """The same texts, indexed by us with every field: the same pairs, matches and decisions."""
     some, text = "s6", TEXTS["s6"]
