@@ -179,7 +179,7 @@ def _commands(
         finding = ["duplicates", "--by", "all", *measured]
     if advice.measure:
         named = ["neardup", "duplicates", *side, "--measure", advice.measure, *where]
-        return [shlex.join(named)]
+        return [shlex.join([*named, *_limits(advice.limits)])]
     if advice.again:
         steps.append(shlex.join(["neardup", "index", *file, *where]))
     elif advice.settings and not advice.needs_texts and not is_file:

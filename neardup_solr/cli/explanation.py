@@ -56,7 +56,7 @@ def _print_verdict(console: Console, found: Explanation) -> None:
     way = next(each for each in facts.ways if each.name == found.way)
     if found.verdict == "found":
         why = f"they share {_shares(facts, way)}, within the limits"
-        if facts.by_words and facts.every_pair:
+        if facts.by == "all" and found.way == "duplicates":
             why = "of so few documents it compares every pair, and this one is within the limits"
         _say(console, f"{_command_of(way)} finds them: {why}.")
     for reason in found.reasons:
@@ -177,11 +177,14 @@ def _command_of(way: Way) -> str:
 
 
 def _shares(facts: Facts, way: Way) -> str:
-    if way.name == "duplicates" and facts.by_words:
-        return "every pair" if facts.every_pair else counted(way.shared, "rare word")
-    if way.name in ("duplicates", "bands"):
+    by = facts.by if way.name == "duplicates" else way.name
+    if by == "all":
+        return "every pair"
+    if by == "words":
+        return counted(way.shared, "rare word")
+    if by == "bands":
         return f"{way.shared} of {way.of} bands"
-    if way.name == "shingles":
+    if by == "shingles":
         return counted(way.shared, "shingle")
     if way.name == "signatures":
         return f"{way.shared} of {way.of} values"
@@ -190,7 +193,7 @@ def _shares(facts: Facts, way: Way) -> str:
 
 def _bands(facts: Facts) -> Iterator[Text]:
     """Bands as a strip, and the numbers of those shared."""
-    if facts.by_words or not any(
+    if facts.by != "bands" or not any(
         way.is_there for way in facts.ways if way.name in ("duplicates", "bands")
     ):
         return
@@ -243,7 +246,9 @@ def _what_helps(advice: Advice, *, is_stored: bool) -> Iterator[str]:
     if advice.again:
         yield "To catch it, index what has changed again:"
     elif advice.measure is not None:
-        yield f"The measure {advice.measure} finds it, although words differ in spelling:"
+        is_part = advice.measure == "containment"
+        why = "as a part of the other" if is_part else "although words differ in spelling"
+        yield f"The measure {advice.measure} finds it, {why}:"
     elif advice.cap is not None:
         yield f"To catch it, raise the cap to {advice.cap:,}, so that a word of both is rare:"
     elif advice.by == "all":

@@ -23,6 +23,7 @@ from neardup_solr.choices import MeasureName, Way
 from neardup_solr.measures import (
     Comparer,
     Limits,
+    Measure,
     aligned,
     floor,
     measure_named,
@@ -93,14 +94,7 @@ class Verifying:
 
     def way(self, gathered: Gathered) -> Way:
         """How the candidates among these documents are found."""
-        if self.by is not None:
-            return self.by
-        measure = measure_named(self.measure)
-        slow = ALIGNING if measure.needs_frequencies else 1
-        most = LITTLE // slow // max(len(gathered), 1)
-        if measure.needs_texts and len(gathered) <= FEW and gathered.fits(most):
-            return "all"
-        return measure.way
+        return self.by or way_of(measure_named(self.measure), len(gathered), gathered.fits)
 
     @property
     def has_texts(self) -> bool:
@@ -111,6 +105,16 @@ class Verifying:
     def has_sets(self) -> bool:
         """Whether the shingles of all documents are needed, if they are many."""
         return (self.by or measure_named(self.measure).way) == "shingles"
+
+
+def way_of(measure: Measure, documents: int, fits: Callable[[int], bool]) -> Way:
+    """Choose how candidates are found among so many documents.
+
+    `fits` tells whether their texts have at most so many characters together.
+    """
+    slow = ALIGNING if measure.needs_frequencies else 1
+    most = LITTLE // slow // max(documents, 1)
+    return "all" if measure.needs_texts and documents <= FEW and fits(most) else measure.way
 
 
 def warn_of_bands(measure: MeasureName) -> None:

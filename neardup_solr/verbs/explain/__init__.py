@@ -19,7 +19,7 @@ from neardup_solr.settings import Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, Source
 from neardup_solr.verbs import search
-from neardup_solr.verbs.duplicates.compare import FEW
+from neardup_solr.verbs.duplicates.compare import way_of
 from neardup_solr.verbs.explain import facts
 from neardup_solr.verbs.explain.facts import STORED, Subject, subject
 from neardup_solr.verbs.explain.verdict import Explanation, explained
@@ -63,7 +63,8 @@ def explain(
     ids = (str(one), str(other))
     check_ids(*ids)
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
-    by_words = measure_of(measure, limits).needs_frequencies
+    chosen = measure_of(measure, limits)
+    by_words = chosen.needs_frequencies
     used = settings_of(settings)
     if isinstance(source, Collection):
         require(
@@ -74,7 +75,11 @@ def explain(
         used = _searchable(source)
         first, second = _stored(source, ids, used)
         sample: Iterable[str] = search.sampled(source)
-        documents = source.count() if by_words else 0
+        documents, by = 0, chosen.way
+        if by_words:
+            sample, documents = list(sample), source.count()
+            characters = sum(map(len, sample)) * documents // max(len(sample), 1)
+            by = way_of(chosen, documents, lambda most: characters <= most)
     else:
         reading = Reading(
             id=id or "id",
@@ -85,8 +90,9 @@ def explain(
             encoding=encoding,
             lossy=lossy,
         )
-        first, second, sample = _read(source, ids, used, reading, is_whole=by_words)
-        documents = len(sample)
+        first, second, sample, lengths = _read(source, ids, used, reading, is_whole=by_words)
+        documents = len(lengths)
+        by = way_of(chosen, documents, lambda most: sum(lengths) <= most)
     is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
     forms = search.normal_forms(sample) if is_short or by_words else []
     shared = _shared_words(first, second, forms, documents) if by_words else {}
@@ -98,7 +104,7 @@ def explain(
         frequencies=frequencies(forms) if forms else None,
         measure=measure,
         shared_words=shared,
-        every_pair=documents <= FEW,
+        by=by,
     )
     return explained(found)
 
@@ -156,8 +162,8 @@ def _read(
     reading: Reading,
     *,
     is_whole: bool,
-) -> tuple[Subject, Subject, list[str]]:
-    """The documents as they are in a source, and the texts of its first ones, or of all."""
+) -> tuple[Subject, Subject, list[str], list[int]]:
+    """Read both documents of a source, the texts of its first ones or of all, and all lengths."""
     paths = sources.paths_of(source)
     name = "the documents" if paths is None else sources.shown_name(paths)
     refused: dict[str | None, RecordError] = {}
@@ -168,10 +174,12 @@ def _read(
     records = sources.records(source, reading=reading)
     found: dict[str, Document] = {}
     sample: list[str] = []
+    lengths: list[int] = []
     for number, document in enumerate(entries.checked(records), 1):
         if isinstance(document, RecordError):
             on_error(document)
             continue
+        lengths.append(len(document.text))
         if is_whole or len(sample) < search.SAMPLE:
             sample.append(document.text[: search.SAMPLED])
         if document.id in ids:
@@ -183,4 +191,4 @@ def _read(
             missing = SourceError(name, f"there is no record with the id {id!r}", "check the id")
             raise refused.get(id, missing)
     first, second = (subject(found[id], settings) for id in ids)
-    return first, second, sample
+    return first, second, sample, lengths

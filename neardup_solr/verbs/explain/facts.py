@@ -10,6 +10,7 @@ import numpy as np
 
 from neardup_solr.candidates.by_word import WORD_CAP
 from neardup_solr.choices import MeasureName
+from neardup_solr.choices import Way as By
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
@@ -110,7 +111,7 @@ class Measured:
 class Way:
     """One way in which a pair can become a candidate: the documents share `shared` of `of` terms.
 
-    `name` is "duplicates" (by the bands of signatures) or a value of `by` for searches; `is_there`
+    `name` is "duplicates" (by `Facts.by`) or a value of `by` for searches; `is_there`
     tells whether the collection has what that needs. `chance` is the probability that a pair of
     this Jaccard similarity shares a term, None if it does not depend on chance; `finds` tells
     whether the pair is found: a candidate, and within the limits.
@@ -130,9 +131,9 @@ class Facts:
 
     `allowed` is the distance in words that the limits allow for the longer text; `shared_bands`
     are numbers of bands, from 0; `alignment` says which words correspond, if that was measured.
-    `measure` is the one that the limits bound. For aligned, `shared_words` are the words of both,
-    and common ones in a row, by which `duplicates` pairs records: each with the number of documents
-    that have it. `every_pair` says that it compares every pair of so few documents instead.
+    `measure` is the one that the limits bound, and `by` is how `duplicates` finds candidates: "all"
+    if it compares every pair. For aligned, `shared_words` are the words of both, and common ones in
+    a row, by which it pairs records: each with the number of documents that have it.
     """
 
     first: Subject
@@ -146,7 +147,7 @@ class Facts:
     alignment: tuple[Aligned, ...] = ()
     measure: MeasureName = "words"
     shared_words: Mapping[str, int] = field(default_factory=dict)
-    every_pair: bool = False
+    by: By = "bands"
     ways: tuple[Way, ...] = ()
 
     @property
@@ -192,11 +193,6 @@ class Facts:
         return self.has_words and is_within
 
     @property
-    def by_words(self) -> bool:
-        """Whether documents are paired by rare words, not by bands."""
-        return measure_named(self.measure).needs_frequencies
-
-    @property
     def rare_words(self) -> tuple[str, ...]:
         """The shared words that few enough documents have to make the two candidates."""
         return tuple(word for word, count in self.shared_words.items() if count <= WORD_CAP)
@@ -240,7 +236,7 @@ def facts(
     frequencies: Frequencies | None = None,
     measure: MeasureName = "words",
     shared_words: Mapping[str, int] = NOTHING,
-    every_pair: bool = False,
+    by: By = "bands",
 ) -> Facts:
     """What is known about two documents: every measure, shared bands and terms, what finds them.
 
@@ -259,7 +255,7 @@ def facts(
         shared_shingles=len(first.pieces & second.pieces),
         measure=measure,
         shared_words=shared_words,
-        every_pair=every_pair,
+        by=by,
     )
     if frequencies is not None:
         found = _with_alignment(found, frequencies)
@@ -321,10 +317,13 @@ WAYS = {
 def _way(name: str, found: Facts) -> Way:
     settings = found.settings
     shared, of, chance = _shared_terms(found, WAYS[name]), 1, None
-    if name == "duplicates" and found.by_words:
-        shared, of = (
-            (1, 1) if found.every_pair else (len(found.rare_words), len(found.shared_words))
-        )
+    if name == "duplicates" and found.by == "all":
+        shared = int(found.has_words)
+    elif name == "duplicates" and found.by == "words":
+        shared, of = len(found.rare_words), len(found.shared_words)
+    elif name == "duplicates" and found.by == "shingles":  # which misses none within the limits
+        shared = found.shared_shingles
+        of = min(len(found.first.pieces), len(found.second.pieces))
     elif name in ("duplicates", "bands"):
         shared = len(found.shared_bands) if name == "duplicates" else shared
         of, chance = settings.bands, found.chance

@@ -11,6 +11,7 @@ from neardup_solr.candidates.by_word import WORD_CAP
 from neardup_solr.choices import MeasureName
 from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.aligned import MEASURE as ALIGNED
+from neardup_solr.measures.containment import MEASURE as CONTAINMENT
 from neardup_solr.measures.words import MEASURE as WORDS
 from neardup_solr.minhash import plans
 from neardup_solr.minhash.families import minhash
@@ -44,8 +45,9 @@ class Advice:
     probability that such a pair shares a band, and `load` the share of unrelated pairs that do
     (`load_now`: with the present settings). Unless `needs_texts`, stored signatures are enough
     (`reband`). `by` is a way to search that finds the pair as a candidate, if no bands do.
-    `measure` is a measure that finds the pair with `duplicates`, if its words differ in spelling,
-    `cap` the least cap at which a word that the two share makes them candidates.
+    `measure` is a measure that finds the pair with `duplicates`, if its words differ in spelling or
+    one is a part of the other, `cap` the least cap at which a word that the two share makes them
+    candidates.
     """
 
     again: tuple[str, ...] = ()
@@ -67,6 +69,8 @@ def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
     If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
     index again what has changed, other bands of the stored signatures, other shingles, a search.
     """
+    if not found.is_near and found.measure != "aligned" and any(_parts(found)):
+        return _by_containment(found)
     if not is_related(found):
         return None
     if is_aligned(found):
@@ -74,7 +78,7 @@ def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
     limits = None if found.is_near else _wider(found)
     if is_candidate:
         return Advice(limits=limits)
-    if found.by_words:
+    if found.by == "words":
         return replace(_by_words(found), limits=limits)
     if found.fresh_bands:
         again = tuple(each.id for each in (found.first, found.second) if each.stale)
@@ -87,7 +91,7 @@ def is_related(found: Facts) -> bool:
     """Whether a pair is similar enough to be worth catching."""
     measured = {each.measure: each.similarity for each in found.measures}
     is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= RELATED_ALIGNED
-    if found.by_words:
+    if found.measure in ("aligned", "containment"):
         is_alike = found.similarity >= RELATED_ALIGNED
     return found.has_words and (found.is_near or is_alike)
 
@@ -114,6 +118,14 @@ def _wider(found: Facts) -> Limits:
     if found.distance > WORDS.allowed(longest, Limits(min_similarity=least)):
         least = math.floor(found.measured("words").similarity * 100) / 100
     return Limits(max_distance=most, min_similarity=least)
+
+
+def _by_containment(found: Facts) -> Advice:
+    """The measure that finds a part of a text, and its limit if the part differs too much."""
+    share = max(found.measured(name).similarity for name in ("containment", "contained"))
+    limits = Limits(min_similarity=math.floor(share * 100) / 100)
+    is_default = share >= floor(CONTAINMENT.default)
+    return Advice(measure="containment", limits=None if is_default else limits)
 
 
 def _by_words(found: Facts) -> Advice:
@@ -332,7 +344,7 @@ def _parts(found: Facts) -> Iterator[str]:
 
 def _no_candidate(found: Facts, way: str) -> Iterator[str]:
     """Why the two share no band (or nothing else, if the collection has no bands)."""
-    if found.by_words:
+    if found.by == "words":
         yield _no_rare_word(found)
         return
     if found.fresh_bands:

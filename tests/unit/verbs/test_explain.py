@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shlex
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import demo
+from neardup_solr.choices import MeasureName
 from neardup_solr.cli.main import parser
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
@@ -363,7 +365,7 @@ def test_aligned_is_explained_by_rare_words() -> None:
     assert (in_a_row.verdict, in_a_row.facts.rare_words) == ("found", ("mill corner",))
     few = aligned_pair("shop blvd", "boulevard shop", few=100)
     assert few.verdict == "found"
-    assert few.facts.every_pair
+    assert few.facts.by == "all"
 
 
 def test_a_pair_of_common_words_is_missed_until_the_cap_is_raised() -> None:
@@ -432,6 +434,54 @@ def test_the_command_explains_by_aligned_words(tmp_path: Path) -> None:
     assert "bands 0" not in said
     told = json.loads(CliRunner().invoke(parser(), [*words, "--format", "json"]).stdout)
     assert (told["measure"], told["advice"]["cap"]) == ("aligned", 55)
+
+
+@pytest.mark.parametrize(
+    ("measure", "few", "by"),
+    [("words", 100, "all"), ("words", None, "bands"), ("estimate", 100, "bands"),
+     ("jaccard", 100, "all"), ("containment", 100, "all"), ("containment", None, "shingles")],
+)  # fmt: skip
+def test_the_verdict_is_that_of_duplicates(measure: MeasureName, few: int | None, by: str) -> None:
+    """Found are the pairs that `duplicates` finds in the same source, in its own way."""
+    whole, _ = lucky_draws(60, 1)
+    texts = dict(zip(("one", "other"), missed_by_bad_luck(), strict=True))
+    texts |= {"whole": whole, "part": " ".join(whole.split()[10:25])}
+    documents = [nd.Document(id=id, text=text) for id, text in texts.items()] + MANY[:few]
+    found = nd.duplicates(documents, measure=measure)
+    assert found.by == by
+    pairs = {frozenset((pair.id, pair.other_id)) for pair in found.pairs}
+    for ids in (("one", "other"), ("whole", "part"), ("one", "whole"), ("one", "0")):
+        explained = nd.explain(documents, *ids, measure=measure)
+        assert (explained.verdict == "found") == (frozenset(ids) in pairs)
+        assert explained.facts.by == by
+
+
+@pytest.mark.parametrize("few", [100, None])
+@pytest.mark.parametrize(("changed", "least"), [(0, None), (4, 0.6)])
+def test_a_part_is_found_by_containment(
+    few: int | None, changed: int, least: float | None, tmp_path: Path
+) -> None:
+    """The advice for a missed excerpt is the measure that finds it, and it does."""
+    whole, other = lucky_draws(400, 1)
+    part = other.split()[100:150]
+    for at in range(changed):
+        part[at * 10] = f"x{at}"
+    rows = [("whole", whole), ("part", " ".join(part)), *((each.id, each.text) for each in MANY)]
+    path = tmp_path / "texts.jsonl"
+    some = rows if few is None else rows[:few]
+    path.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in some))
+    found = nd.explain(path, "whole", "part")
+    assert found.verdict != "found"
+    assert found.advice is not None
+    assert found.advice.measure == "containment"
+    assert (found.advice.limits is None) == (changed == 0)
+    said = CliRunner().invoke(parser(), ["explain", "whole", "part", "--source", str(path)]).stdout
+    *_, command = said.splitlines()
+    assert "The measure containment finds it, as a part of the other:" in said
+    told = CliRunner().invoke(parser(), shlex.split(command)[1:]).stdout
+    assert "part\twhole" in told
+    again = nd.explain(path, "whole", "part", measure="containment", min_similarity=least)
+    assert again.verdict == "found"
 
 
 def test_words_of_a_sample_are_estimated() -> None:
