@@ -36,15 +36,16 @@ FENCE = re.compile(
     flags=re.MULTILINE | re.DOTALL,
 )
 # What `json`, `solr` and `sql` blocks say is tried by tests of their own, see OTHER_TESTS.
-LANGUAGES = {"console", "python", "text", "json", "solr", "sql"}
+LANGUAGES = {"console", "python", "text", "json", "solr", "sql", "xml"}
 OTHER_TESTS = {
     "json": "tests/solr/test_interoperability_docs.py",
     "solr": "tests/solr/verbs/test_mark.py",
     "sql": "tests/unit/verbs/test_signatures.py",
 }
 ADDRESS = "http://localhost:8983/solr"
-# Collections that somebody else made: a page that names one finds it there, with three documents.
-OF_OTHERS = ("articles", "books")
+# Collections that somebody else made: a page that names one finds it there, with three documents,
+# and with the update chain of the `xml` block of the page.
+OF_OTHERS = ("articles", "books", "signed")
 FIELDS = '<field name="published" type="string" indexed="true" stored="true"/>'
 DOCUMENTS = [
     {
@@ -134,8 +135,11 @@ def test_examples_run(
     monkeypatch.setenv("PATH", f"{commands}{os.pathsep}{os.environ['PATH']}")
     with ExitStack() as stack:
         text = "".join(block.text for block in to_run(path))
+        chain = "".join(block.text for block in blocks(path) if block.language == "xml")
+        factory = foreign.MANAGED.format("true") + chain
         for name in [name for name in OF_OTHERS if re.search(rf'(-c |"){name}\b', text)]:
-            made = stack.enter_context(foreign.collection(name=name, more=FIELDS))
+            theirs = foreign.collection(name=name, more=FIELDS, factory=factory)
+            made = stack.enter_context(theirs)
             made.add([document | {"published": "true"} for document in DOCUMENTS])
             made.commit()
         run_page(to_run(path), address)

@@ -18,7 +18,7 @@ from website import ROOT, commands, library
 NAVIGATION = {
     "Guides": (
         "guides/file", "guides/collection", "guides/own-solr", "guides/short-records",
-        "guides/new-documents",
+        "guides/new-documents", "migrate",
     ),
     "Reference": ("commands", "library", "sources", "fields", "parameters", "measures"),
     "How it works": (
