@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     Places: TypeAlias = NDArray[np.signedinteger] | tuple[int, ...]  # bytes of a file
 
-# An id in what is found: a text, but a whole number if a DataFrame or a dict has one.
+# An id in what is found: a text, but a whole number if a DataFrame or a dict has one. Any, so that
+# whoever knows which it is need not narrow a union each time.
 AnyId: TypeAlias = Any
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from neardup_solr.choices import Way
 from neardup_solr.measures.aligned import Frequencies
-from neardup_solr.records import Cluster, Duplicate
+from neardup_solr.records import AnyId, Cluster, Duplicate
 from neardup_solr.reports.html import embed
 from neardup_solr.reports.html.embed import Listing, listing
 from neardup_solr.reports.html.figures import similarities_figure, sizes_figure
@@ -27,11 +27,11 @@ class Page:
     """What a report page shows.
 
     `summary` has the large figures and `parameters` how they were found, both by label, in order;
-    `texts` the texts by id, of which any may be missing (an estimate reads none), `kept` the
-    columns to keep. `by` is the way in which candidates were found, `curve` the (bands, rows) that
-    found them. With `frequencies` the words that stand for others are marked. `complete` is False
-    if something may be missing; `notes` are sentences that say what. `made` says when and by which
-    version the page was made, `command` by which command.
+    `texts` the texts by key (see `key_of`), of which any may be missing (an estimate reads none),
+    `kept` the columns to keep. `by` is the way in which candidates were found, `curve` the (bands,
+    rows) that found them. With `frequencies` the words that stand for others are marked. `complete`
+    is False if something may be missing; `notes` are sentences that say what. `made` says when and
+    by which version the page was made, `command` by which command.
     """
 
     title: str
@@ -39,8 +39,8 @@ class Page:
     clusters: Sequence[Cluster]
     parameters: Mapping[str, str] = field(default_factory=dict)
     summary: Mapping[str, str] = field(default_factory=dict)
-    texts: Mapping[str, str] = field(default_factory=dict)
-    kept: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    texts: Mapping[AnyId, str] = field(default_factory=dict)
+    kept: Mapping[AnyId, Mapping[str, Any]] = field(default_factory=dict)
     by: Way = "bands"
     curve: tuple[int, int] | None = None
     frequencies: Frequencies | None = None
