@@ -65,6 +65,16 @@ def test_every_field_is_in_the_field_table() -> None:
     assert [name for name in ALL_FIELDS if f"| `{name}` |" not in table] == []
 
 
+def test_every_variable_of_the_environment_is_listed() -> None:
+    """docs/environment.md has each variable that the code reads, and no other of ours."""
+    sources = [path.read_text() for path in (ROOT / "neardup_solr").rglob("*.py")]
+    read = {name for text in sources for name in re.findall(r"NEARDUP_[A-Z_]+", text)}
+    page = (ROOT / "docs" / "environment.md").read_text()
+    listed = set(re.findall(r"`(NEARDUP_[A-Z_]+)`", page))
+    assert read <= listed
+    assert listed - read == {"NEARDUP_DATA", "NEARDUP_FAULTS"}  # of the tests alone
+
+
 def anchors(page: Path) -> set[str]:
     """What a link to a heading of a page ends with."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(), flags=re.MULTILINE)

@@ -24,7 +24,7 @@ NAVIGATION = {
     "How it works": (
         "clusters", "unique", "aligned", "explain", "report", "collapse", "tuning", "existing",
         "annotate", "gate", "native", "sql", "interoperability", "operations", "reliability",
-        "cloud", "spark", "scale", "design",
+        "cloud", "spark", "scale", "results", "environment", "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
