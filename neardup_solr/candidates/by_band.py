@@ -28,7 +28,7 @@ Groups = NDArray[np.uint32]
 Runs = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # members of runs of equal keys, and ends
 ONE_SIDE: Sides = np.empty(0, dtype=np.uint8)
 ONE_GROUP: Groups = np.empty(0, dtype=np.uint32)
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a key
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a key
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def band_candidates(
         last = min(first + at_once, settings.bands)
         keys = band_keys(signatures, first, last, settings, joining)
         if len(joining.groups):  # equal keys of two groups become different ones
-            keys ^= (joining.groups * _SPREAD)[:, None]
+            keys ^= (joining.groups * SPREAD)[:, None]
         hot_keys += _join(keys, alike, found, joining, is_first=first == 0)
         on_progress(last, settings.bands)
     # Pairs may share bands of two rounds, and neighbours in one chain be neighbours in another.

@@ -20,7 +20,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates.by_band import DEFAULT, ROOM, Candidates, Found, Joining
+from neardup_solr.candidates.by_band import DEFAULT, ROOM, SPREAD, Candidates, Found, Joining
 from neardup_solr.kernel import joins, lookups
 from neardup_solr.measures.arrays import Flat, Pairs
 from neardup_solr.threads import thread_pool
@@ -141,13 +141,16 @@ class _Search:
 
     def _blocks(self) -> Iterator[tuple[Hashes, Counts, slice]]:
         """The hashes of some sets at a time, their bounds, and which sets these are."""
-        values, bounds = self._sets
+        (values, bounds), groups = self._sets, self._joining.groups
         first, sets = 0, len(bounds) - 1
         while first < sets:
             last = int(np.searchsorted(bounds, bounds[first] + _AT_ONCE, side="right")) - 1
             last = max(first + 1, last)
             own = bounds[first : last + 1]
-            yield values[own[0] : own[-1]], own - own[0], slice(first, last)
+            hashed = values[own[0] : own[-1]]
+            if len(groups):  # equal hashes of two groups become different ones
+                hashed = hashed ^ np.repeat(groups[first:last] * SPREAD, np.diff(own))
+            yield hashed, own - own[0], slice(first, last)
             first = last
         self._joining.let_go()
 

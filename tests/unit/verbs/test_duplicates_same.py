@@ -37,12 +37,16 @@ def found_pairs(found: nd.Duplicates) -> list[tuple[str, str, float]]:
     return sorted((pair.id, pair.other_id, pair.similarity) for pair in found.pairs)
 
 
-@pytest.mark.parametrize("by", ["bands", "words", "all"])
 @pytest.mark.parametrize("linkage", ["single", "complete"])
-@pytest.mark.parametrize("cap", [None, 2])
+@pytest.mark.parametrize(
+    ("by", "cap"),
+    [("bands", None), ("bands", 2), ("shingles", None), ("words", None), ("words", 2),
+     ("all", None)],
+)  # fmt: skip
 def test_it_is_as_if_each_group_were_compared_alone(by: Any, linkage: Any, cap: int | None) -> None:
     """The same pairs, clusters and hot keys; a document without a value has no pair."""
-    how: dict[str, Any] = {"by": by, "linkage": linkage, "cap": None if by == "all" else cap}
+    how: dict[str, Any] = {"by": by, "linkage": linkage, "cap": cap}
+    how |= {"measure": "containment"} if by == "shingles" else {}
     given = listings(copies=2)
     found = nd.duplicates(given, same="tenant", **how)
     alone = [
@@ -56,6 +60,17 @@ def test_it_is_as_if_each_group_were_compared_alone(by: Any, linkage: Any, cap: 
     assert found.candidates == sum(each.candidates for each in alone)
     assert found.gaps == ("documents without tenant: 120, which were compared with nothing",)
     assert found.same == ("tenant",)
+
+
+def test_by_shingles_each_group_counts_for_the_cap() -> None:
+    """What stands in more tenants than the cap is found in each of them all the same."""
+    given = [
+        nd.Document(id=f"{tenant}-{copy}", text=TEXT, kept={"tenant": f"t{tenant}"})
+        for tenant in range(1_100)
+        for copy in "ab"
+    ]
+    found = nd.duplicates(given, same="tenant", measure="containment", cap=20)
+    assert (found.by, len(found.pairs), found.hot_keys) == ("shingles", 1_100, 0)
 
 
 def test_values_are_compared_exactly() -> None:
