@@ -35,7 +35,7 @@ from neardup_solr.progress import LOG, SILENT, Progress
 from neardup_solr.spill import Spill
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.threads import ahead, run_aside, thread_pool
-from neardup_solr.verbs.duplicates.gather import Gathered
+from neardup_solr.verbs.duplicates.gather import Gathered, count_fitting
 from neardup_solr.verbs.duplicates.sides import Working, threads
 
 if TYPE_CHECKING:
@@ -58,8 +58,6 @@ U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
 ORDER = 3  # of the pairs in a checkpoint: the version of `_in_order`
-FIRST, AT_ONCE = 100, 10_000  # texts that are read at once: the first ones, and at most
-CHARACTERS = 1 << 24  # that they have, about
 HELD = 3  # the part of the memory for texts that are compared, if they lie in a file
 
 
@@ -304,8 +302,7 @@ class Comparison:
             """Rows that are read at once: as many as fit, by the length of those before."""
             at = 0
             while at < len(rows):
-                fitting = CHARACTERS * done // max(characters, 1) if done else FIRST
-                last = at + max(1, min(AT_ONCE, fitting))
+                last = at + count_fitting(done, characters)
                 yield rows[at:last]
                 at = last
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from neardup_solr.records import AnyId
 from neardup_solr.settings import Settings
 from neardup_solr.solr import is_collection
 from neardup_solr.spill import Rows, Spill
+from neardup_solr.text.packed import size_of
 from neardup_solr.threads import ahead, thread_pool
 from neardup_solr.verbs.duplicates.sides import Compared, Ids, Intake, Side, threads
 from neardup_solr.verbs.duplicates.signing import of_source
@@ -28,7 +29,13 @@ if TYPE_CHECKING:
 
 AT_ONCE = 20_000  # texts that are read at once
 PAGE = 500  # documents that are requested at once
-FETCHED = 4 * PAGE  # or so many, while others are worked on
+FIRST, MOST = 100, 10_000  # or while others are worked on: the first ones, and at most
+CHARACTERS = 1 << 24  # that those have, about
+
+
+def count_fitting(done: int, characters: int) -> int:
+    """Count the texts to read at once, if those that are `done` have so many characters."""
+    return max(1, min(MOST, CHARACTERS * done // max(characters, 1))) if done else FIRST
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,11 +113,20 @@ class Gathered:
     def read_sets(self, spill: Spill, tell: Callable[[int], None]) -> Flat:
         """The shingles of all documents, whose texts are read; `tell` gets how many are done."""
         sets = spill.lists()
-        parts = (range(at, min(at + FETCHED, len(self))) for at in range(0, len(self), FETCHED))
+        characters = 0
+
+        def parts() -> Iterator[range]:
+            at = 0
+            while at < len(self):
+                last = min(at + count_fitting(len(sets), characters), len(self))
+                yield range(at, last)
+                at = last
+
         with thread_pool(1) as reader:
-            for texts in ahead(reader, self.texts, parts):
+            for texts in ahead(reader, self.texts, parts()):
                 forms = sign.normal_forms([text or "" for text in texts], threads=threads())
                 sets.extend(hashed_sets(forms, self.settings))
+                characters += size_of(forms)
                 tell(len(sets))
         return sets.flat()
 

@@ -1,10 +1,16 @@
 """duplicates by containment of a collection: excerpts of its texts are found."""
 
+import sys
+from collections.abc import Callable, Sequence
+
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.measures.arrays import Flat
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
+from neardup_solr.spill import Spill
+from neardup_solr.verbs.duplicates.gather import FIRST, Gathered
 from tests.excerpts import EXCERPTS, articles, excerpts
 
 SETTINGS = Settings(fields=choose_fields("content_bands,signature,content"))
@@ -29,6 +35,32 @@ def test_excerpts_in_a_collection_are_found(solr: Collection, texts: dict[str, s
     assert stored.pairs == signed.pairs
     assert len(stored.pairs) == EXCERPTS
     assert len(nd.duplicates(solr, measure="containment", by="bands").pairs) < EXCERPTS // 2
+
+
+def test_long_texts_are_read_few_at_a_time(
+    solr: Collection, texts: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By shingles, too, as many as fit by the length of those before; the pairs are the same."""
+    nd.index([nd.Document(id=id, text=text) for id, text in texts.items()], solr, settings=SETTINGS)
+    whole = nd.duplicates(solr, measure="containment")
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.gather"], "CHARACTERS", 20_000)
+    sizes: list[int] = []
+    read_sets, read = Gathered.read_sets, Gathered.texts
+
+    def counted(self: Gathered, rows: Sequence[int]) -> Sequence[str | None]:
+        sizes.append(len(rows))
+        return read(self, rows)
+
+    def looked_at(self: Gathered, spill: Spill, tell: Callable[[int], None]) -> Flat:
+        with monkeypatch.context() as patch:
+            patch.setattr(Gathered, "texts", counted)
+            return read_sets(self, spill, tell)
+
+    monkeypatch.setattr(Gathered, "read_sets", looked_at)
+    assert nd.duplicates(solr, measure="containment").pairs == whole.pairs
+    assert sizes[:2] == [FIRST] * 2  # one is read while another is used
+    assert sum(sizes) == len(texts)
+    assert max(sizes[2:]) < 40  # an article has 250 words and more
 
 
 def test_a_collection_against_a_source(solr: Collection, texts: dict[str, str]) -> None:

@@ -25,8 +25,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.records import natural
 from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.text import normalize
-from neardup_solr.verbs.duplicates import compare
-from neardup_solr.verbs.duplicates.gather import Gathered
+from neardup_solr.verbs.duplicates.gather import FIRST, Gathered
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}
 CHAIN = {
@@ -59,7 +58,7 @@ def test_little_memory_changes_nothing(measure: str, tmp_path: Path) -> None:
 def test_long_texts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many at once is known by the length of those before."""
     texts = {str(at): " ".join([f"w{word} x" for word in range(at % 7, 60)]) for at in range(400)}
-    monkeypatch.setattr(compare, "CHARACTERS", 3_000)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.gather"], "CHARACTERS", 3_000)
     sizes: list[int] = []
     read = Gathered.texts
 
@@ -69,7 +68,7 @@ def test_long_texts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(Gathered, "texts", counted)
     nd.duplicates(documents(texts), by="bands")
-    assert sizes[:3] == [compare.FIRST] * 3  # one is read, one normalised, one used
+    assert sizes[:3] == [FIRST] * 3  # one is read, one normalised, one used
     assert max(sizes[3:15]) < 20
 
 
