@@ -45,6 +45,12 @@ class Trial:
         return self.now.startswith("$")
 
 
+# A traceback quotes source lines, which may have the words of a message that is never printed.
+NO_TRACEBACK = """\
+import sys
+sys.tracebacklimit = 0
+import neardup_solr as nd
+"""
 DOCUMENTS = """\
 docs = [nd.Document(id=str(n), text=f"the same text {n % 2}") for n in range(4)]
 """
@@ -385,8 +391,9 @@ def run(trial: Trial, checkout: Path, folder: Path, *, now: bool) -> tuple[int, 
         "PYTHONPATH": str(checkout),
         "COLUMNS": "200",
     }
-    words = ["bash", "-c", code[1:]] if trial.is_command else [str(python / "python"), "-c", (
-        "import neardup_solr as nd\n" + textwrap.dedent(code))]  # fmt: skip
+    words = ["bash", "-c", code[1:]]
+    if not trial.is_command:
+        words = [str(python / "python"), "-c", NO_TRACEBACK + textwrap.dedent(code)]
     done = subprocess.run(
         words, cwd=folder, env=environment, text=True, capture_output=True, timeout=300, check=False
     )
