@@ -4,8 +4,8 @@
 
 prints, as Markdown, the table of a run whose results are in that file ($NEARDUP_FAULT_RESULTS of
 the run, see conftest.py), or some rows of it; without a file, the tests of the table that are
-not in this folder. A row shows the figures that tests recorded by the fixture `row`, and counts
-the tests that are named here.
+not in this folder. A row counts the tests that are named here; the figures that tests recorded by
+the fixture `row` stand in a list below the table.
 """
 
 from __future__ import annotations
@@ -165,20 +165,29 @@ def table(run: dict[str, Any], names: Sequence[str] = tuple(ROWS)) -> Iterator[s
     """The lines of the table of a run, as Markdown; of these rows only."""
     yield f"neardup-solr {run['version']}, {run['date']}, {run['size']}."
     yield ""
-    yield "| # | fault | to reach | reached |"
+    yield "| # | fault | to reach | tests |"
     yield "|---|---|---|---|"
+    figures = {name: _gathered(_figures(name, run["tests"])) for name in names}
     for name in names:
         row = ROWS[name]
-        yield f"| {name} | {row.fault} | {row.goal} | {_reached(name, row, run['tests'])} |"
+        outcome = _outcome(row, run["tests"]) or ("below" if figures[name] else NOT_MEASURED)
+        yield f"| {name} | {row.fault} | {row.goal} | {outcome} |"
+    yield ""
+    for name in names:
+        if figures[name]:
+            yield f"- **{name}**: {'; '.join(figures[name])}."
 
 
-def _reached(name: str, row: Row, tests: Iterable[dict[str, Any]]) -> str:
+def _outcome(row: Row, tests: Iterable[dict[str, Any]]) -> str:
+    """The tests of a row that failed, and how many passed; empty if none was run."""
     about = [test for test in tests if test["id"].startswith(row.tests)] if row.tests else []
-    figures = [figure for test in tests for recorded, figure in test["figures"] if recorded == name]
     failed = [f"**failed: {test['id']}**" for test in about if test["outcome"] != "passed"]
     passed = len(about) - len(failed)
-    counted = [f"{passed} of {len(about)} tests pass"] if about else []
-    return "; ".join(failed + _gathered(figures) + counted) or NOT_MEASURED
+    return "; ".join([*failed, f"{passed} of {len(about)} pass"] if about else [])
+
+
+def _figures(name: str, tests: Iterable[dict[str, Any]]) -> list[str]:
+    return [figure for test in tests for recorded, figure in test["figures"] if recorded == name]
 
 
 def _gathered(figures: Iterable[str]) -> list[str]:

@@ -16,11 +16,13 @@ from tests.faults import table, tiers
 ROOT = Path(__file__).parents[2]
 
 
-def reached(name: str, tests: list[dict[str, Any]]) -> str:
-    """The last cell of a row, of a run with these tests."""
-    lines = table.table({"version": "1.2", "date": "2026-01-02", "size": "full", "tests": tests})
-    (line,) = (line for line in lines if line.startswith(f"| {name} |"))
-    return line.removesuffix(" |").rpartition(" | ")[2]
+def shown(name: str, tests: list[dict[str, Any]]) -> tuple[str, str]:
+    """The last cell of a row and its line below the table, of a run with these tests."""
+    run = {"version": "1.2", "date": "2026-01-02", "size": "full", "tests": tests}
+    lines = list(table.table(run))
+    (row,) = (line for line in lines if line.startswith(f"| {name} |"))
+    figures = [line for line in lines if line.startswith(f"- **{name}**: ")]
+    return row.removesuffix(" |").rpartition(" | ")[2], "".join(figures)
 
 
 def result(id: str, outcome: str = "passed", **figures: str) -> dict[str, Any]:
@@ -29,17 +31,19 @@ def result(id: str, outcome: str = "passed", **figures: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("tests", "shown"),
+    ("tests", "outcome", "figures"),
     [
-        ([], "not measured in this run"),
-        ([result("tests/faults/test_network.py::a")], "1 of 1 tests pass"),
-        ([result("tests/faults/test_other.py::a", R4="x")], "not measured in this run"),
+        ([], "not measured in this run", ""),
+        ([result("tests/faults/test_network.py::a")], "1 of 1 pass", ""),
+        ([result("tests/faults/test_other.py::a", R4="x")], "not measured in this run", ""),
+        ([result("tests/faults/test_other.py::a", R5="x")], "below", "- **R5**: x."),
         (
             [
                 result("tests/faults/test_network.py::a", R5="20 of 20"),
                 result("tests/faults/test_network.py::b", R5="0 hangs"),
             ],
-            "20 of 20; 0 hangs; 2 of 2 tests pass",
+            "2 of 2 pass",
+            "- **R5**: 20 of 20; 0 hangs.",
         ),
         (
             [
@@ -48,20 +52,22 @@ def result(id: str, outcome: str = "passed", **figures: str) -> dict[str, Any]:
                 result("tests/faults/test_network.py::c", R5="cut: all there"),
                 result("tests/faults/test_network.py::d", R5="slow: all there"),
             ],
-            "slow, cut: all there; 20 of 20; 4 of 4 tests pass",
+            "4 of 4 pass",
+            "- **R5**: slow, cut: all there; 20 of 20.",
         ),
         (
             [
                 result("tests/faults/test_network.py::a", "failed", R5="19 of 20"),
                 result("tests/faults/test_network.py::b"),
             ],
-            "**failed: tests/faults/test_network.py::a**; 19 of 20; 1 of 2 tests pass",
+            "**failed: tests/faults/test_network.py::a**; 1 of 2 pass",
+            "- **R5**: 19 of 20.",
         ),
     ],
 )
-def test_what_a_row_shows(tests: list[dict[str, Any]], shown: str) -> None:
-    """A failure first, then the figures, equal ones together, then how many tests pass."""
-    assert reached("R5", tests) == shown
+def test_what_a_row_shows(tests: list[dict[str, Any]], outcome: str, figures: str) -> None:
+    """Failures and the number of tests in the row; below it the figures, equal ones together."""
+    assert shown("R5", tests) == (outcome, figures)
 
 
 def test_the_rows_are_those_of_the_contract() -> None:
@@ -95,7 +101,7 @@ def test_a_run_keeps_its_figures(tmp_path: Path) -> None:
         [sys.executable, "-m", "tests.faults.table", str(kept)],
         cwd=ROOT, check=True, capture_output=True, text=True,
     ).stdout  # fmt: skip
-    assert "| ≥ 85 % killed | 7 (goal 8) |" in printed
+    assert "\n- **Q1**: 7 (goal 8).\n" in printed
 
 
 def records_a_figure(row: Any) -> None:

@@ -1,6 +1,6 @@
 """How long the tests of faults may take, by $NEARDUP_FAULTS.
 
-Nothing: some minutes, as part of all tests. "full": a quarter of an hour, by `scripts/test
+Nothing: some minutes, as part of all tests. "full": less than half an hour, by `scripts/test
 --faults`. "soak": an hour of kills, by `scripts/test --soak`.
 """
 
