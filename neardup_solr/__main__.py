@@ -14,6 +14,7 @@ def main() -> None:
         from neardup_solr.cli.main import main
 
         main()
+        interrupts.ignore()
     except KeyboardInterrupt:
         interrupts.say_interrupted(errors)
         os._exit(interrupts.INTERRUPTED)

@@ -58,13 +58,21 @@ def _end_if_lost(lost: sys.UnraisableHookArgs) -> None:
     sys.__unraisablehook__(lost)
 
 
+def ignore() -> None:
+    """Ignore signals from now on, as there is nothing left to interrupt.
+
+    Otherwise Python gives them back to the system while it ends, which kills the process.
+    """
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 def say_interrupted(errors: TextIO | None) -> None:
     """Say so, and restore the terminal, wherever a progress bar was cut off.
 
     The process ends soon, even if nobody reads what is still to be written.
     """
-    for number in SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
+    ignore()
     last = Timer(SOON, os._exit, [INTERRUPTED])
     last.daemon = True
     last.start()

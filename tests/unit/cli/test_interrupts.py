@@ -104,6 +104,19 @@ __import__("time").sleep(600)
     assert ended(script) == INTERRUPTED
 
 
+def test_after_all_is_done() -> None:
+    """A command that has ended, while Python still ends, has done what it was to do."""
+    script = """
+import os, signal, sys
+from neardup_solr.__main__ import main
+print("ready", flush=True)
+sys.argv[1:] = ["--version"]
+main()
+os.kill(os.getpid(), signal.SIGINT)
+"""
+    assert ended(script) == (0, "")
+
+
 def test_an_output_that_nobody_reads() -> None:
     """What is still to be written after an interrupt is not waited for."""
     script = """
