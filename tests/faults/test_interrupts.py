@@ -157,7 +157,10 @@ main()
 
 
 @only_full
-@pytest.mark.parametrize(("measure", "by"), [*product(MEASURES, WAYS)])
+@pytest.mark.parametrize(
+    ("measure", "by"),
+    [*product(MEASURES, WAYS), ("jaccard", "shingles"), ("containment", "shingles")],
+)
 def test_at_any_moment(measure: str, by: str, tmp_path: Path, row: Any) -> None:
     """From the loading of modules to the writing of a page, at 12 moments of a run."""
     many = 1_500 if by == "all" else 20_000
