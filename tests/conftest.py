@@ -10,7 +10,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from neardup_solr.embedded import cores, lifecycle
+from neardup_solr.embedded import cloud, cores, lifecycle, process
 from neardup_solr.solr import admin
 from neardup_solr.solr.access import AUTHORITIES, HEADERS
 from neardup_solr.solr.collection import Collection, open_collection
@@ -28,6 +28,10 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     hypothesis.settings.register_profile("untimed", deadline=None)
     hypothesis.settings.load_profile("untimed")
+    # Two workers that look for a free port at the same time would find the same one.
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    process.FIRST_PORT += 40 * worker
+    cloud.FIRST_PORT += 300 * worker
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
