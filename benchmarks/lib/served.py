@@ -23,15 +23,13 @@ from neardup_solr import Document
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.choices import MeasureName
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading
 from neardup_solr.spill import Spill
 from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.compare import Comparison, Verifying, candidates, comparer_of
-from neardup_solr.verbs.duplicates.gather import Gathered, gather
-from neardup_solr.verbs.duplicates.sides import Intake, Working
+from neardup_solr.verbs.duplicates.compare import Comparison, comparer_of, find_candidates
+from neardup_solr.verbs.duplicates.inputs import Gathered, Intake, gather
+from neardup_solr.verbs.duplicates.options import Options
 from neardup_solr.verbs.mark import Marks
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
@@ -62,11 +60,9 @@ def _served(documents: Sequence[Document]) -> Iterator[Collection]:
 
 def _candidates(solr: Collection, spill: Spill) -> tuple[Gathered, Candidates]:
     """What `duplicates` does before it compares."""
-    intake = Intake(
-        spill=spill, settings=Settings(), reading=Reading(), working=Working(), has_texts=True
-    )
-    gathered = gather([solr], intake)
-    return gathered, candidates(gathered, "bands", Verifying(), Working(), spill)
+    options = Options()
+    gathered = gather([solr], Intake(options=options, spill=spill))
+    return gathered, find_candidates(gathered, "bands", options, spill)
 
 
 def _plain(solr: Collection) -> dict[str, Any]:
@@ -142,8 +138,7 @@ def verified(options: argparse.Namespace) -> dict[str, Any]:
         pairs = _filled(found.pairs, count, round(PAIRS_A_DOCUMENT * count))
         comparison = Comparison(
             gathered=gathered,
-            comparer=comparer_of(gathered, Verifying()),
-            working=Working(),
+            comparer=comparer_of(gathered, Options()),
             spill=spill,
         )
         comparison.verified(pairs[:1000])

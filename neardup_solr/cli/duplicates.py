@@ -18,8 +18,8 @@ from neardup_solr.sizes import MAX_DOC_BYTES, most_failed
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
+    from neardup_solr.verbs.duplicates.clean_file import Unique
     from neardup_solr.verbs.duplicates.previous_run import Changes
-    from neardup_solr.verbs.duplicates.unique import Unique
     from neardup_solr.verbs.mark import Marks
 
 
@@ -223,10 +223,8 @@ def duplicates(
     from neardup_solr.files import check_apart
     from neardup_solr.measures import Limits
     from neardup_solr.sizes import in_bytes
-    from neardup_solr.verbs.duplicates import check_output, check_remembered, check_sides
-    from neardup_solr.verbs.duplicates.compare import Verifying
-    from neardup_solr.verbs.duplicates.group import Grouping
-    from neardup_solr.verbs.duplicates.sides import Working
+    from neardup_solr.verbs.duplicates import check_output
+    from neardup_solr.verbs.duplicates.options import Options, check_remembered, check_sides
 
     _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
     if fq and source and against is None:
@@ -253,13 +251,20 @@ def duplicates(
     _check_files(source, files)
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     # Refused before a Solr is asked.
-    Verifying(
-        measure=measure, limits=limits, by=by, cap=cap, within=within, mutual_best=mutual_best
+    Options(
+        measure=measure,
+        limits=limits,
+        by=by,
+        cap=cap,
+        within=within,
+        mutual_best=mutual_best,
+        linkage=linkage,
+        canonical=canonical,
+        memory=None if memory is None else in_bytes(memory, "memory"),
+        limit=limit,
     )
     check_sides(against, within=within, mutual_best=mutual_best)
     check_remembered(source, remember, against, full=full)
-    Grouping(linkage=linkage, canonical=canonical)
-    Working(memory=None if memory is None else in_bytes(memory, "memory"), limit=limit)
     if not (source or solr or collection):
         _check_named()
     first = next(iter(outputs), None) or unique or removed or rejected

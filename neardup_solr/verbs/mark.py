@@ -25,7 +25,7 @@ from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
 from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.exported import refresh_versions
+from neardup_solr.verbs.duplicates.from_solr import refresh_versions
 
 FIELDS = MARKS
 CLUSTER = FIELDS[0]

@@ -22,7 +22,7 @@ from neardup_solr.measures import aligned
 from neardup_solr.reports.html import Page
 from neardup_solr.reports.html.invisibles import shown
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates import cells
+from neardup_solr.verbs.duplicates import notebook
 from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
 from tests.browser.pages import crowded_page, large_page, page_of, small_page
 
@@ -579,7 +579,7 @@ def test_hostile_values_in_a_notebook(chromium: Chrome, tmp_path: Path) -> None:
                  for at, harm in enumerate(HARMS) for copy in (1, 2)]  # fmt: skip
     found = nd.duplicates(documents, texts=True, min_similarity=0.99)
     path = tmp_path / "cells.html"
-    parts = [found.clusters[at : at + cells.MOST] for at in range(0, len(HARMS), cells.MOST)]
+    parts = [found.clusters[at : at + notebook.MOST] for at in range(0, len(HARMS), notebook.MOST)]
     html = "".join(replace(found, clusters=part)._repr_html_() for part in parts)
     path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{html}", "utf-8")
     requests(chromium)  # those before do not count

@@ -4,29 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from neardup_solr.arguments import (
-    OneOrMore,
-    checked,
-    listed,
-    require,
-    require_choice,
-    require_positive,
-)
+from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.candidates.by_band import Candidates
-from neardup_solr.choices import Linkage, MeasureName, OnRepeatOrKeep, Per, Way
-from neardup_solr.clusters.canonical import removed_across, removed_within
-from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.files import check_apart, check_place, is_inside
-from neardup_solr.measures import Limits, measure_named
+from neardup_solr.choices import Linkage, MeasureName, OnRepeatOrKeep, Way
+from neardup_solr.errors import SourceError
+from neardup_solr.files import check_apart, check_place
+from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
-from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of, largest
-from neardup_solr.reports import rows, tables
+from neardup_solr.records import AnyId, key_of, largest
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, in_bytes
 from neardup_solr.solr import is_collection
@@ -36,30 +27,26 @@ from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.compare import (
     Comparison,
     Verified,
-    Verifying,
-    candidates,
     comparer_of,
+    find_candidates,
+)
+from neardup_solr.verbs.duplicates.group import Grouped, group
+from neardup_solr.verbs.duplicates.inputs import Compared, Gathered, Groups, Intake, gather
+from neardup_solr.verbs.duplicates.options import (
+    Options,
+    check_remembered,
+    check_sides,
+    columns_of_rule,
     warn_of_bands,
 )
-from neardup_solr.verbs.duplicates.gather import Gathered, gather
-from neardup_solr.verbs.duplicates.group import Grouped, Grouping, Node, grouped, regrouped
-from neardup_solr.verbs.duplicates.sides import TWICE, Compared, Groups, Intake, Working
+from neardup_solr.verbs.duplicates.result import Duplicates
 from neardup_solr.verbs.duplicates.write import check_output, write_duplicates
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
-
     from neardup_solr.measures.aligned import Frequencies
-    from neardup_solr.verbs.duplicates.previous_run import Changes, PreviousRun
-    from neardup_solr.verbs.duplicates.unique import Unique
-    from neardup_solr.verbs.evaluate import Known
-    from neardup_solr.verbs.evaluate.answers import AnswerSheet
-    from neardup_solr.verbs.evaluate.sweep import Sweep
+    from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 V = TypeVar("V")
-Of = Literal["pairs", "clusters"]
 FIRST = 10  # members of a cluster whose texts are shown
 AT_ONCE = 5_000  # texts that are read at once for a page
 # What becomes of records whose id came before; those that fail are told as such.
@@ -68,244 +55,8 @@ REPEATED = {
     "last": "the last one counts",
     "first": "the first one counts",
 }
-SHORT, MANY = 20, 100  # words of a short document; documents of which not all pairs are looked at
-LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 
-__all__ = ["Duplicates", "check_output", "check_sides", "duplicates", "write_duplicates"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class Duplicates:
-    """The near-duplicate pairs of a collection or a source, and their clusters.
-
-    `documents` counts what was read, `candidates` the pairs that were compared. `repeated` counts
-    records whose id came before, `failed` those that could not be used; `errors` says why for
-    the first 1,000 of them. `hot_keys` counts the band keys, shingles or words that more
-    documents have than the cap, `beyond_cap` the pairs that share only such words, about, judged by
-    a sample.
-    `median_words` is the median number of words of a sample of the documents, None if texts were
-    not compared. `settings` shaped the signatures. `measure`, `by` (how candidates are found),
-    `min_similarity`, `max_distance`, `linkage`, `canonical`, `fq` and `same` are those that were
-    used. `gaps` says what may be missing, such as documents that changed while they were read.
-    `texts` has the texts of the pairs by id, if they were asked for, `shown` those that a page
-    shows if they were not, and `kept` the columns to keep; for the measure aligned, `frequencies`
-    has those of their words. With `against`, those of the second side are there by (1, id), and by
-    their id if the first side has no document of that id in a pair. `about` names what was
-    compared, `against` tells whether it had two sides, and `within` whether each side was also
-    compared with itself. `unique` counts the records of the files that were asked for: `kept`,
-    `removed`, `repeated` and `failed`. `since` says what has changed since the run that
-    the file `remembered` held, if one was named. `values` are those that the rule `canonical`
-    compares, by side and id, for `at`. `whole_ids` names the columns of ids that are all whole
-    numbers. A source that is `for_excel` is a sheet, or begins with a byte order mark, and so does
-    CSV that is written of it.
-    """
-
-    pairs: tuple[Duplicate, ...]
-    clusters: tuple[Cluster, ...]
-    documents: int
-    candidates: int
-    hot_keys: int
-    settings: Settings
-    measure: MeasureName
-    by: Way
-    min_similarity: float
-    max_distance: int | None
-    linkage: Linkage
-    canonical: str
-    fq: tuple[str, ...] = ()
-    same: tuple[str, ...] = ()
-    beyond_cap: int = 0
-    median_words: int | None = None
-    repeated: int = 0
-    failed: int = 0
-    errors: tuple[RecordError, ...] = ()
-    gaps: tuple[str, ...] = ()
-    texts: Mapping[AnyId, str] = field(default_factory=dict)
-    shown: Mapping[AnyId, str] = field(default_factory=dict, compare=False)
-    kept: Mapping[AnyId, Mapping[str, Any]] = field(default_factory=dict)
-    frequencies: Frequencies | None = field(default=None, compare=False)
-    about: str = field(default="", compare=False)
-    against: bool = False
-    within: bool = False
-    unique: Unique | None = None
-    since: Changes | None = None
-    remembered: Path | None = field(default=None, compare=False)
-    values: Mapping[Node, object] = field(default_factory=dict, compare=False)
-    whole_ids: tuple[str, ...] = field(default=(), compare=False)
-    for_excel: bool = field(default=False, compare=False)
-
-    def __repr__(self) -> str:
-        pairs, clusters = f"{len(self.pairs):,} pairs", f"{len(self.clusters):,} clusters"
-        how = f"{self.measure} >= {self.min_similarity:g}"
-        return f"<Duplicates: {pairs} in {clusters} among {self.documents:,} documents ({how})>"
-
-    def _repr_html_(self) -> str:
-        from neardup_solr.verbs.duplicates import cells
-
-        return cells.page(self)
-
-    @property
-    def labels(self) -> dict[AnyId, AnyId]:
-        """The cluster of each document that is in one, by id; its first id is its name.
-
-        Here and elsewhere ids of a DataFrame, or of dicts, are whole numbers if they were, and
-        those of files and collections are texts: `df["id"].map(found.labels)`. With `against`,
-        documents of the second side are there as in `texts`.
-        """
-        by_key = {
-            key_of(each.id, each.side): one.id for one in self.clusters for each in one.members
-        }
-        return {key[1]: name for key, name in by_key.items() if isinstance(key, tuple)} | by_key
-
-    def to_arrow(self, of: Of = "pairs") -> pa.Table:
-        """The pairs, or the members of the clusters, as an Arrow table.
-
-        A pair has the columns id, other_id, similarity, distance, measure and cluster; a member has
-        cluster, id, canonical, and similarity and distance to the canonical document. The texts
-        (`texts=True`) and columns (`keep`) that were asked for come with the ids. Ids are whole
-        numbers if all of a DataFrame, or of dicts, are; if some are, all are texts here.
-
-        Raises SettingsError if pyarrow is missing.
-        """
-        return tables.to_arrow(self._columns(of), self.whole_ids)
-
-    def to_pandas(self, of: Of = "pairs") -> pd.DataFrame:
-        """As `to_arrow`, as a pandas DataFrame."""
-        return tables.to_pandas(self._columns(of), self.whole_ids)
-
-    def to_polars(self, of: Of = "pairs") -> pl.DataFrame:
-        """As `to_arrow`, as a polars DataFrame."""
-        return tables.to_polars(self._columns(of), self.whole_ids)
-
-    def _columns(self, of: Of) -> tables.Columns:
-        require_choice("of", of, get_args(Of))
-        if of == "clusters":
-            columns = tables.of_clusters(self.clusters)
-        else:
-            columns = tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS)
-        return tables.beside(columns, self.texts, self.kept, self._keys(of))
-
-    def _keys(self, of: Of) -> tables.Columns:
-        if of == "pairs":
-            return tables.keys_of_pairs(self.pairs)
-        return {"id": [key_of(one.id, one.side) for each in self.clusters for one in each.members]}
-
-    @property
-    def are_short(self) -> bool:
-        """Whether many documents have so few words that the measure aligned suits them better."""
-        is_few = self.median_words is not None and self.median_words < SHORT
-        return self.measure == "words" and is_few and self.documents >= MANY
-
-    @property
-    def by_bands(self) -> bool:
-        """Whether candidates had to share an LSH band."""
-        return self.by == "bands"
-
-    @property
-    def chained(self) -> tuple[Cluster, ...]:
-        """Clusters whose ends may have nothing in common: more than two pairs lie between them.
-
-        Clusters that are too large to measure (`diameter` 0) are included.
-        """
-        return tuple(one for one in self.clusters if one.diameter > LONGEST or one.diameter == 0)
-
-    @property
-    def complete(self) -> bool:
-        """Whether all documents were compared, in their present state."""
-        return not self.gaps
-
-    @property
-    def removed(self) -> dict[AnyId, Removed]:
-        """The documents that others make superfluous, by id: `duplicate_of`, and its `similarity`.
-
-        In each cluster these are all but the canonical document. After complete linkage two
-        canonical documents may be near-duplicates; then one of them is removed too. With
-        `against`, they are the documents of the first side with a near-duplicate in the other.
-
-        Raises ArgumentError for two sides that were compared `within` as well.
-        """
-        if not self.against:
-            return removed_within(self.pairs, self.clusters)
-        if self.within:
-            raise ArgumentError("`removed` does not go with `within`", TWICE)
-        return removed_across(self.pairs)
-
-    @checked
-    def at(self, min_similarity: float) -> Duplicates:
-        """The same result with a higher threshold: its pairs, grouped anew.
-
-        A member's similarity to the canonical document is NaN if the two were never compared.
-
-        Raises ArgumentError if the threshold is lower than that of the result, or for two sides
-        that were compared `within` as well.
-        """
-        fits = self.min_similarity <= min_similarity <= 1
-        reason = f"`min_similarity` cannot be {min_similarity:g}"
-        step = f"give {self.min_similarity:g} to 1, or compare again with a lower one"
-        require(fits, reason, step)
-        require(not self.within, "`at` does not go with `within`", TWICE)
-        pairs, clusters = regrouped(self, min_similarity)
-        return replace(
-            self,
-            pairs=pairs,
-            clusters=clusters,
-            min_similarity=min_similarity,
-            beyond_cap=0,  # it was judged by the lower threshold
-            unique=None,
-        )
-
-    def sweep(self, known: Known) -> Sweep:
-        """Precision, recall and F1 at each threshold from that of the result upwards.
-
-        `known` is as for `evaluate`: known pairs, or answers to a `sample`. A notebook shows the
-        sweep as a picture; `best` is the point of the highest F1.
-
-        Raises ArgumentError and SourceError as `evaluate` does.
-        """
-        from neardup_solr.verbs.evaluate.sweep import sweep
-
-        return sweep(self, known)
-
-    def sample(self, size: int = 100, *, per: Per = "similarity", seed: int = 1) -> AnswerSheet:
-        """Draw pairs for people to judge, with an empty column `answer`.
-
-        With `per` "similarity" as many come from each stratum of similarity (0.05 wide), so that
-        borderline pairs are not lost among clear ones; with "pair" each has the same chance. Fill
-        the column with same, different or unsure, and give the table to `evaluate` or `sweep`. The
-        texts come along if the result has them (`texts=True`; those of a file's page are enough).
-
-        Raises ArgumentError if there is no pair, or `size` is below 1.
-        """
-        from neardup_solr.verbs.evaluate.answers import ANSWER, AnswerSheet, draw
-
-        require_positive(size=size)
-        require_choice("per", per, get_args(Per))
-        require(bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`")
-        drawn = draw(self.pairs, size, per, seed)
-        columns = tables.of_pairs(drawn, ("id", "other_id", "similarity"))
-        texts = self.texts or self.shown
-        return AnswerSheet(
-            table=tables.beside(columns, texts, self.kept, tables.keys_of_pairs(drawn))
-            | {ANSWER: [""] * len(drawn)}
-        )
-
-    @checked
-    def write(self, path: str | Path) -> None:
-        """Write the pairs to a file, or a page to look at; the suffix selects the format.
-
-        .tsv, .csv, .jsonl, .xlsx and .parquet have the columns id, other_id, similarity, distance
-        (empty if it was not measured), measure, cluster, then the texts and the kept columns of
-        both documents if they were asked for, as in `to_arrow`. In TSV, backslash, tab and line
-        breaks inside ids are escaped with a backslash, and are blanks in texts; what a spreadsheet
-        would run as a formula gets a backslash in TSV, an apostrophe in CSV and .xlsx;
-        `read_pairs` undoes the marks in TSV and CSV. .html is a page that needs no other
-        file, with the texts of the pairs it lists; for a collection, and for the measure
-        "estimate", only with `texts=True`. The file is written completely or not at all.
-
-        Raises SourceError if the suffix is not known or the file cannot be written; an older file
-        of that name then stays as it is.
-        """
-        write_duplicates(self, path)
+__all__ = ["Duplicates", "check_output", "duplicates", "write_duplicates"]
 
 
 @checked
@@ -406,17 +157,6 @@ def duplicates(
     read as a whole or a file cannot be written, SolrError if Solr does not answer; ArgumentError
     if the source cannot be read twice, which `unique`, `removed` and `rejected` need.
     """
-    verifying = Verifying(
-        measure=measure,
-        limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
-        by=by,
-        cap=cap,
-        within=within,
-        mutual_best=mutual_best,
-    )
-    if by == "bands":
-        warn_of_bands(measure)
-    require(texts is None or texts >= 0, f"`texts` cannot be {texts}", "give 0 or more, or True")
     check_sides(against, within=within, mutual_best=mutual_best)
     check_remembered(source, remember, against, full=full)
     written_to = paths_of(output) or []
@@ -426,30 +166,45 @@ def duplicates(
         {f"`output` {path}" if at else "`output`": Path(path) for at, path in enumerate(written_to)}
         | {f"`{name}`": None if path is None else Path(path) for name, path in named.items()}
     )
-    grouping = Grouping(linkage=linkage, canonical=canonical)
     equal = tuple(dict.fromkeys(listed(same)))
-    working = Working(
-        memory=in_bytes(memory, "memory") if isinstance(memory, str) else memory,
-        spill=None if spill is None else Path(spill),
-        limit=limit,
-        checkpoint=None if checkpoint is None else Path(checkpoint),
-        keep_texts=bool(texts),
-        watching=Watching.of(on_error, on_progress),
-    )
     reading = Reading(
         id=id or "id",
         guess="number" if id is None else "none",
         text=listed(text),
-        keep=tuple(dict.fromkeys((*listed(keep), *grouping.columns, *equal))),
+        keep=tuple(dict.fromkeys((*listed(keep), *columns_of_rule(canonical), *equal))),
         source_format=source_format,
         delimiter=delimiter,
         encoding=encoding,
         lossy=lossy,
         max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
     )
+    options = Options(
+        measure=measure,
+        limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
+        by=by,
+        cap=cap,
+        within=within,
+        mutual_best=mutual_best,
+        linkage=linkage,
+        canonical=canonical,
+        fq=listed(fq),
+        same=equal,
+        keep=listed(keep),
+        reading=reading,
+        settings=settings_of(settings),
+        on_repeat=on_repeat,
+        texts=texts,
+        limit=limit,
+        memory=in_bytes(memory, "memory") if isinstance(memory, str) else memory,
+        spill=None if spill is None else Path(spill),
+        checkpoint=None if checkpoint is None else Path(checkpoint),
+        watching=Watching.of(on_error, on_progress),
+    )
+    if by == "bands":
+        warn_of_bands(measure)
     copies = None
     if not (unique is None and removed is None and rejected is None):
-        from neardup_solr.verbs.duplicates.unique import Outputs
+        from neardup_solr.verbs.duplicates.clean_file import Outputs
 
         copies = Outputs(
             source=source,
@@ -469,46 +224,39 @@ def duplicates(
     given = [source] if against is None else [source, against]
     has_collection = any(is_collection(each) for each in given)
     require(has_collection or not fq, "`fq` is for a collection", "leave it out")
-    has_texts = verifying.has_texts or working.keep_texts
     previous = None
     if remember is not None:
         from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
         previous = PreviousRun(
             path=Path(remember),
-            measure=measure_named(measure),
-            limits=verifying.limits,
+            measure=options.compared_by,
+            limits=options.limits,
             is_full=full,
         )
-    with Spill(memory=working.memory, folder=working.spill) as spilled:
+    with Spill(memory=options.memory, folder=options.spill) as spilled:
         intake = Intake(
+            options=options,
             spill=spilled,
-            settings=settings_of(settings),
-            reading=reading,
-            working=working,
-            has_texts=has_texts,
-            on_repeat=on_repeat,
-            fq=listed(fq),
             groups=Groups(equal, spilled.rows(1, np.uint32)) if equal else None,
-            has_sets=verifying.has_sets,
             previous=previous,
         )
         gathered = gather(given, intake)
-        way = verifying.way(gathered)
-        found = candidates(gathered, way, verifying, working, spilled)
+        way = options.way(len(gathered), gathered.fits)
+        found = find_candidates(gathered, way, options, spilled)
         comparison = Comparison(
             gathered=gathered,
-            comparer=comparer_of(gathered, verifying),
-            working=working,
+            comparer=comparer_of(gathered, options),
             spill=spilled,
+            watching=options.watching,
             previous=intake.remembering,
         )
-        verified = _verified(comparison, found)
-        if verifying.mutual_best:
+        verified = _verify(comparison, found, options.checkpoint)
+        if mutual_best:
             from neardup_solr.measures.aligned import mutual_best as best_of_each
 
             verified.keep(best_of_each(verified.pairs, verified.similarities))
-        clustered = grouped(comparison, verified, grouping)
+        clustered = group(comparison, verified, options)
         for side in gathered.sides:
             side.failures.warn()
         repeated = sum(side.repeated for side in gathered.sides)
@@ -516,7 +264,7 @@ def duplicates(
             records = "1 record repeats" if repeated == 1 else f"{repeated:,} records repeat"
             LOG.warning("%s an id: %s", records, REPEATED[on_repeat])
         asked = _texts(gathered, clustered, texts or False)
-        shown = _shown(gathered, clustered) if texts is None and verifying.has_texts else {}
+        shown = _shown(gathered, clustered) if texts is None and options.needs_texts else {}
         result = Duplicates(
             pairs=clustered.pairs,
             clusters=clustered.clusters,
@@ -531,8 +279,8 @@ def duplicates(
             max_distance=max_distance,
             linkage=linkage,
             canonical=canonical,
-            fq=listed(fq),
-            same=equal,
+            fq=options.fq,
+            same=options.same,
             beyond_cap=comparison.count_beyond(found),
             median_words=comparison.median_words(),
             repeated=repeated,
@@ -542,7 +290,7 @@ def duplicates(
             texts=asked,
             shown=shown,
             frequencies=_frequencies(comparison, asked or shown),
-            kept=_kept(gathered, clustered, listed(keep)),
+            kept=_kept(gathered, clustered, options.keep),
             values=clustered.values,
             for_excel=any(
                 is_for_excel(each, reading=reading) for each in given if not is_collection(each)
@@ -556,10 +304,10 @@ def duplicates(
             else None,
         )
         if copies is not None:
-            from neardup_solr.verbs.duplicates.unique import fates
+            from neardup_solr.verbs.duplicates.clean_file import fates
 
             written = copies.write(
-                fates(gathered.sides[0], result.removed), state, working.watching.on_progress
+                fates(gathered.sides[0], result.removed), state, options.watching.on_progress
             )
             result = replace(result, unique=written)
         for path in written_to:
@@ -572,28 +320,9 @@ def duplicates(
             except SourceError as error:
                 LOG.warning("the next run will compare all of this again: %s", error)
                 result = replace(result, remembered=None)
-        if working.checkpoint is not None:
-            working.checkpoint.unlink(missing_ok=True)
+        if options.checkpoint is not None:
+            options.checkpoint.unlink(missing_ok=True)
         return result
-
-
-def check_sides(against: Compared | None, *, within: bool, mutual_best: bool) -> None:
-    """Refuse what needs two sides if there is one, by ArgumentError."""
-    across = against is not None or not (within or mutual_best)
-    require(across, "there is only one side to compare", "name the other by `against`")
-
-
-def check_remembered(
-    source: Compared | None, remember: str | Path | None, against: Compared | None, *, full: bool
-) -> None:
-    """Refuse a file that could not be written, and what does not go with it, before any work."""
-    require(remember is not None or not full, "`full` goes with `remember`", "name a file by that")
-    if remember is not None:
-        require(against is None, "`remember` is for one source", "leave it or `against` out")
-        check_place(Path(remember))
-        for path in paths_of(source) or ():
-            is_read = is_inside(Path(remember), Path(path))
-            require(not is_read, "`remember` lies in the folder that is read", "name another place")
 
 
 def _may_remember(previous: PreviousRun, gathered: Gathered) -> bool:
@@ -614,8 +343,7 @@ def _name(source: Compared) -> str:
     return "documents" if paths is None else shown_name([Path(path).name for path in paths])
 
 
-def _verified(comparison: Comparison, found: Candidates) -> Verified:
-    path = comparison.working.checkpoint
+def _verify(comparison: Comparison, found: Candidates, path: Path | None) -> Verified:
     if path is None:
         return comparison.verified(found.pairs)
     from neardup_solr.checkpoint import Checkpoint

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import require, require_choice
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import (
     ONE_SIDE,
@@ -19,37 +18,28 @@ from neardup_solr.candidates.by_band import (
 )
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
-from neardup_solr.choices import MeasureName, Way
+from neardup_solr.choices import Way
 from neardup_solr.measures import (
     Comparer,
     Limits,
-    Measure,
     aligned,
     floor,
-    measure_named,
-    measure_of,
 )
 from neardup_solr.measures.arrays import Compared, Flat, Pairs, pairs_of
 from neardup_solr.minhash import sign
-from neardup_solr.progress import LOG, SILENT, Progress
+from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.spill import Spill
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.threads import ahead, run_aside, thread_pool
-from neardup_solr.verbs.duplicates.gather import Gathered, count_fitting
-from neardup_solr.verbs.duplicates.sides import Working, threads
+from neardup_solr.verbs.duplicates.inputs import Gathered, count_fitting, threads
+from neardup_solr.verbs.duplicates.options import Options
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"
-WAYS: tuple[Way, ...] = get_args(Way)
 Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
-# Few documents are all compared with each other, if that takes about a second: bands miss some
-# pairs, and many pairs of short texts.
-FEW = 2_000
 SAMPLE = 500  # documents whose words are counted
-LITTLE = 10**9  # documents × characters of their texts
-ALIGNING = 10  # times as slow as other measures
 BLOCK = 1 << 17  # pairs that are compared at a time
 Ends: TypeAlias = NDArray[np.uint32]  # of the first rows of pairs, and of the second ones
 NO_PAIRS = np.empty(0, dtype=np.bool_)
@@ -59,66 +49,6 @@ PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
 ORDER = 3  # of the pairs in a checkpoint: the version of `_in_order`
 HELD = 3  # the part of the memory for texts that are compared, if they lie in a file
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verifying:
-    """What makes two documents near-duplicates: arguments of `duplicates`, checked.
-
-    Raises ArgumentError if a value is not possible.
-    """
-
-    measure: MeasureName = "words"
-    limits: Limits = field(default_factory=Limits)
-    by: Way | None = None
-    cap: int | None = None
-    within: bool = False
-    mutual_best: bool = False
-
-    def __post_init__(self) -> None:
-        measure = measure_of(self.measure, self.limits)  # checks them
-        if self.by is not None:
-            require_choice("by", self.by, WAYS)
-        reason = f"`by` shingles does not go with the measure {self.measure}"
-        step = 'take the `measure` "containment" or "jaccard", or leave `by` out'
-        require(self.by != "shingles" or measure.counts_shingles, reason, step)
-        require(self.cap is None or self.cap > 1, f"`cap` cannot be {self.cap}", "give 2 or more")
-        is_capped = self.by == "all" and self.cap is not None
-        require(
-            not is_capped, "`cap` is not for `by` all, which compares every pair", "leave it out"
-        )
-        both = self.mutual_best and self.within
-        require(not both, "`mutual_best` is for pairs across the two sides", "leave `within` out")
-
-    def way(self, gathered: Gathered) -> Way:
-        """How the candidates among these documents are found."""
-        return self.by or way_of(measure_named(self.measure), len(gathered), gathered.fits)
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether texts have to be read."""
-        return measure_named(self.measure).needs_texts or self.by == "words"
-
-    @property
-    def has_sets(self) -> bool:
-        """Whether the shingles of all documents are needed, if they are many."""
-        return (self.by or measure_named(self.measure).way) == "shingles"
-
-
-def way_of(measure: Measure, documents: int, fits: Callable[[int], bool]) -> Way:
-    """Choose how candidates are found among so many documents.
-
-    `fits` tells whether their texts have at most so many characters together.
-    """
-    slow = ALIGNING if measure.needs_frequencies else 1
-    most = LITTLE // slow // max(documents, 1)
-    return "all" if measure.needs_texts and documents <= FEW and fits(most) else measure.way
-
-
-def warn_of_bands(measure: MeasureName) -> None:
-    """Log that candidates by bands are few of those that a measure looks for, if they are."""
-    if measure_named(measure).way == "shingles":
-        LOG.warning("by bands most excerpts of longer texts are missed; by shingles they are found")
 
 
 @dataclass(slots=True)
@@ -181,14 +111,14 @@ class Comparison:
 
     gathered: Gathered
     comparer: Comparer
-    working: Working
     spill: Spill
+    watching: Watching = SILENT
     previous: PreviousRun | None = None
     is_limited: bool = True
 
     def silent(self) -> Comparison:
         """The same without a word of progress."""
-        return replace(self, working=replace(self.working, watching=SILENT))
+        return replace(self, watching=SILENT)
 
     def without_limits(self) -> Comparison:
         """The same without limits, by which every pair counts, and without a word of progress."""
@@ -342,7 +272,7 @@ class Comparison:
         return signed.normal
 
     def _tell(self, stage: str, done: int, total: int) -> None:
-        self.working.watching.on_progress(Progress(stage, done, total))
+        self.watching.on_progress(Progress(stage, done, total))
 
 
 def _in_order(pairs: Pairs) -> Pairs:
@@ -373,12 +303,12 @@ def _near(pairs: Pairs, compared: Compared) -> Part:
     return pairs[is_near], distances[is_near], similarities[is_near]
 
 
-def comparer_of(gathered: Gathered, verifying: Verifying) -> Comparer:
-    """What compares the documents, with their own frequencies of words if those are needed."""
-    measure = measure_named(verifying.measure)
+def comparer_of(gathered: Gathered, options: Options) -> Comparer:
+    """Make what compares the documents, with their own frequencies of words if those are needed."""
+    measure = options.compared_by
     return Comparer(
         measure=measure,
-        limits=verifying.limits,
+        limits=options.limits,
         settings=gathered.settings,
         frequencies=aligned.frequencies(gathered.forms()) if measure.needs_frequencies else None,
         threads=threads(),
@@ -394,8 +324,7 @@ class _Search:
     """What is searched, and how; `sides` and `groups` are empty if there is only one."""
 
     gathered: Gathered
-    verifying: Verifying
-    working: Working
+    options: Options
     spill: Spill
     sides: NDArray[np.uint8]
     groups: NDArray[np.uint32]
@@ -413,22 +342,15 @@ class _Search:
         )
 
 
-def candidates(
-    gathered: Gathered,
-    way: Way,
-    verifying: Verifying,
-    working: Working,
-    spill: Spill,
-) -> Candidates:
-    """The pairs that may be near-duplicates, of the same group if there are groups.
+def find_candidates(gathered: Gathered, way: Way, options: Options, spill: Spill) -> Candidates:
+    """Find the pairs that may be near-duplicates, of the same group if there are groups.
 
     Documents whose id comes again later are left out.
     """
-    is_across = len(gathered.sides) == 2 and not verifying.within
+    is_across = len(gathered.sides) == 2 and not options.within
     search = _Search(
         gathered=gathered,
-        verifying=verifying,
-        working=working,
+        options=options,
         spill=spill,
         sides=gathered.side_of() if is_across else ONE_SIDE,
         groups=gathered.groups,
@@ -461,27 +383,27 @@ def _by_bands(search: _Search) -> Candidates:
     signatures, settings = search.gathered.signatures, search.gathered.settings
 
     def tell(done: int, total: int) -> None:
-        search.working.watching.on_progress(Progress(JOINING, done, total))
+        search.options.watching.on_progress(Progress(JOINING, done, total))
 
-    joining = search.joining(search.verifying.cap or CAP)
+    joining = search.joining(search.options.cap or CAP)
     return band_candidates(signatures, settings, joining=joining, on_progress=tell)
 
 
 def _by_shingles(search: _Search) -> Candidates:
-    gathered, verifying = search.gathered, search.verifying
+    gathered, options = search.gathered, search.options
 
     def tell(done: int) -> None:
-        search.working.watching.on_progress(Progress(TEXTS, done, len(gathered)))
+        search.options.watching.on_progress(Progress(TEXTS, done, len(gathered)))
 
     from neardup_solr.candidates.by_shingle import shingle_candidates
 
     sets = gathered.sets or gathered.read_sets(search.spill, tell)
-    least = floor(measure_named(verifying.measure).least(verifying.limits))
-    return shingle_candidates(sets, least, joining=search.joining(verifying.cap or CAP))
+    least = floor(options.compared_by.least(options.limits))
+    return shingle_candidates(sets, least, joining=search.joining(options.cap or CAP))
 
 
 def _by_words(search: _Search) -> Candidates:
-    cap = search.verifying.cap or WORD_CAP
+    cap = search.options.cap or WORD_CAP
     return word_candidates(
         search.gathered.forms(),
         sides=search.sides if len(search.sides) else None,

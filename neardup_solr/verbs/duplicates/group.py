@@ -10,46 +10,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
-from neardup_solr.arguments import require_choice
 from neardup_solr.candidates.by_band import components
 from neardup_solr.choices import Linkage
-from neardup_solr.clusters import LINKAGES, canonical
-from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
+from neardup_solr.clusters import canonical
+from neardup_solr.clusters.canonical import LENGTH
 from neardup_solr.errors import SettingsError
 from neardup_solr.garbage import uncollected
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, natural
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
+from neardup_solr.verbs.duplicates.options import Options
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates import Duplicates
+    from neardup_solr.verbs.duplicates.result import Duplicates
 
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 
 Node = tuple[int, str]  # a document: its side, 0 or 1, and its id
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Grouping:
-    """How pairs become clusters, and which document of each is canonical, checked.
-
-    Raises ArgumentError if a value is not possible.
-    """
-
-    linkage: Linkage = "single"
-    canonical: str = "first"
-
-    def __post_init__(self) -> None:
-        require_choice("linkage", self.linkage, LINKAGES)
-        canonical.rule(self.canonical)
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns of a source that the rule for the canonical document reads."""
-        needed = canonical.rule(self.canonical).needs
-        return tuple(name for name in needed if name not in (LENGTH, ARRIVAL))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,14 +42,14 @@ class Grouped:
     values: Mapping[Node, object]
 
 
-def grouped(comparison: Comparison, verified: Verified, grouping: Grouping) -> Grouped:
-    """The clusters of verified pairs, and the pairs in the order of their clusters.
+def group(comparison: Comparison, verified: Verified, options: Options) -> Grouped:
+    """Make clusters of verified pairs, and the pairs in the order of their clusters.
 
     For complete linkage, the pairs that single linkage would infer are compared too; those that
     are near-duplicates are added.
     """
     with uncollected():
-        own = _Numbered(comparison, verified, grouping)
+        own = _Numbered(comparison, verified, options)
         return Grouped(
             pairs=own.rows(),
             clusters=own.clusters(),
@@ -80,8 +59,8 @@ def grouped(comparison: Comparison, verified: Verified, grouping: Grouping) -> G
         )
 
 
-def regrouped(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tuple[Cluster, ...]]:
-    """The pairs of a result that are at least so similar, and their clusters.
+def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tuple[Cluster, ...]]:
+    """Keep the pairs of a result that are at least so similar, and group them anew.
 
     All pairs that complete linkage needs are among those of a lower threshold.
     """
@@ -93,9 +72,8 @@ def regrouped(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], t
     number = {node: at for at, node in enumerate(nodes)}
     table = np.array([[number[one], number[other]] for one, other in ends], dtype=np.uint32)
     similarities = np.array([pair.similarity for pair in pairs])
-    grouping = Grouping(linkage=found.linkage, canonical=found.canonical)
     stand_ins = _stand_ins(found.measure, len(nodes), table, similarities)
-    labels = _link(grouping, table, similarities, stand_ins)
+    labels = _link(found.linkage, table, similarities, stand_ins)
     ids = [id for _, id in nodes]
     rule = canonical.rule(found.canonical)
     values = {rule.field: [found.values.get(node) for node in nodes]}
@@ -138,14 +116,14 @@ def _stand_ins(
 
 
 def _link(
-    grouping: Grouping,
+    linkage: Linkage,
     pairs: Pairs,
     similarities: NDArray[np.float64],
     stand_ins: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """The label of each document by the linkage that was asked for."""
     pairs, similarities = clusters.folded(pairs, similarities, stand_ins)
-    return clusters.linked(grouping.linkage, len(stand_ins), pairs, similarities)[stand_ins]
+    return clusters.linked(linkage, len(stand_ins), pairs, similarities)[stand_ins]
 
 
 def _in_clusters(
@@ -160,8 +138,8 @@ def _in_clusters(
 class _Numbered:
     """The documents that have a pair, numbered in the natural order of their ids."""
 
-    def __init__(self, comparison: Comparison, verified: Verified, grouping: Grouping) -> None:
-        self._comparison, self._grouping = comparison, grouping
+    def __init__(self, comparison: Comparison, verified: Verified, options: Options) -> None:
+        self._comparison, self._rule = comparison, options.rule
         involved = np.unique(verified.pairs).tolist()
         ids = comparison.gathered.ids(involved)
         start = comparison.gathered.bounds[1]
@@ -171,12 +149,12 @@ class _Numbered:
         self._sides = np.array([row >= start for row in self.originals], dtype=np.int64)
         self._places = np.array(self.originals, dtype=np.uint32)
         self._take(verified)
-        if grouping.linkage == "complete":
+        if options.linkage == "complete":
             self._add(self._compare_missing(verified))
         measure = comparison.comparer.measure.name
-        self._values = self._read_values(canonical.rule(grouping.canonical).needs)
+        self._values = self._read_values(self._rule.needs)
         self._stand_ins = _stand_ins(measure, len(self._ids), self._pairs, self._similarities)
-        self._labels = _link(grouping, self._pairs, self._similarities, self._stand_ins)
+        self._labels = _link(options.linkage, self._pairs, self._similarities, self._stand_ins)
 
     def rows(self) -> tuple[Duplicate, ...]:
         """The pairs in the order of their clusters."""
@@ -204,8 +182,7 @@ class _Numbered:
 
     def clusters(self) -> tuple[Cluster, ...]:
         """The clusters, each member compared with the canonical document."""
-        rule = canonical.rule(self._grouping.canonical)
-        values = self._values
+        rule, values = self._rule, self._values
         one_side = len(self._comparison.gathered.sides) == 1
         chosen = canonical.canonicals(rule, self._labels, self._ids, values, are_ordered=one_side)
         distances, similarities = self._to_canonical(chosen)

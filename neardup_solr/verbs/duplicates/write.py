@@ -15,7 +15,7 @@ from neardup_solr.reports import rows, tables
 from neardup_solr.sizes import counted
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.duplicates import Duplicates
+    from neardup_solr.verbs.duplicates.result import Duplicates
 
 PAGE, TABLE = ".html", ".parquet"
 HOT_KEYS = {"bands": "band key", "shingles": "shingle"}  # by the way candidates were found

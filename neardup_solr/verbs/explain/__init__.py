@@ -19,7 +19,7 @@ from neardup_solr.settings import Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, Source
 from neardup_solr.verbs import search
-from neardup_solr.verbs.duplicates.compare import way_of
+from neardup_solr.verbs.duplicates.options import way_of
 from neardup_solr.verbs.explain import facts
 from neardup_solr.verbs.explain.facts import STORED, Subject, subject
 from neardup_solr.verbs.explain.verdict import Explanation, explained

@@ -13,7 +13,7 @@ import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.duplicates import exported, previous_run
+from neardup_solr.verbs.duplicates import from_solr, previous_run
 from neardup_solr.verbs.duplicates.previous_run import Changes
 from neardup_solr.verbs.mark import FIELDS
 from tests.unit.verbs.test_duplicates_again import changed, documents, of_again, result, texts
@@ -87,7 +87,7 @@ def test_marked_documents_are_not_read_again(
         read.extend(ids)
         return {one["id"]: one for one in collection.stored(ids, fields)}
 
-    monkeypatch.setattr(exported, "_by_id", by_id)
+    monkeypatch.setattr(from_solr, "_by_id", by_id)
     again = nd.duplicates(solr, **working)
     assert read == []
     assert (again.pairs, again.clusters) == (found.pairs, found.clusters)
@@ -130,7 +130,7 @@ def test_new_documents_alone_are_asked_for(
     solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """If none has gone, the others are not even listed; their order stays that of the ids."""
-    monkeypatch.setattr(exported, "CLOSE", 1)  # or all of what was written just now is listed
+    monkeypatch.setattr(from_solr, "CLOSE", 1)  # or all of what was written just now is listed
     now = documents(texts(300, seed=17))
     nd.index(now, solr)
     solr.add([{"id": "4 bare", "content": now[3].text}])
@@ -141,7 +141,7 @@ def test_new_documents_alone_are_asked_for(
     other = [nd.Document(id=now[n].id, text=now[n].text + " again") for n in range(7)]
     nd.index([*new, *other], solr)
     with monkeypatch.context() as patched:
-        patched.delattr(exported, "_all")
+        patched.delattr(from_solr, "_all")
         found = nd.duplicates(solr, **working)
     since = of_again(found.since)
     assert (since.came, since.changed, since.gone) == (9, 7, 0)
@@ -175,7 +175,7 @@ def test_an_older_copy_of_the_index(
     solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A backup that is restored has as many documents, some of them with their older texts."""
-    monkeypatch.setattr(exported, "CLOSE", 1)
+    monkeypatch.setattr(from_solr, "CLOSE", 1)
 
     def admin(**params: str) -> dict[str, Any]:
         answer = solr.session.get(f"{solr.base}/admin/cores", params=params, timeout=60)
@@ -223,15 +223,15 @@ def test_a_change_while_new_documents_are_read(
     solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was listed changes while others are read: the next run sees it."""
-    monkeypatch.setattr(exported, "CLOSE", 1)
-    monkeypatch.setattr(exported, "PAGE", 2)  # so few are looked up to see whether they are there
+    monkeypatch.setattr(from_solr, "CLOSE", 1)
+    monkeypatch.setattr(from_solr, "PAGE", 2)  # so few are looked up to see whether they are there
     now = documents(texts(200, seed=20))
     nd.index(now, solr)
     working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
     pairs = nd.duplicates(solr, **working).pairs
     id = pairs[len(pairs) // 2].id
     nd.index([nd.Document(id="new", text=now[5].text)], solr)
-    by_id = exported._by_id
+    by_id = from_solr._by_id
 
     def late(collection: Collection, ids: list[str], fields: list[str]) -> dict[str, Any]:
         for each, text in ((id, "quite another text that is like no other"), ("new", now[6].text)):
@@ -239,7 +239,7 @@ def test_a_change_while_new_documents_are_read(
         return by_id(collection, ids, fields)
 
     with monkeypatch.context() as patched:
-        patched.setattr(exported, "_by_id", late)
+        patched.setattr(from_solr, "_by_id", late)
         nd.duplicates(solr, **working)
     found = nd.duplicates(solr, **working)
     assert id not in found.labels
@@ -250,7 +250,7 @@ def test_another_collection_of_the_same_ids(
     solr: Collection, other: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that takes the place of the other, and gets the newest document last, as that did."""
-    monkeypatch.setattr(exported, "CLOSE", 1)
+    monkeypatch.setattr(from_solr, "CLOSE", 1)
     now = documents(texts(100, seed=21))
     better = [nd.Document(id=one.id, text=one.text + " and more of it") for one in now]
     nd.index(now, solr)
@@ -276,8 +276,8 @@ def test_a_run_that_was_cut(
     solr: Collection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As many documents are left as were read of more: they are not taken for the same."""
-    monkeypatch.setattr(exported, "CLOSE", 1)
-    monkeypatch.setattr(exported, "PAGE", 2)
+    monkeypatch.setattr(from_solr, "CLOSE", 1)
+    monkeypatch.setattr(from_solr, "PAGE", 2)
     nd.index(documents(texts(101, seed=22)), solr)
     working: dict[str, Any] = {**BY_BANDS, "remember": tmp_path / "known"}
     pairs = nd.duplicates(solr, **working, limit=100).pairs

@@ -170,7 +170,7 @@ def test_an_interrupted_run_goes_on_with_its_own_filters(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr(sys.modules["neardup_solr.verbs.duplicates"], "grouped", interrupt)
+        patched.setattr(sys.modules["neardup_solr.verbs.duplicates"], "group", interrupt)
         with pytest.raises(KeyboardInterrupt):
             nd.duplicates(tenants, fq="tenant_s:a", **how)
     assert path.exists()

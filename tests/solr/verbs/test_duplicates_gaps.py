@@ -7,7 +7,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.duplicates import compare, exported
+from neardup_solr.verbs.duplicates import compare, from_solr
 
 TEXTS = [f"number {n % 40} of the {n % 40} old lamps in street {n % 40 * 7}" for n in range(80)]
 DOCUMENTS = [nd.Document(id=f"d{n:02}", text=text) for n, text in enumerate(TEXTS)]
@@ -92,7 +92,7 @@ def test_only_the_first_documents(
     solr: Collection, monkeypatch: pytest.MonkeyPatch, many: int
 ) -> None:
     """A limit holds for collections, exported in parts or not, and sources, and is told."""
-    monkeypatch.setattr(exported, "MANY", many)
+    monkeypatch.setattr(from_solr, "MANY", many)
     nd.index(DOCUMENTS, solr)
     for source in (solr, DOCUMENTS):
         found = nd.duplicates(source, **EQUAL, limit=50)

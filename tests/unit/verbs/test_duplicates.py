@@ -25,7 +25,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.records import natural
 from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.text import normalize
-from neardup_solr.verbs.duplicates.gather import FIRST, Gathered
+from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered
 
 LOOSE: dict[str, Any] = {"min_similarity": 0.7}
 CHAIN = {
@@ -58,7 +58,7 @@ def test_little_memory_changes_nothing(measure: str, tmp_path: Path) -> None:
 def test_long_texts_are_read_few_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
     """How many at once is known by the length of those before."""
     texts = {str(at): " ".join([f"w{word} x" for word in range(at % 7, 60)]) for at in range(400)}
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.gather"], "CHARACTERS", 3_000)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.inputs"], "CHARACTERS", 3_000)
     sizes: list[int] = []
     read = Gathered.texts
 
@@ -343,7 +343,7 @@ def test_a_page_of_aligned_words_says_what_stands_for_what(tmp_path: Path) -> No
     assert nd.duplicates(documents(texts)).frequencies is None
 
 
-@pytest.mark.parametrize("late", ["grouped", "write_duplicates"])
+@pytest.mark.parametrize("late", ["group", "write_duplicates"])
 def test_a_late_interrupt_keeps_the_checkpoint(
     late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -31,8 +31,9 @@ from neardup_solr.reports.copies import (
 from neardup_solr.solr import is_collection
 from neardup_solr.sources import Reading, Written
 from neardup_solr.sources.whole_files import walk
-from neardup_solr.verbs.duplicates.sides import TWICE, Compared, Side
-from neardup_solr.verbs.duplicates.signing import AT_ONCE
+from neardup_solr.verbs.duplicates.from_source import AT_ONCE
+from neardup_solr.verbs.duplicates.inputs import Compared, Side
+from neardup_solr.verbs.duplicates.options import TWICE
 
 # What comes to a removed record, beside its own columns.
 DUPLICATE_OF: Final = "neardup_duplicate_of"

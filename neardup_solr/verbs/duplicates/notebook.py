@@ -11,7 +11,7 @@ from neardup_solr.text.markup import Markup, html_table
 
 if TYPE_CHECKING:
     from neardup_solr.records import Cluster, Member
-    from neardup_solr.verbs.duplicates import Duplicates
+    from neardup_solr.verbs.duplicates.result import Duplicates
 
 MOST = 10  # clusters, and members of each
 LONGEST = 80  # characters of a text

@@ -26,7 +26,7 @@ from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.spill import Rows
 from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.duplicates import previous_run
-from neardup_solr.verbs.duplicates.gather import PAGE
+from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Intake, Side
 from neardup_solr.verbs.duplicates.previous_run import (
     NO_KEYS,
     UNKNOWN,
@@ -36,7 +36,6 @@ from neardup_solr.verbs.duplicates.previous_run import (
     StoredRun,
     hash_signatures,
 )
-from neardup_solr.verbs.duplicates.sides import READING, Intake, Side
 
 PAGES = 4  # pages of documents that are requested at the same time
 PARTS, MANY = 2, 20_000  # exports at the same time, if there are so many documents: each a thread
@@ -98,7 +97,8 @@ class _Listed(NamedTuple):
 
 def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
     """The documents of a collection that have a signature, which is added to `rows`."""
-    working, remembering, fq = intake.working, intake.remembering, intake.fq
+    options, remembering = intake.options, intake.remembering
+    fq = options.fq
     state = collection.state()
     count = collection.count(fq) if fq else state.documents
     ids = intake.spill.strings()
@@ -110,7 +110,7 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
         state=state,
         digest=repr(fq).encode() if fq else b"",
     )
-    total = count if working.limit is None else min(working.limit, count)
+    total = count if options.limit is None else min(options.limit, count)
     side.is_cut = total < count
     described = schema.described(collection)
     side.unsigned = count_unsigned(collection, described, fq)
@@ -141,7 +141,7 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
         if remembering is not None:
             remembering.add(found.keys, found.rows)
         side.documents += found.read
-        working.watching.on_progress(Progress(READING, side.documents, total))
+        options.watching.on_progress(Progress(READING, side.documents, total))
     read = export.read if fq else side.documents
     is_cut = bool(fq) and read != count
     if (is_cut or side.documents != total) and collection.state() == state:

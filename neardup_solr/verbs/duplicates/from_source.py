@@ -25,7 +25,7 @@ from neardup_solr.sources.record import Piece, came_before
 from neardup_solr.spill import Lists, Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.threads import ahead, thread_pool
-from neardup_solr.verbs.duplicates.sides import READING, Ids, Intake, Order, Side, threads
+from neardup_solr.verbs.duplicates.inputs import READING, Ids, Intake, Order, Side, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
@@ -45,9 +45,9 @@ def of_source(
 
     So are their shingles to `sets`, if these are wanted.
     """
-    tell, limit = intake.working.watching.on_progress, intake.working.limit
+    tell, limit = intake.options.watching.on_progress, intake.options.limit
     ids, words = intake.spill.strings(), intake.spill.rows(1, np.int64)
-    columns: dict[str, list[Any]] = {name: [] for name in intake.reading.keep}
+    columns: dict[str, list[Any]] = {name: [] for name in intake.options.reading.keep}
     texts = _Texts(source, intake, ids)
     named, is_in_memory = Ids(ids), sources.paths_of(source) is None
     order = Order(positions=intake.spill.strings(), reasons=intake.spill.strings())
@@ -55,12 +55,12 @@ def of_source(
         ids=named,
         texts=texts.of,
         values=_values(words, columns),
-        failures=Failures(intake.working.watching.on_error),
+        failures=Failures(intake.options.watching.on_error),
         order=order,
         has_changed=texts.has_changed,
     )
 
-    digest = None if intake.working.checkpoint is None else hashlib.blake2b()
+    digest = None if intake.options.checkpoint is None else hashlib.blake2b()
     remembering = intake.remembering
 
     signers = min(SIGNERS, threads())
@@ -125,9 +125,9 @@ def _checked(source: sources.Source, intake: Intake) -> Iterator[Piece]:
     """What a source holds, with an error in place of each record that cannot be used."""
     found = (
         (entries.refusal(piece) or piece) if isinstance(piece, Document) else piece
-        for piece in sources.pieces(source, reading=intake.reading)
+        for piece in sources.pieces(source, reading=intake.options.reading)
     )
-    return _each_id_once(found) if intake.on_repeat == "fail" else found
+    return _each_id_once(found) if intake.options.on_repeat == "fail" else found
 
 
 def _each_id_once(found: Iterator[Piece]) -> Iterator[Piece]:
@@ -231,9 +231,9 @@ class _Texts:
     """The texts of a side by row: read again where they stand if that is possible, else held."""
 
     def __init__(self, source: sources.Source, intake: Intake, ids: Strings) -> None:
-        self._are_wanted, self._ids = intake.has_texts, ids
+        self._are_wanted, self._ids = intake.needs_texts, ids
         self._held, self._places = intake.spill.strings(), intake.spill.rows(2, np.int64)
-        self._again = sources.again(source, intake.reading) if intake.has_texts else None
+        self._again = sources.again(source, intake.options.reading) if intake.needs_texts else None
         if self._again is not None:
             intake.spill.held(self._again.file)
 
@@ -286,9 +286,12 @@ def _note_repeats(
     side.repeated = int(np.count_nonzero(ordered[1:] == ordered[:-1]))
     if not side.repeated:
         return
-    if intake.on_repeat != "keep":
+    counts = intake.options.on_repeat
+    if counts != "keep":
         side.documents -= side.repeated
-        side.dead = _repeated(side.ids, hashes[with_words], last_counts=intake.on_repeat == "last")
+        side.dead = _repeated(
+            side.ids, hashes[with_words], last_counts=intake.options.on_repeat == "last"
+        )
         return
     assert isinstance(side.ids, Ids)
     assert side.order is not None

@@ -1,0 +1,403 @@
+"""What is compared: ids, signatures and texts of one source, or of two sides."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate, compress
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from neardup_solr import sources
+from neardup_solr.candidates.by_band import ONE_GROUP
+from neardup_solr.errors import RecordError, SettingsError
+from neardup_solr.measures.arrays import Flat
+from neardup_solr.measures.sets import hashed_sets
+from neardup_solr.minhash import sign
+from neardup_solr.progress import Failures, unheard
+from neardup_solr.records import AnyId
+from neardup_solr.settings import Settings
+from neardup_solr.solr import is_collection
+from neardup_solr.sources.values import plain
+from neardup_solr.spill import Lists, Rows, Spill, Strings
+from neardup_solr.text.packed import size_of
+from neardup_solr.threads import ahead, thread_pool
+
+if TYPE_CHECKING:
+    from neardup_solr.solr.collection import Collection, State
+    from neardup_solr.verbs.duplicates.options import Options
+    from neardup_solr.verbs.duplicates.previous_run import PreviousRun
+
+    Compared: TypeAlias = sources.Source | Collection
+else:
+    Compared = Any
+
+_Key: TypeAlias = str | tuple[str, ...]
+READING = "reading"
+
+
+AT_ONCE = 20_000  # texts that are read at once
+PAGE = 500  # documents that are requested at once
+FIRST, MOST = 100, 10_000  # or while others are worked on: the first ones, and at most
+CHARACTERS = 1 << 24  # that those have, about
+
+
+def threads() -> int:
+    """The number of threads that compare."""
+    return os.cpu_count() or 1
+
+
+@dataclass(slots=True, kw_only=True)
+class Order:
+    """Which records of a source are documents, in its order.
+
+    `are_documents` has 1 for each record that makes a document, `have_words` 1 for each document
+    that has words; `positions` and `reasons` are those of the records that make none.
+    """
+
+    are_documents: bytearray = field(default_factory=bytearray)
+    have_words: bytearray = field(default_factory=bytearray)
+    positions: Strings
+    reasons: Strings
+
+    def fail(self, error: RecordError) -> None:
+        """Note a record that makes no document."""
+        self.are_documents.append(0)
+        self.positions.extend([error.position])
+        self.reasons.extend([error.reason])
+
+    def numbers(self) -> NDArray[np.intp]:
+        """The numbers of the records of all rows, from 1 on."""
+        documents = np.flatnonzero(np.frombuffer(self.are_documents, np.uint8))
+        return 1 + documents[: len(self.have_words)][np.frombuffer(self.have_words, np.bool_)]
+
+
+class Ids(Sequence[AnyId]):
+    """Ids by row; the number of its record comes to an id that others have, if all are kept.
+
+    `are_numbers` has 1 for each row whose id is given back as a whole number, or is empty.
+    """
+
+    def __init__(self, given: Strings) -> None:
+        self._given = given
+        self.are_numbers = bytearray()
+        self._are_shared: NDArray[np.bool_] | None = None
+        self._numbers = np.empty(0, dtype=np.intp)
+        self._taken: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    def __getitem__(self, row: Any) -> Any:
+        if self._are_shared is None or not self._are_shared[row]:
+            given = self._given[row]
+            return int(given) if self.are_numbers and self.are_numbers[row] else given
+        return self._taken.get(row) or f"{self._given[row]}@row{self._numbers[row]}"
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether all ids are given back as whole numbers."""
+        return self._are_shared is None and 0 not in self.are_numbers and bool(self.are_numbers)
+
+    def tell_apart(
+        self, are_shared: NDArray[np.bool_], numbers: NDArray[np.intp], hashes: NDArray[np.int64]
+    ) -> None:
+        """Give rows whose ids are shared the `numbers` of their records; `hashes` are of all ids.
+
+        The number comes twice if an id of the source looks like that already.
+        """
+        self._are_shared, self._numbers = are_shared, numbers
+        rows = np.flatnonzero(are_shared)
+        while len(rows):
+            names = [self[row] for row in rows.tolist()]
+            taken = np.isin(np.fromiter(map(hash, names), np.int64, len(names)), hashes)
+            rows = rows[taken]
+            for row, name in zip(rows.tolist(), compress(names, taken.tolist()), strict=True):
+                self._taken[row] = f"{name}@row{numbers[row]}"
+
+
+@dataclass(slots=True, kw_only=True)
+class Side:
+    """The documents of one source that have words: ids and texts by row, and what was left out.
+
+    `unsigned` documents have text but no signature; `repeated` records had an id that others have;
+    `dead` rows do not count beside those. `state` is the state of a collection when it was read,
+    `order` that of the records of a source;
+    `has_changed` tells whether a file has been written to since; `digest` tells the texts of a
+    source, if there is a checkpoint.
+    """
+
+    ids: Sequence[AnyId]
+    texts: Callable[[Sequence[int]], Sequence[str | None]]
+    values: Callable[[Sequence[int], Sequence[str]], Mapping[str, list[Any]]]
+    documents: int = 0
+    failures: Failures = field(default_factory=lambda: Failures(unheard))
+    unsigned: int = 0
+    is_cut: bool = False
+    repeated: int = 0
+    dead: list[int] = field(default_factory=list)
+    collection: Collection | None = None
+    state: State | None = None
+    order: Order | None = None
+    has_changed: Callable[[], bool] = lambda: False
+    digest: bytes = b""
+
+
+@dataclass(slots=True)
+class Groups:
+    """Numbers of documents by row, equal for those that have equal values in all `fields`.
+
+    `alone` documents lack one of the values: each has a number of its own, and so is compared with
+    nothing.
+    """
+
+    fields: tuple[str, ...]
+    rows: Rows
+    alone: int = 0
+    _numbers: dict[tuple[_Key, ...], int] = field(default_factory=dict)
+
+    def add(self, columns: Sequence[Sequence[Any]]) -> None:
+        """Number the next documents; `columns` has their values of each field."""
+        numbers = [self._number(values) for values in zip(*columns, strict=True)]
+        self.rows.append(np.array(numbers, dtype=np.uint32)[:, None])
+
+    def table(self) -> NDArray[np.uint32]:
+        """The numbers of all documents.
+
+        Raises SettingsError if none has all values.
+        """
+        table = self.rows.table()[:, 0]
+        if len(table) and self.alone == len(table):
+            reason = f"no document has a value of {' and '.join(self.fields)}"
+            raise SettingsError(reason, "check the names in `same`")
+        return table
+
+    def _number(self, values: Sequence[Any]) -> int:
+        new = len(self._numbers) + self.alone
+        keys = tuple(_key(plain(value)) for value in values)
+        if not all(keys):
+            self.alone += 1
+            return new
+        return self._numbers.setdefault(keys, new)
+
+
+def _key(value: Any) -> _Key:
+    """A value, or several in any order, as what is equal for equal ones; "" or () for none.
+
+    A field of Solr that takes several values may have one.
+    """
+    if not isinstance(value, list):
+        return _as_text(value)
+    texts = sorted({_as_text(each) for each in value} - {""})
+    return texts[0] if len(texts) == 1 else tuple(texts)
+
+
+def _as_text(value: Any) -> str:
+    """A value as a text, "" for none: 2024 is a text in CSV, a number in JSON, in pandas 2024.0."""
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    if value is None or isinstance(value, str):
+        return value or ""
+    return orjson.dumps(value, default=str).decode()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Intake:
+    """What reading the inputs needs beside the options, and what it fills.
+
+    `groups` numbers documents by their values if only those with equal ones are compared;
+    `previous` is an earlier run, if runs are remembered.
+    """
+
+    options: Options
+    spill: Spill
+    groups: Groups | None = None
+    previous: PreviousRun | None = None
+
+    @property
+    def needs_texts(self) -> bool:
+        """Whether texts have to be there when all is read."""
+        return self.options.needs_texts or bool(self.options.texts)
+
+    @property
+    def remembering(self) -> PreviousRun | None:
+        """The earlier run, if this one can be remembered."""
+        return self.previous if self.previous is not None and self.previous.is_kept else None
+
+
+def count_fitting(done: int, characters: int) -> int:
+    """Count the texts to read at once, if those that are `done` have so many characters."""
+    return max(1, min(MOST, CHARACTERS * done // max(characters, 1))) if done else FIRST
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathered:
+    """All that is compared, by row: the rows of the second side come after those of the first.
+
+    Only documents of the same of `groups` are compared; it is empty if all are.
+    `sets` are the shingles of each document, if they were kept while it was signed.
+    """
+
+    settings: Settings
+    signatures: NDArray[np.uint32]
+    sides: tuple[Side, ...]
+    groups: NDArray[np.uint32] = field(default_factory=lambda: ONE_GROUP)
+    sets: Flat | None = None
+    _forms: list[str] = field(default_factory=list)
+
+    def __len__(self) -> int:
+        return len(self.signatures)
+
+    @property
+    def may_change(self) -> bool:
+        """Whether others may change the texts meanwhile, as those of a collection, or have."""
+        return any(side.collection is not None or side.has_changed() for side in self.sides)
+
+    @property
+    def bounds(self) -> list[int]:
+        """The first row of each side, and the number of all rows."""
+        return list(accumulate((len(side.ids) for side in self.sides), initial=0))
+
+    def side_of(self) -> NDArray[np.uint8]:
+        """The side of each row: 0 or 1."""
+        sizes = [len(side.ids) for side in self.sides]
+        return np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
+
+    @property
+    def has_whole_ids(self) -> tuple[bool, bool]:
+        """Whether all ids of the first side, and of the other, are whole numbers."""
+        first, *_, last = [isinstance(s.ids, Ids) and s.ids.are_whole for s in self.sides] * 2
+        return first, last
+
+    def ids(self, rows: Sequence[int]) -> list[AnyId]:
+        """The ids of rows."""
+        end = self.bounds[1]  # of the first side
+        own, others = self.sides[0].ids, self.sides[-1].ids
+        return [own[row] if row < end else others[row - end] for row in rows]
+
+    def texts(self, rows: Sequence[int]) -> Sequence[str | None]:
+        """The texts of rows, in ascending order; None if a document is no longer there."""
+        if len(self.sides) == 1:
+            return self.sides[0].texts(rows)
+        return [
+            text
+            for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True)
+            for text in side.texts([row - first for row in rows if first <= row < last])
+        ]
+
+    def fits(self, most: int) -> bool:
+        """Whether all texts together have at most `most` characters; reads no more than needed."""
+        total = 0
+        for at in range(0, len(self), PAGE):
+            texts = self.texts(range(at, min(at + PAGE, len(self))))
+            total += sum(len(text or "") for text in texts)
+            if total > most:
+                return False
+        return True
+
+    def forms(self) -> list[str]:
+        """The normal forms of all documents, read once; "" if one is no longer there."""
+        for at in range(len(self._forms), len(self), AT_ONCE):
+            texts = self.texts(range(at, min(at + AT_ONCE, len(self))))
+            self._forms.extend(sign.normal_forms([text or "" for text in texts]))
+        return self._forms
+
+    def read_sets(self, spill: Spill, tell: Callable[[int], None]) -> Flat:
+        """The shingles of all documents, whose texts are read; `tell` gets how many are done."""
+        sets = spill.lists()
+        characters = 0
+
+        def parts() -> Iterator[range]:
+            at = 0
+            while at < len(self):
+                last = min(at + count_fitting(len(sets), characters), len(self))
+                yield range(at, last)
+                at = last
+
+        with thread_pool(1) as reader:
+            for texts in ahead(reader, self.texts, parts()):
+                forms = sign.normal_forms([text or "" for text in texts], threads=threads())
+                sets.extend(hashed_sets(forms, self.settings))
+                characters += size_of(forms)
+                tell(len(sets))
+        return sets.flat()
+
+    def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
+        """The values of fields of rows, in ascending order; None if there is no value."""
+        found: dict[str, list[Any]] = {name: [] for name in fields}
+        if not found:
+            return found
+        for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True):
+            own = side.values([row - first for row in rows if first <= row < last], fields)
+            for name in fields:
+                found[name].extend(own[name])
+        return found
+
+
+def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
+    """Read one source, or two sides; a side that is not a collection is signed.
+
+    The stored settings of a collection apply to both sides.
+
+    Raises SettingsError if two collections have different settings.
+    """
+    stored = [_settings_of(each) for each in given if is_collection(each)]
+    if len(stored) == 2 and stored[0] != stored[1]:
+        shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
+        reason = f"the two collections were indexed with different settings, {shown}"
+        raise SettingsError(reason, "index one of them again with the settings of the other")
+    settings = stored[0] if stored else intake.options.settings
+    if intake.previous is not None:
+        intake.previous.open(settings, " ".join(_known_by(each, intake) for each in given))
+    rows = intake.spill.rows(settings.hashes, np.uint32)
+    sets = intake.spill.lists() if intake.options.needs_sets and not stored else None
+    sides = tuple(
+        _of_collection(each, rows, settings, intake)
+        if is_collection(each)
+        else _of_source(each, rows, settings, intake, sets)
+        for each in given
+    )
+    signatures = rows.table()
+    if intake.remembering is not None:
+        intake.remembering.settle(signatures)
+    groups = ONE_GROUP if intake.groups is None else intake.groups.table()
+    return Gathered(
+        settings=settings,
+        signatures=signatures,
+        sides=sides,
+        groups=groups,
+        sets=None if sets is None else sets.flat(),
+    )
+
+
+def _of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
+    from neardup_solr.verbs.duplicates.from_solr import of_collection
+
+    return of_collection(collection, rows, settings, intake)
+
+
+def _of_source(
+    source: sources.Source, rows: Rows, settings: Settings, intake: Intake, sets: Lists | None
+) -> Side:
+    from neardup_solr.verbs.duplicates.from_source import of_source
+
+    return of_source(source, rows, settings, intake, sets)
+
+
+def _known_by(given: Compared, intake: Intake) -> str:
+    """What is compared of a collection or of a source: anything else is another work."""
+    if is_collection(given):
+        filters = f" {intake.options.fq!r}" if intake.options.fq else ""
+        return f"{given.name} {given.names.noted()}{filters}"
+    return f"a source, on repeat {intake.options.on_repeat}"
+
+
+def _settings_of(collection: Collection) -> Settings:
+    collection.commit()
+    settings = collection.needed_settings()
+    settings.require("signature", "content")
+    return settings
