@@ -83,7 +83,10 @@ def split(block: bytes | None, limit: int) -> list[bytes | None]:
     """The lines of a block of `blocks_of_lines`."""
     if block is None:
         return [None]
-    return [line if len(line) <= limit else None for line in block.removesuffix(b"\n").split(b"\n")]
+    found = block.split(b"\n")
+    if not found[-1]:  # for it ends with a newline
+        found.pop()
+    return [line if len(line) <= limit else None for line in found]
 
 
 def blocks_of_lines(source: Opened, limit: int) -> Iterator[tuple[int, bytes | None]]:
@@ -95,32 +98,28 @@ def blocks_of_lines(source: Opened, limit: int) -> Iterator[tuple[int, bytes | N
     held, size, begin = bytearray(), 0, 0
     most = most_passed_over(source, limit)
     for block in _not_empty(source):
-        head, newline, rest = block.partition(b"\n")
-        size += len(head)
+        first, last = block.find(b"\n") + 1, block.rfind(b"\n") + 1
+        size += first - 1 if first else len(block)
         if size > limit:
             held.clear()
-        else:
-            held += head
-        if not newline:
+        elif not first:
+            held += block
+        if not first:
             if size > most:
                 raise without_end(source, most)
             continue
         # Taken in a call, so that this frame does not hold on to a long line.
-        if size > limit:
-            yield begin, None
-            begin += size + 1
-        elif size > BLOCK:
-            held += newline
-            yield begin, _taken(held)
+        if size > min(limit, BLOCK):
+            yield begin, _taken(held, memoryview(block)[:first]) if size <= limit else None
             begin += size + 1
         else:
-            rest = _taken(held) + newline + rest
-        whole, newline, last = rest.rpartition(b"\n")
-        if newline:
-            yield begin, whole + newline
-            begin += len(whole) + 1
-        held += last
-        size = len(last)
+            first = 0
+        if first < last:
+            size = len(held) + last - first
+            yield begin, _taken(held, memoryview(block)[first:last])
+            begin += size
+        held += block[last:]
+        size = len(held)
     if size:
         yield begin, _taken(held) if size <= limit else None
 
@@ -158,8 +157,8 @@ def start(source: Opened) -> int | None:
     return len(codecs.BOM_UTF8) if head == codecs.BOM_UTF8 else 0
 
 
-def _taken(held: bytearray) -> bytes:
-    line = bytes(held)
+def _taken(held: bytearray, more: memoryview | bytes = b"") -> bytes:
+    line = b"".join((held, more))
     held.clear()
     return line
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import chain, islice, pairwise
-from typing import IO, Any, Final, NamedTuple, TypeAlias
+from typing import IO, Any, Final, TypeAlias
 
 import numpy as np
 import orjson
@@ -36,17 +36,16 @@ from neardup_solr.sources.record import (
     unusable,
 )
 from neardup_solr.spill import read_at
-from neardup_solr.text.packed import SPARE, Packed, joined
+from neardup_solr.text.packed import Packed, joined, pack
 
+_BETWEEN: Final = os.urandom(16).hex()
 # Its position, the object or what is wrong with it, and how it is written if that is known.
 Found: TypeAlias = tuple[str, object, bytes | str]
 
 
 _HEAD: Final = 2**16
 FIRST_OBJECTS: Final = 100  # that are looked at for their names
-# Bytes that are read before the kernel, which has to be loaded, reads faster.
-SCANNED_FROM: Final = 2**22
-BYTES_AT_ONCE: Final = 2**22  # that are read again
+BYTES_AT_ONCE: Final = 2**18  # that are read again
 
 
 def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
@@ -193,21 +192,13 @@ class _Block:
     place: int | None
     content: bytes
 
-    def run(self, ids: list[Any], texts: Sequence[Any], reading: Reading) -> Run | None:
-        """The documents of all lines, if nothing is wrong with any."""
-        begins, sizes = self.places()
-        numbers = range(self.number, self.number + len(texts))
-        return run(self.where, numbers, ids, texts, reading=reading, begins=begins, sizes=sizes)
-
-    def places(self) -> tuple[Any, Any]:
+    def places(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The byte where each line begins, and how many it takes without its newline."""
-        if self.place is None:
-            return (), ()
         ends = np.flatnonzero(np.frombuffer(self.content, np.uint8) == _NEWLINE)
         if not self.content.endswith(b"\n"):
             ends = np.append(ends, len(self.content))
         begins = np.concatenate([[0], ends[:-1] + 1])
-        return begins + self.place, ends - begins
+        return begins + (self.place or 0), ends - begins
 
 
 def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
@@ -216,16 +207,13 @@ def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
     number, first = 1, lines.start(source)
     for begin, content in lines.blocks_of_lines(source, limit):
         block = _Block(where, number, None if first is None else first + begin, content or b"")
-        is_scanned = begin >= SCANNED_FROM and reading.has_ids
-        scanned = _scanned(block, reading) if is_scanned else None
-        raws = [] if scanned else lines.split(content, limit)
-        if found := scanned or _loaded(block, raws, reading):
-            number += len(found)
+        if found := _run_of(block, limit, reading):
             yield found
+            number += len(found)
         else:
-            numbered = enumerate(raws, number)
+            raws = lines.split(content, limit)
+            yield from _line_by_line(source, block, enumerate(raws, number), reading)
             number += len(raws)
-            yield from _line_by_line(source, block, numbered, reading)
 
 
 def _line_by_line(
@@ -236,7 +224,7 @@ def _line_by_line(
     for at, line in enumerate(numbered):
         found = _of_lines(source, [line], reading)
         for made in from_objects(source, found, reading):
-            if isinstance(made, Document) and len(begins):
+            if isinstance(made, Document) and block.place is not None:
                 yield Run(
                     ids=[made.id] if reading.has_ids else [],
                     texts=[made.text],
@@ -249,61 +237,39 @@ def _line_by_line(
                 yield made
 
 
-class _Scanned(NamedTuple):
-    """What the kernel reads of some lines: ids and texts, and the byte where each line begins."""
-
-    ids: list[str]
-    texts: Packed
-    begins: NDArray[np.int64]
-
-
-def _scan(content: bytes, reading: Reading) -> _Scanned | None:
-    """The documents of whole lines, by the kernel; None if there is something odd about one."""
-    from neardup_solr.kernel.scan import scan
-
-    count = content.count(b"\n")
-    out = np.empty(len(content) + SPARE, dtype=np.uint8)
-    bounds, begins = np.empty((2, count + 1), dtype=np.uint64)
-    spans = np.empty((count, 2), dtype=np.uint64)
-    keys = (np.frombuffer(name.encode(), np.uint8) for name in (reading.id, reading.text[0]))
-    block = np.frombuffer(content, np.uint8)
-    found = scan(block, *keys, reading.max_doc_bytes, out, bounds, spans, begins)
-    if found != count:
+def _run_of(block: _Block, limit: int, reading: Reading) -> Run | None:
+    """Return the documents of all lines; None if there is anything more to be said of one."""
+    begins, sizes = block.places()
+    objects = _loaded(block.content) if sizes.max() <= limit else None
+    if objects is None or len(objects) != len(begins):
         return None
-    ids = [content[first:last].decode() for first, last in spans.tolist()]
-    size = int(bounds[-1]) + SPARE
-    if 2 * size < len(out):  # what else the objects have need not be held
-        out = out[:size].copy()
-    return _Scanned(ids, Packed(out, bounds), begins.astype(np.int64))
-
-
-def _scanned(block: _Block, reading: Reading) -> Run | None:
-    """The documents of a block, by the kernel; None if there is something odd about one."""
-    found = _scan(block.content, reading) if block.content.endswith(b"\n") else None
-    if found is None or np.diff(found.begins).max() - 1 > _room(reading.max_doc_bytes):
-        return None
-    has_place = block.place is not None
-    return Run(
-        ids=found.ids,
-        texts=found.texts,
-        where=block.where,
-        numbers=range(block.number, block.number + len(found.ids)),
-        begins=found.begins[:-1] + (block.place or 0) if has_place else (),
-        sizes=np.diff(found.begins) - 1 if has_place else (),
-    )
-
-
-def _loaded(block: _Block, raws: Sequence[bytes | None], reading: Reading) -> Run | None:
-    """The documents of some lines; None if there is anything more to be said of one of them."""
     try:
-        found = [orjson.loads(raw) for raw in raws if raw is not None]
-        ids = [each[reading.id] for each in found] if reading.has_ids else []
-        texts = [each[reading.text[0]] for each in found]
-    except (ValueError, LookupError, TypeError):
+        ids = [each[reading.id] for each in objects] if reading.has_ids else []
+        texts = [each[reading.text[0]] for each in objects]
+    except LookupError:
         return None
-    if len(found) < len(raws) or set(map(type, found)) != {dict} or _any_repeats(found, raws):
+    if set(map(type, texts)) != {str} or _any_repeats(objects, block.content):
         return None
-    return block.run(ids, texts, reading)
+    numbers = range(block.number, block.number + len(texts))
+    if block.place is None:
+        return run(block.where, numbers, ids, pack(texts), reading=reading)
+    return run(block.where, numbers, ids, pack(texts), reading=reading, begins=begins, sizes=sizes)
+
+
+def _loaded(content: bytes) -> list[dict[str, Any]] | None:
+    """Parse the objects of lines, all at once; None if anything else is among them.
+
+    They are one in each line if there are as many as lines.
+    """
+    written = content.removesuffix(b"\n").replace(b"\n", b',"%b",' % _BETWEEN.encode())
+    try:
+        found = orjson.loads(b"[%b]" % written)
+    except ValueError:
+        return None
+    # What is put between lines is in no file: so as many objects as lines are one in each.
+    objects, between = found[::2], found[1::2]
+    is_apart = between.count(_BETWEEN) == len(between)
+    return objects if is_apart and set(map(type, objects)) == {dict} else None
 
 
 def texts_again(source: Opened, reading: Reading) -> TextsAgain | None:
@@ -336,10 +302,8 @@ class TextsAgain:
         """
         portions = np.cumsum(places[:, 1]) // BYTES_AT_ONCE
         cuts = (1 + np.flatnonzero(np.diff(portions))).tolist()
-        found = [
-            self._some(ids[first:last], places[first:last])
-            for first, last in pairwise([0, *cuts, len(ids)])
-        ]
+        parts = pairwise([0, *cuts, len(ids)])
+        found = [self._some(ids[first:last], places[first:last]) for first, last in parts]
         packed = [part for part in found if isinstance(part, Packed)]
         return joined(packed) if len(packed) == len(found) else list(chain.from_iterable(found))
 
@@ -348,22 +312,28 @@ class TextsAgain:
         if not ids:
             return []
         try:
-            found = _scan(b"".join(self._lines(places)), self._reading)
-            if found is not None and found.ids == ids:
-                return found.texts
-            raws = [read_at(self.file, *place) for place in places.tolist()]
+            content = b"\n".join(self._lines(places))
         except OSError as error:
             reason = f"cannot be read any more ({error.strerror or error})"
             raise self._opened.error(reason, "run it again") from error
+        with suppress(LookupError):
+            objects = _loaded(content) or []
+            texts = [each[self._reading.text[0]] for each in objects]
+            found = [each[self._reading.id] for each in objects]
+            if list(map(str, found)) == list(ids) and set(map(type, texts)) == {str}:
+                return pack(texts)
+        raws = content.split(b"\n")
+        if len(raws) != len(ids):
+            raise self._changed()
         return list(map(self._text, ids, raws))
 
     def _lines(self, places: NDArray[np.int64]) -> Iterator[bytes]:
-        """The lines at some places with their newlines; those that follow each other at once."""
+        """The lines at some places; those that follow each other at once."""
         begins, ends = places[:, 0], places.sum(axis=1)
         gaps = 1 + np.flatnonzero(begins[1:] != ends[:-1] + 1)
         firsts, lasts = np.append(0, gaps), np.append(gaps, len(places)) - 1
         for begin, end in zip(begins[firsts].tolist(), ends[lasts].tolist(), strict=True):
-            yield read_at(self.file, begin, end - begin) + b"\n"
+            yield read_at(self.file, begin, end - begin)
 
     def _text(self, id: str, raw: bytes) -> str:
         found = _of_lines(self._opened, [(1, raw)], self._reading)
@@ -401,18 +371,17 @@ def _checked(position: str, found: object, raw: bytes) -> Found:
     return position, found, raw
 
 
-def _any_repeats(objects: Sequence[dict[str, Any]], raws: Sequence[bytes | None]) -> bool:
-    """Whether one of some objects has a key twice: most have none that could be, seen at once."""
-    written = b"".join(raw for raw in raws if raw)
-    quotes = np.count_nonzero(np.frombuffer(written, np.uint8) == _QUOTE)
+def _any_repeats(objects: Sequence[dict[str, Any]], written: bytes) -> bool:
+    """Return whether an object has a key twice; if none holds others, that is seen all at once."""
+    content = np.frombuffer(written, np.uint8)
+    slashes = np.flatnonzero(content == _BACKSLASH)
+    # Of several backslashes in a row, the first, third and so on escape what follows.
+    firsts = np.maximum.accumulate(np.where(np.diff(slashes, prepend=-2) > 1, slashes, 0))
+    escaped = content[slashes[(slashes - firsts) % 2 == 0] + 1]
+    quotes = np.count_nonzero(content == _QUOTE) - np.count_nonzero(escaped == _QUOTE)
     values = chain.from_iterable(map(dict.values, objects))
-    strings = [value for value in values if type(value) is str]
-    known = 2 * (sum(map(len, objects)) + len(strings))
-    if b"\\" in written:  # quotes within strings
-        known += sum(value.count('"') for value in strings)
-    if quotes == known and b"\\u0022" not in written:
-        return False
-    return any(_repeats(found, raw or b"") for found, raw in zip(objects, raws, strict=True))
+    strings = sum(map(len, objects)) + list(map(type, values)).count(str)
+    return int(quotes) != 2 * strings and any(map(_repeats, objects, written.split(b"\n")))
 
 
 def _repeats(found: dict[str, Any], raw: bytes) -> bool:
@@ -518,7 +487,7 @@ def _elements(source: Opened, limit: int) -> Iterator[bytes | None]:
     raise RecordError(f"{source.name}, at its end", reason)
 
 
-_NEWLINE, _QUOTE = ord("\n"), ord('"')
+_NEWLINE, _QUOTE, _BACKSLASH = ord("\n"), ord('"'), ord("\\")
 _COMMA: Final = ord(",")
 _MARK: Final = re.compile(rb'["\[\]{},]')
 _IN_STRING: Final = re.compile(rb'["\\]')

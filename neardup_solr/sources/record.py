@@ -14,7 +14,7 @@ from neardup_solr import records
 from neardup_solr.arguments import require_positive
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
-from neardup_solr.records import EMPTY_ID, NOTHING, Document, Number, Run
+from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run
 from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.sources.values import plain
 from neardup_solr.text.packed import Packed
@@ -275,7 +275,7 @@ def run(
     else:
         most = reading.max_doc_bytes // MOST_BYTES
         are_texts = set(map(type, texts)) == {str} and max(map(len, texts)) <= most
-    if not are_texts or kinds not in ({int}, {str}) or any(map(records.id_problem, ids)):
+    if not are_texts or kinds not in ({int}, {str}) or not _are_ids(ids):
         return None
     return Run(
         ids=ids,
@@ -286,6 +286,13 @@ def run(
         sizes=sizes,
         are_numbers=kinds == {int},
     )
+
+
+def _are_ids(ids: Sequence[str]) -> bool:
+    """Return whether nothing is wrong with any id; of ASCII, that is seen all at once."""
+    if "".join(ids).isascii() and all(ids) and max(map(len, ids), default=0) <= MAX_ID_BYTES:
+        return True
+    return not any(map(records.id_problem, ids))
 
 
 def _as_id(value: object, reading: Reading) -> str:

@@ -64,6 +64,14 @@ class Packed(Sequence[str]):
         return int(self.bounds[-1] - self.bounds[0])
 
 
+def pack(texts: Sequence[str]) -> Packed:
+    """Pack texts, which may have no lone surrogates."""
+    encoded = list(map(str.encode, texts))
+    bounds = np.zeros(len(texts) + 1, dtype=np.uint64)
+    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(texts)), out=bounds[1:])
+    return Packed(np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds)
+
+
 def joined(parts: Sequence[Packed]) -> Packed:
     """The texts of all parts."""
     if len(parts) == 1:

@@ -20,7 +20,6 @@ from neardup_solr import sources
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.records import Document, Run
 from neardup_solr.sources import Reading, columns, formats, lines, objects
-from neardup_solr.text.packed import Packed
 
 BLOCKS = st.sampled_from([16, 64, 2**18])
 IDS = st.one_of(
@@ -113,8 +112,6 @@ def check(path: Path, block: int, **asked: Any) -> None:
         told = read(path, reading)
     with patch.object(lines, "BLOCK", block):
         assert read(path, reading) == told
-        with patch.object(objects, "SCANNED_FROM", 0):  # by the kernel
-            assert read(path, reading) == told
 
 
 @settings(max_examples=400)
@@ -180,14 +177,21 @@ def test_most_documents_come_in_runs(tmp_path: Path) -> None:
     assert sum(len(each) for each in found if isinstance(each, Run)) == 20
 
 
-def test_the_kernel_reads_what_is_plain(tmp_path: Path) -> None:
+def test_lines_are_no_objects_together(tmp_path: Path) -> None:
+    """Half an object in a line is an error, though the next line has the other half."""
     path = tmp_path / "a.jsonl"
-    path.write_text('{"id": 1, "text": "plain", "of": null}\n{"text": "\\u00e9\\n", "id": "é"}\n')
-    with patch.object(objects, "SCANNED_FROM", 0):
-        (run,) = sources.pieces(path)
-    assert isinstance(run, Run)
-    assert isinstance(run.texts, Packed)
-    assert (run.ids, list(run.texts)) == (["1", "é"], ["plain", "é\n"])
+    halves = [
+        '{"id": 1, "text": "a", "of": [{}',
+        "{}]}",
+        '{"id": 2, "text": "b"}, {"id": 3, "text": "c"}',
+    ]
+    good = [f'{{"id": {n}, "text": "good"}}' for n in range(9)]
+    path.write_text("\n".join([*halves, *good]))
+    found = list(sources.records(path))
+    assert [each.id for each in found if isinstance(each, Document)] == [str(n) for n in range(9)]
+    errors = [each.position for each in found if isinstance(each, RecordError)]
+    assert errors == ["a.jsonl, line 1", "a.jsonl, line 2", "a.jsonl, line 3"]
+    check(path, 2**18)
 
 
 @given(found=st.lists(OBJECTS | SPOILT, min_size=1), block=BLOCKS)
@@ -198,7 +202,7 @@ def test_texts_are_read_again_where_they_stand(
     path.write_bytes(codecs.BOM_UTF8 + b'{"id": 0, "text": "good"}\n' * 99 + b"\n".join(found))
     texts = sources.again(path, Reading())
     assert texts is not None
-    with texts.file, patch.object(lines, "BLOCK", block), patch.object(objects, "SCANNED_FROM", 99):
+    with texts.file, patch.object(lines, "BLOCK", block):
         for run in sources.pieces(path):
             assert isinstance(run, Run | RecordError)
             if isinstance(run, Run):
