@@ -92,6 +92,15 @@ def test_links_lead_somewhere() -> None:
                 assert not heading or heading in anchors(end), f"{page.name}: {target}#{heading}"
 
 
+def test_the_first_page_leads_to_every_other() -> None:
+    """docs/index.md links each page of docs/, but for those of single commands."""
+    docs = ROOT / "docs"
+    index = (docs / "index.md").read_text()
+    linked = {(docs / target).resolve() for target in re.findall(r"\]\(([^)#\s]+\.md)", index)}
+    pages = {*docs.glob("*.md"), *docs.glob("guides/*.md")} - {docs / "index.md"}
+    assert sorted(page.name for page in pages - linked) == []
+
+
 def test_the_wheel_carries_the_configset_and_the_pages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

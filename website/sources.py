@@ -20,11 +20,13 @@ NAVIGATION = {
         "guides/file", "guides/collection", "guides/own-solr", "guides/short-records",
         "guides/new-documents", "migrate",
     ),
-    "Reference": ("commands", "library", "sources", "fields", "parameters", "measures"),
-    "How it works": (
-        "clusters", "unique", "aligned", "explain", "report", "collapse", "tuning", "existing",
-        "annotate", "gate", "native", "sql", "interoperability", "operations", "reliability",
-        "cloud", "spark", "scale", "results", "environment", "design",
+    "Reference": (
+        "commands", "library", "sources", "duplicates", "measures", "aligned", "clusters", "unique",
+        "report", "collapse", "gate", "annotate", "explain", "tuning", "parameters", "fields",
+        "operations", "environment", "reliability",
+    ),
+    "Further": (
+        "cloud", "spark", "scale", "native", "sql", "interoperability", "results", "design",
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
