@@ -120,7 +120,7 @@ class Compiled:
             kinds.append(_flatten(argument, values))
         key = tuple(kinds)
         call = self._loaded.get(key) or run_aside(partial(self._load, key))
-        return partial(call, values)
+        return partial(call, values, arguments)
 
     def _by_numba(self, arguments: Sequence[Any]) -> Any:
         return _cached(self.function)(*map(_plain, arguments))
@@ -218,7 +218,10 @@ def _linked(name: str, code: Code, kinds: Sequence[Kind]) -> Callable[[Sequence[
     return partial(_call, name, native, result)
 
 
-def _call(name: str, native: Any, result: Any, values: Sequence[Any]) -> Any:
+def _call(
+    name: str, native: Any, result: Any, values: Sequence[Any], arguments: Sequence[Any]
+) -> Any:
+    """Call machine code; the values have addresses in the arguments, which so stay alive."""
     returned, raised = result(), ctypes.c_void_p()
     if native(ctypes.addressof(returned), ctypes.addressof(raised), *values):
         raise MemoryError(f"no memory left for {name}; work on fewer texts at a time")

@@ -1,12 +1,14 @@
 """Machine code that runs by itself, and numba where that was not tried."""
 
+import weakref
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from neardup_solr.candidates.by_band import components
-from neardup_solr.kernel import machine, store
+from neardup_solr.kernel import joins, machine, store
+from neardup_solr.kernel.machine import Compiled
 from neardup_solr.minhash import sign
 from neardup_solr.settings import Settings
 
@@ -44,3 +46,16 @@ def test_a_numba_that_was_not_tried_gives_the_same(
         one, other = getattr(found[0], name), getattr(expected[0], name)
         assert np.array_equal(one[has_words], other[has_words])
     assert np.array_equal(found[1], expected[1])
+
+
+def test_a_call_keeps_its_arrays() -> None:
+    """Machine code goes on after an interrupt, when nobody else has its arrays any more."""
+    numbers, places = np.arange(9, dtype=np.uint64), np.empty(9, dtype=np.int64)
+    are_held = weakref.ref(numbers)
+    function = joins.lookup_sorted
+    assert isinstance(function, Compiled)
+    call = function._call_of((numbers, numbers, places))
+    del numbers
+    assert are_held() is not None
+    call()
+    assert places.tolist() == list(range(9))
