@@ -27,235 +27,151 @@ from typing import TYPE_CHECKING
 
 __version__ = "0.1.0"
 
-if TYPE_CHECKING:
-    from neardup_solr.errors import (
-        ArgumentError,
-        CoreMissing,
-        DocumentNotFound,
-        JobError,
-        NeardupError,
-        RecordError,
-        SchemaError,
-        ServerError,
-        SettingsError,
-        SolrAnswerError,
-        SolrError,
-        SolrHalted,
-        SolrUnauthorized,
-        SolrUnreachable,
-        SourceError,
-    )
-    from neardup_solr.jobs import Letter
-    from neardup_solr.minhash.plans import Tuning
-    from neardup_solr.minhash.signature import decode
-    from neardup_solr.minhash.statistics import containment, jaccard
-    from neardup_solr.progress import Progress
-    from neardup_solr.records import Cluster, Document, Duplicate, Match, Pair
-    from neardup_solr.settings import Settings
-    from neardup_solr.solr.collection import Collection
-    from neardup_solr.sources.pairs import read_pairs
-    from neardup_solr.verbs.annotate import AnnotateSummary, annotate
-    from neardup_solr.verbs.connect import connect
-    from neardup_solr.verbs.dead_letters import RetrySummary, dead_letters, retry
-    from neardup_solr.verbs.delete import delete
-    from neardup_solr.verbs.doctor import Diagnosis, doctor
-    from neardup_solr.verbs.duplicates import Duplicates, duplicates
-    from neardup_solr.verbs.evaluate import Evaluation, evaluate
-    from neardup_solr.verbs.explain import explain
-    from neardup_solr.verbs.explain.verdict import Explanation
-    from neardup_solr.verbs.gate import gate
-    from neardup_solr.verbs.gate.policy import Decision
-    from neardup_solr.verbs.index import IndexSummary, index
-    from neardup_solr.verbs.init import Preparation, init
-    from neardup_solr.verbs.lint import Lint, lint
-    from neardup_solr.verbs.mark import Marks, mark, unmark
-    from neardup_solr.verbs.read import read
-    from neardup_solr.verbs.reband import reband
-    from neardup_solr.verbs.report import Report, report
-    from neardup_solr.verbs.search import search
-    from neardup_solr.verbs.signatures import SignaturesSummary, signatures
-    from neardup_solr.verbs.strip import StripSummary, strip
-    from neardup_solr.verbs.tune import solve, tune
-
-# Everything public is imported on first use, so that importing the package costs nothing.
+# What is public, in the order in which it is used, and the module that has it: imported on first
+# use, so that importing the package costs nothing.
 _PLACES = {
-    "errors": (
-        "ArgumentError",
-        "CoreMissing",
-        "DocumentNotFound",
-        "JobError",
-        "NeardupError",
-        "RecordError",
-        "SchemaError",
-        "ServerError",
-        "SettingsError",
-        "SolrAnswerError",
-        "SolrError",
-        "SolrHalted",
-        "SolrUnauthorized",
-        "SolrUnreachable",
-        "SourceError",
-    ),
-    "jobs": ("Letter",),
-    "minhash.plans": ("Tuning",),
-    "minhash.signature": ("decode",),
-    "minhash.statistics": (
-        "containment",
-        "jaccard",
-    ),
-    "progress": ("Progress",),
-    "records": (
-        "Cluster",
-        "Document",
-        "Duplicate",
-        "Match",
-        "Pair",
-    ),
-    "settings": ("Settings",),
-    "solr.collection": ("Collection",),
-    "sources.pairs": ("read_pairs",),
-    "verbs.annotate": (
-        "AnnotateSummary",
-        "annotate",
-    ),
-    "verbs.connect": ("connect",),
-    "verbs.dead_letters": (
-        "RetrySummary",
-        "dead_letters",
-        "retry",
-    ),
-    "verbs.delete": ("delete",),
-    "verbs.doctor": (
-        "Diagnosis",
-        "doctor",
-    ),
-    "verbs.duplicates": (
-        "Duplicates",
-        "duplicates",
-    ),
-    "verbs.evaluate": (
-        "Evaluation",
-        "evaluate",
-    ),
-    "verbs.explain": ("explain",),
-    "verbs.explain.verdict": ("Explanation",),
-    "verbs.gate": ("gate",),
-    "verbs.gate.policy": ("Decision",),
-    "verbs.index": (
-        "IndexSummary",
-        "index",
-    ),
-    "verbs.init": (
-        "Preparation",
-        "init",
-    ),
-    "verbs.lint": (
-        "Lint",
-        "lint",
-    ),
-    "verbs.mark": (
-        "Marks",
-        "mark",
-        "unmark",
-    ),
-    "verbs.read": ("read",),
-    "verbs.reband": ("reband",),
-    "verbs.report": (
-        "Report",
-        "report",
-    ),
-    "verbs.search": ("search",),
-    "verbs.signatures": (
-        "SignaturesSummary",
-        "signatures",
-    ),
-    "verbs.strip": (
-        "StripSummary",
-        "strip",
-    ),
-    "verbs.tune": (
-        "solve",
-        "tune",
-    ),
+    "connect": "verbs.connect",
+    "init": "verbs.init",
+    "lint": "verbs.lint",
+    "doctor": "verbs.doctor",
+    "read": "verbs.read",
+    "index": "verbs.index",
+    "search": "verbs.search",
+    "report": "verbs.report",
+    "duplicates": "verbs.duplicates",
+    "gate": "verbs.gate",
+    "explain": "verbs.explain",
+    "evaluate": "verbs.evaluate",
+    "mark": "verbs.mark",
+    "unmark": "verbs.mark",
+    "annotate": "verbs.annotate",
+    "strip": "verbs.strip",
+    "delete": "verbs.delete",
+    "dead_letters": "verbs.dead_letters",
+    "retry": "verbs.dead_letters",
+    "tune": "verbs.tune",
+    "solve": "verbs.tune",
+    "reband": "verbs.reband",
+    "signatures": "verbs.signatures",
+    "decode": "minhash.signature",
+    "jaccard": "minhash.statistics",
+    "containment": "minhash.statistics",
+    "read_pairs": "sources.pairs",
+    "Collection": "solr.collection",
+    "Settings": "settings",
+    "Document": "records",
+    "AnnotateSummary": "verbs.annotate",
+    "Cluster": "records",
+    "Decision": "verbs.gate.policy",
+    "Diagnosis": "verbs.doctor",
+    "Duplicate": "records",
+    "Duplicates": "verbs.duplicates",
+    "Evaluation": "verbs.evaluate",
+    "Explanation": "verbs.explain.verdict",
+    "IndexSummary": "verbs.index",
+    "Letter": "jobs",
+    "Lint": "verbs.lint",
+    "Marks": "verbs.mark",
+    "Match": "records",
+    "Pair": "records",
+    "Preparation": "verbs.init",
+    "Progress": "progress",
+    "Report": "verbs.report",
+    "RetrySummary": "verbs.dead_letters",
+    "SignaturesSummary": "verbs.signatures",
+    "StripSummary": "verbs.strip",
+    "Tuning": "minhash.plans",
+    "NeardupError": "errors",
+    "ArgumentError": "errors",
+    "CoreMissing": "errors",
+    "DocumentNotFound": "errors",
+    "JobError": "errors",
+    "RecordError": "errors",
+    "SchemaError": "errors",
+    "ServerError": "errors",
+    "SettingsError": "errors",
+    "SolrAnswerError": "errors",
+    "SolrError": "errors",
+    "SolrHalted": "errors",
+    "SolrUnauthorized": "errors",
+    "SolrUnreachable": "errors",
+    "SourceError": "errors",
 }
-_PLACE_OF = {name: place for place, names in _PLACES.items() for name in names}
+__all__ = list(_PLACES)
 
-__all__ = [  # noqa: RUF022 - in the order in which they are used
-    "connect",
-    "init",
-    "lint",
-    "doctor",
-    "read",
-    "index",
-    "search",
-    "report",
-    "duplicates",
-    "gate",
-    "explain",
-    "evaluate",
-    "mark",
-    "unmark",
-    "annotate",
-    "strip",
-    "delete",
-    "dead_letters",
-    "retry",
-    "tune",
-    "solve",
-    "reband",
-    "signatures",
-    "decode",
-    "jaccard",
-    "containment",
-    "read_pairs",
-    "Collection",
-    "Settings",
-    "Document",
-    "AnnotateSummary",
-    "Cluster",
-    "Decision",
-    "Diagnosis",
-    "Duplicate",
-    "Duplicates",
-    "Evaluation",
-    "Explanation",
-    "IndexSummary",
-    "Letter",
-    "Lint",
-    "Marks",
-    "Match",
-    "Pair",
-    "Preparation",
-    "Progress",
-    "Report",
-    "RetrySummary",
-    "SignaturesSummary",
-    "StripSummary",
-    "Tuning",
-    "NeardupError",
-    "ArgumentError",
-    "CoreMissing",
-    "DocumentNotFound",
-    "JobError",
-    "RecordError",
-    "SchemaError",
-    "ServerError",
-    "SettingsError",
-    "SolrAnswerError",
-    "SolrError",
-    "SolrHalted",
-    "SolrUnauthorized",
-    "SolrUnreachable",
-    "SourceError",
-]
-
-
-if not TYPE_CHECKING:  # so that type checkers know which names there are
+if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares the two
+    from neardup_solr.errors import ArgumentError as ArgumentError
+    from neardup_solr.errors import CoreMissing as CoreMissing
+    from neardup_solr.errors import DocumentNotFound as DocumentNotFound
+    from neardup_solr.errors import JobError as JobError
+    from neardup_solr.errors import NeardupError as NeardupError
+    from neardup_solr.errors import RecordError as RecordError
+    from neardup_solr.errors import SchemaError as SchemaError
+    from neardup_solr.errors import ServerError as ServerError
+    from neardup_solr.errors import SettingsError as SettingsError
+    from neardup_solr.errors import SolrAnswerError as SolrAnswerError
+    from neardup_solr.errors import SolrError as SolrError
+    from neardup_solr.errors import SolrHalted as SolrHalted
+    from neardup_solr.errors import SolrUnauthorized as SolrUnauthorized
+    from neardup_solr.errors import SolrUnreachable as SolrUnreachable
+    from neardup_solr.errors import SourceError as SourceError
+    from neardup_solr.jobs import Letter as Letter
+    from neardup_solr.minhash.plans import Tuning as Tuning
+    from neardup_solr.minhash.signature import decode as decode
+    from neardup_solr.minhash.statistics import containment as containment
+    from neardup_solr.minhash.statistics import jaccard as jaccard
+    from neardup_solr.progress import Progress as Progress
+    from neardup_solr.records import Cluster as Cluster
+    from neardup_solr.records import Document as Document
+    from neardup_solr.records import Duplicate as Duplicate
+    from neardup_solr.records import Match as Match
+    from neardup_solr.records import Pair as Pair
+    from neardup_solr.settings import Settings as Settings
+    from neardup_solr.solr.collection import Collection as Collection
+    from neardup_solr.sources.pairs import read_pairs as read_pairs
+    from neardup_solr.verbs.annotate import AnnotateSummary as AnnotateSummary
+    from neardup_solr.verbs.annotate import annotate as annotate
+    from neardup_solr.verbs.connect import connect as connect
+    from neardup_solr.verbs.dead_letters import RetrySummary as RetrySummary
+    from neardup_solr.verbs.dead_letters import dead_letters as dead_letters
+    from neardup_solr.verbs.dead_letters import retry as retry
+    from neardup_solr.verbs.delete import delete as delete
+    from neardup_solr.verbs.doctor import Diagnosis as Diagnosis
+    from neardup_solr.verbs.doctor import doctor as doctor
+    from neardup_solr.verbs.duplicates import Duplicates as Duplicates
+    from neardup_solr.verbs.duplicates import duplicates as duplicates
+    from neardup_solr.verbs.evaluate import Evaluation as Evaluation
+    from neardup_solr.verbs.evaluate import evaluate as evaluate
+    from neardup_solr.verbs.explain import explain as explain
+    from neardup_solr.verbs.explain.verdict import Explanation as Explanation
+    from neardup_solr.verbs.gate import gate as gate
+    from neardup_solr.verbs.gate.policy import Decision as Decision
+    from neardup_solr.verbs.index import IndexSummary as IndexSummary
+    from neardup_solr.verbs.index import index as index
+    from neardup_solr.verbs.init import Preparation as Preparation
+    from neardup_solr.verbs.init import init as init
+    from neardup_solr.verbs.lint import Lint as Lint
+    from neardup_solr.verbs.lint import lint as lint
+    from neardup_solr.verbs.mark import Marks as Marks
+    from neardup_solr.verbs.mark import mark as mark
+    from neardup_solr.verbs.mark import unmark as unmark
+    from neardup_solr.verbs.read import read as read
+    from neardup_solr.verbs.reband import reband as reband
+    from neardup_solr.verbs.report import Report as Report
+    from neardup_solr.verbs.report import report as report
+    from neardup_solr.verbs.search import search as search
+    from neardup_solr.verbs.signatures import SignaturesSummary as SignaturesSummary
+    from neardup_solr.verbs.signatures import signatures as signatures
+    from neardup_solr.verbs.strip import StripSummary as StripSummary
+    from neardup_solr.verbs.strip import strip as strip
+    from neardup_solr.verbs.tune import solve as solve
+    from neardup_solr.verbs.tune import tune as tune
+else:
 
     def __getattr__(name: str) -> object:
-        if name not in _PLACE_OF:
+        if name not in _PLACES:
             raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
-        return getattr(import_module(f"neardup_solr.{_PLACE_OF[name]}"), name)
+        return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)
 
 
 def __dir__() -> list[str]:
