@@ -433,97 +433,52 @@ def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
             yield _second_look(position, raw, error, reading)
 
 
-# A string is one token; a single quote begins one that ends in a later block.
-_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"|["\[\]{},]', re.DOTALL)
+_NEWLINE, _QUOTE, _BACKSLASH, _COMMA = b'\n"\\,'
+# A string is one token, which may go on in the next block; then its closing quote is missing.
+_STRING_END: Final = re.compile(rb'(?:[^"\\]++|\\.)*+("?)', re.DOTALL)
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+("?)|[\[\]{},]', re.DOTALL)
 
 
 def _elements(source: Opened, limit: int) -> Iterator[bytes | None]:
-    """The elements of a JSON array as they are written, in bounded memory.
+    """Split a JSON array into its elements as they are written, in bounded memory.
 
     None stands for one that takes more room than a text of `limit` bytes may need. Raises
-    RecordError if the array does not end.
+    RecordError if the array does not end, or if something follows it.
     """
-    held, start, at, depth = b"", 0, 0, 0
-    waiting = bytearray()
+    room = _room(limit)
+    most, passed = lines.most_passed_over(source, room), 0
+    held, depth = bytearray(), 0  # of an element that is too large, one byte more than may be
+    in_string, escaped = False, 0  # bytes of the next block after a backslash
     stream = blocks(source)
-    for block in chain(stream, (b"",)):
-        waiting += block
-        if block and len(waiting) < len(held) - at:
-            continue  # a long string is scanned again, but only once it may be twice as long
-        held, start, at = held[start:] + bytes(waiting), 0, at - start
-        waiting.clear()
-        for token in _TOKEN.finditer(held, at):
-            mark = held[token.start()]
-            if mark == _QUOTE and token.end() - token.start() == 1:
-                at = token.start()
-                break
-            if mark in b"[{":
-                depth += 1
-                start = token.end() if depth == 1 else start
-            elif mark in b"]}":
-                depth -= 1
-            if (depth == 1 and mark == _COMMA) or depth == 0:
-                element = held[start : token.start()]
-                start = token.end()
-                if mark == _COMMA or element.strip():
-                    yield element
-            if depth == 0:
-                _require_the_end(source, chain([held[start:]], stream))
-                return
-        else:
-            at = len(held)
-        if len(held) - start > _room(limit):
-            most = lines.most_passed_over(source, _room(limit))
-            found = _passed_over(source, chain([held[at:]], stream), depth, most)
-            yield None
-            if found is None:
-                break
-            held, depth = found
-            start = at = 0
-            if depth == 0:
-                _require_the_end(source, chain([held], stream))
-                return
-    reason = "the file ends too early (the array is not closed)"
-    raise RecordError(f"{source.name}, at its end", reason)
-
-
-_NEWLINE, _QUOTE, _BACKSLASH = ord("\n"), ord('"'), ord("\\")
-_COMMA: Final = ord(",")
-_MARK: Final = re.compile(rb'["\[\]{},]')
-_IN_STRING: Final = re.compile(rb'["\\]')
-
-
-def _passed_over(
-    source: Opened, stream: Iterable[bytes], depth: int, most: float
-) -> tuple[bytes, int] | None:
-    """What follows an element that is not to be held, and the depth there; None if it does not end.
-
-    The depth is 1 after a comma, 0 at the end of the array. The stream begins outside a string.
-    Raises RecordError if more than `most` bytes are passed over.
-    """
-    in_string, begin, passed = False, 0, 0
     for block in stream:
+        start = at = 0
+        if in_string and (end := _STRING_END.match(block, escaped)):
+            in_string, at, escaped = not end[1], end.end(), len(block) - end.end()
+        for token in _TOKEN.finditer(block, at):
+            mark = block[token.start()]
+            if mark == _QUOTE:
+                in_string, escaped = not token[1], len(block) - token.end()
+                continue
+            depth += (mark in b"[{") - (mark in b"]}")
+            if depth == 1 and mark in b"[{":  # the array itself
+                start = token.end()
+                held.clear()
+            elif depth == 0 or (depth == 1 and mark == _COMMA):
+                held += block[start : token.start()][: room + 1 - len(held)]
+                if mark == _COMMA or held.strip():
+                    yield bytes(held) if len(held) <= room else None
+                held.clear()
+                start, passed = token.end(), 0
+            if depth == 0:
+                if any(rest.strip() for rest in chain([block[start:]], stream)):
+                    reason = "what follows the array is not read: give an object a line instead"
+                    raise RecordError(f"{source.name}, at its end", reason)
+                return
+        held += block[start:][: room + 1 - len(held)]
         passed += len(block)
         if passed > most:
             raise lines.without_end(source, most)
-        at = begin
-        while found := (_IN_STRING if in_string else _MARK).search(block, at):
-            mark, at = block[found.start()], found.end()
-            if mark == _QUOTE:
-                in_string = not in_string
-            elif in_string:
-                at += 1  # a backslash, and what it escapes
-            elif mark in b"[{":
-                depth += 1
-            elif mark in b"]}":
-                depth -= 1
-            if not in_string and (depth == 0 or (depth == 1 and mark == _COMMA)):
-                return block[at:], depth
-        begin = max(0, at - len(block))
-    return None
-
-
-def _require_the_end(source: Opened, rest: Iterator[bytes]) -> None:
-    if any(block.strip() for block in rest):
-        reason = "what follows the array is not read: give an object a line instead"
-        raise RecordError(f"{source.name}, at its end", reason)
+    if len(held) > room:
+        yield None
+    reason = "the file ends too early (the array is not closed)"
+    raise RecordError(f"{source.name}, at its end", reason)

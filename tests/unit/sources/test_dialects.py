@@ -373,6 +373,19 @@ def test_an_element_over_the_limit_is_passed_over(
         assert errors[-1].startswith(words or "too_large")
 
 
+@pytest.mark.parametrize("block", [4_099, 2**18])
+def test_an_element_is_too_large_wherever_it_stands(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int
+) -> None:
+    """One that is read with others at once is refused as one that is not."""
+    monkeypatch.setattr("neardup_solr.sources.lines.BLOCK", block)
+    element = '{"id":"7","text":"short","html":"%s"}' % ("x" * 70_000)
+    path = write(tmp_path / "a.json", f"[{ELEMENTS},{element}]")
+    found, errors, _ = told(path, Reading(max_doc_bytes=1_000))
+    assert len(found) == 6
+    assert errors == ["too_large: more than 1,000 bytes"]
+
+
 @settings(
     max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
