@@ -65,29 +65,39 @@ def test_every_page_of_a_command_is_that_of_one() -> None:
     assert pages == {commands.page_name(words) for words in COMMANDS}
 
 
+def told(name: str) -> str:
+    """What the reference has about a public name."""
+    page = (ROOT / "docs" / "reference" / f"{library.group_of(name)}.md").read_text("utf-8")
+    return page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+
+
+@pytest.mark.parametrize("page", library.pages())
+def test_the_reference_is_that_of_the_code(page: str) -> None:
+    """The committed pages are what their docstrings and signatures make."""
+    path = ROOT / "docs" / page
+    written = path.read_text("utf-8") if path.is_file() else ""
+    assert written == library.pages()[page], "run: .venv/bin/python -m website.library"
+
+
+def test_every_page_of_the_reference_is_made() -> None:
+    """docs/reference has no page of a group that is gone."""
+    pages = {f"reference/{path.name}" for path in (ROOT / "docs" / "reference").iterdir()}
+    assert pages == set(library.pages())
+
+
 @pytest.mark.parametrize("name", nd.__all__)
-def test_every_public_name_is_in_the_reference(site: Path, name: str) -> None:
+def test_every_public_name_is_in_the_reference(name: str) -> None:
     """With all its parameters, in its signature and in the table below it."""
-    page = read(site / "library" / f"{library.group_of(name)}.html")
-    (told,) = re.findall(
-        rf'<dt class="sig sig-object py" id="neardup_solr\.{name}">(.*?)</section>',
-        page,
-        flags=re.DOTALL,
-    )
-    signature = told.partition("</dt>")[0]
-    parameters = [p.name for p in library.parameters_of(getattr(nd, name))]
-    for parameter in parameters:
-        assert f'<span class="n">{parameter}</span>' in signature
-        assert f'<code class="docutils literal notranslate">{parameter}</code>' in told
+    assert inspect.cleandoc(getattr(nd, name).__doc__).partition(" ")[0] in told(name)
+    for parameter in library.parameters_of(getattr(nd, name)):
+        assert re.search(rf"\b{parameter.name}\b", told(name).partition("\n```\n")[0])
+        assert f"\n| `{parameter.name}` | " in told(name)
 
 
-def test_functions_say_what_they_raise(site: Path) -> None:
+@pytest.mark.parametrize("name", [n for n in nd.__all__ if inspect.isfunction(getattr(nd, n))])
+def test_functions_say_what_they_raise(name: str) -> None:
     """The reference has an entry for it in each function's text."""
-    for name in nd.__all__:
-        if inspect.isfunction(getattr(nd, name)):
-            text = read(site / "library" / f"{library.group_of(name)}.html")
-            told = text.partition(f'id="neardup_solr.{name}"')[2].partition("</section>")[0]
-            assert "<strong>Raises</strong>" in told, name
+    assert "**Raises**" in told(name)
 
 
 def test_parameters_of_functions_are_all_of_them() -> None:

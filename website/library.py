@@ -1,4 +1,9 @@
-"""The reference of the library, from the public names and their docstrings."""
+"""The reference of the library, from the public names and their docstrings.
+
+    python -m website.library
+
+writes it to docs/reference/, where a test compares it with the code.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +18,16 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import neardup_solr as nd
+from website import ROOT
 
 # What belongs to a collection, beside the functions; results are all other classes.
 OF_A_COLLECTION = ("connect", "Collection", "Settings")
 LONGEST_DEFAULT = 40
+LONGEST_SIGNATURE = 80
 OURS = {getattr(nd, name).__module__ for name in nd.__all__}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
+MADE = "<!-- Made from the docstrings by `python -m website.library`: change those, not this. -->"
 GROUPS = {
     "functions": "Functions",
     "collection": "Collections",
@@ -44,35 +52,28 @@ def names_of(group: str) -> list[str]:
     return [n for n in OF_A_COLLECTION if n in names] if group == "collection" else sorted(names)
 
 
+def pages() -> dict[str, str]:
+    """The pages of the reference by their names in docs/."""
+    return {f"reference/{group}.md": page(group) for group in GROUPS}
+
+
 def page(group: str) -> str:
-    """A page of the reference: each name with its signature, its docstring and its parameters."""
-    told = [told_of(name, getattr(nd, name)) for name in names_of(group)]
-    return "\n\n".join([f"# {GROUPS[group]}", "```{py:currentmodule} neardup_solr\n```", *told, ""])
-
-
-def overview(by_hand: str) -> str:
-    """The page about the library: what is written by hand, then the names of each group."""
-    parts = [by_hand.strip(), "```{py:module} neardup_solr\n```"]
-    for group, title in GROUPS.items():
-        rows = [f"| {_link(name)} | {_summary(name)} |" for name in names_of(group)]
-        parts.append("\n".join([f"## {title}", "", "| name | |", "|---|---|", *rows]))
-    pages = "\n".join(f"library/{group}" for group in GROUPS)
-    return "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
+    """A page of the reference: a list of its names, then all about each of them."""
+    names = names_of(group)
+    rows = [f"| [`{name}`](#{name.lower()}) | {_summary(name)} |" for name in names]
+    listed = "\n".join(["| name | |", "|---|---|", *rows])
+    told = [told_of(name, getattr(nd, name)) for name in names]
+    return "\n\n".join([f"# {GROUPS[group]}", MADE, listed, *told]) + "\n"
 
 
 def told_of(name: str, what: Any) -> str:
     """All about one public name, under a heading of its own."""
-    inner = "\n\n".join(_body(what))
-    kind = "class"
-    if not inspect.isclass(what):
-        kind = "function" if callable(what) else "data"
-    elif issubclass(what, BaseException):
-        kind = "exception"
-    signature = signature_of(what) if kind != "data" else ""
-    return f"## {name}\n\n``````{{py:{kind}}} {name}{signature}\n\n{inner}\n``````"
+    return "\n\n".join([f"## {name}", *_body(name, what)])
 
 
-def _body(what: Any) -> Iterator[str]:
+def _body(name: str, what: Any) -> Iterator[str]:
+    if parameters_of(what) or inspect.isfunction(what):
+        yield _fenced(f"{name}{signature_of(what)}")
     if inspect.isclass(what) and what.__mro__[1] is not object:
         bases = ", ".join(_link(base.__name__) for base in what.__bases__)
         yield f"A subclass of {bases}."
@@ -81,22 +82,26 @@ def _body(what: Any) -> Iterator[str]:
     if rows:
         yield "\n".join(["| parameter | type | default |", "|---|---|---|", *rows])
     if inspect.isclass(what):
-        yield from _members(what)
+        yield from _members(name, what)
 
 
-def _members(what: type) -> Iterator[str]:
+def _members(of: str, what: type) -> Iterator[str]:
     """The public properties and methods of a class that has them itself."""
     for name, member in vars(what).items():
         if name.startswith("_") or not inspect.getdoc(member):
             continue
         if isinstance(member, property):
-            yield f"`````{{py:property}} {name}\n\n{_told(member)}\n`````"
+            yield f"### {of}.{name}\n\n{_told(member)}"
         elif callable(inspect.unwrap(getattr(member, "__func__", member))) and not inspect.isclass(
             member
         ):
             plain = getattr(member, "__func__", member)
             signature = signature_of(plain, is_method=not isinstance(member, staticmethod))
-            yield f"`````{{py:method}} {name}{signature}\n\n{_told(plain)}\n`````"
+            yield f"### {of}.{name}\n\n{_fenced(name + signature)}\n\n{_told(plain)}"
+
+
+def _fenced(signature: str) -> str:
+    return f"```text\n{signature}\n```"
 
 
 def parameters_of(what: Any) -> list[inspect.Parameter]:
@@ -124,7 +129,8 @@ def signature_of(what: Any, *, is_method: bool = False) -> str:
         is_named = is_named or parameter.kind in (parameter.KEYWORD_ONLY, parameter.VAR_POSITIONAL)
         default = "" if parameter.default is parameter.empty else f"={_default(parameter)}"
         parts.append(f"{STARS.get(parameter.kind, '')}{parameter.name}{default}")
-    return f"({', '.join(parts)})"
+    line = f"({', '.join(parts)})"
+    return line if len(line) <= LONGEST_SIGNATURE else "(\n    " + ",\n    ".join(parts) + ",\n)"
 
 
 def _row(parameter: inspect.Parameter, what: Any) -> str:
@@ -165,7 +171,8 @@ def _written_out(part: str, names: Mapping[str, Any]) -> list[str]:
         return [f"`{choice!r}`" for choice in typing.get_args(value)]
     inner = typing.get_args(value)
     is_union = isinstance(value, types.UnionType) or typing.get_origin(value) is typing.Union
-    if is_union and typing.Any not in inner:
+    is_numpys = any("numpy" in str(each) for each in inner)  # each version spells them otherwise
+    if is_union and typing.Any not in inner and not is_numpys:
         return [_link(_plain(each)) for each in inner]
     return [_link(part)]
 
@@ -192,8 +199,24 @@ def _summary(name: str) -> str:
 
 
 def _link(name: str) -> str:
-    return f"{{py:obj}}`{name} <neardup_solr.{name}>`" if name in nd.__all__ else f"`{name}`"
+    return f"[`{name}`]({group_of(name)}.md#{name.lower()})" if name in nd.__all__ else f"`{name}`"
 
 
 def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
+
+
+def main() -> None:
+    """Write the pages, and take away those of groups that are gone."""
+    folder = ROOT / "docs"
+    made = pages()
+    for old in (folder / "reference").glob("*.md"):
+        if f"reference/{old.name}" not in made:
+            old.unlink()
+    for name, text in made.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from website import ROOT, commands, library
@@ -64,9 +65,8 @@ def pages() -> dict[str, str | Path]:
     for words, command in commands.commands().items():
         name = f"commands/{commands.page_name(words)}.md"
         found[name] = commands.page(words, command, by_hand.get(name, f"# neardup {words}\n"))
-    found["library.md"] = library.overview(by_hand["library.md"])
-    found |= {f"library/{group}.md": library.page(group) for group in library.GROUPS}
-    return found
+    found["library.md"] = by_hand["library.md"] + _tree(f"reference/{g}" for g in library.GROUPS)
+    return found | library.pages()
 
 
 def place(path: Path) -> str:
@@ -122,7 +122,12 @@ def _navigation() -> str:
 
 def _figures(names: list[str]) -> str:
     found = [Path(name).stem for name in names if name.startswith("figures/")]
-    listed = "\n".join(name for name in sorted(found) if name != "index")
+    return _tree(name for name in sorted(found) if name != "index")
+
+
+def _tree(names: Iterable[str]) -> str:
+    """The pages below a page in the navigation."""
+    listed = "\n".join(names)
     return f"\n```{{toctree}}\n:hidden:\n\n{listed}\n```\n"
 
 
