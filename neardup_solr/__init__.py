@@ -17,7 +17,8 @@ The words of the command `neardup` are the library's functions, and its options 
     numbers of signatures     decode, jaccard, containment
 
 `help(neardup_solr.duplicates)` shows what each of them takes, gives and raises. Whatever goes wrong
-raises a NeardupError that says what to do next. What is logged goes to the logger "neardup_solr".
+raises a NeardupError that says what to do next. `nd.types` names the types of what they take and
+give, for annotations. What is logged goes to the logger "neardup_solr".
 """
 
 from __future__ import annotations
@@ -100,6 +101,7 @@ _PLACES = {
 __all__ = list(_PLACES)
 
 if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares the two
+    from neardup_solr import types as types
     from neardup_solr.errors import ArgumentError as ArgumentError
     from neardup_solr.errors import CoreMissing as CoreMissing
     from neardup_solr.errors import DocumentNotFound as DocumentNotFound
@@ -169,10 +171,12 @@ if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares th
 else:
 
     def __getattr__(name: str) -> object:
+        if name == "types":
+            return import_module("neardup_solr.types")
         if name not in _PLACES:
             raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
         return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+    return sorted({*globals(), *__all__, "types"})

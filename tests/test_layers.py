@@ -22,7 +22,12 @@ OUTSIDE = {"os", "io", "pathlib", "sys", "socket", "subprocess", "requests", "py
 STORE = "kernel/store.py"  # keeps machine code between runs, beside what is computed
 OWNERS = {"pysolr": {"solr"}, "requests": {"solr", "embedded"}, "numba": {"kernel"},
           "llvmlite": {"kernel"}}  # fmt: skip
-DOORS = {"__init__.py", "__main__.py", "testing.py"}  # for users; they may know every room
+DOORS = {
+    "__init__.py",
+    "__main__.py",
+    "testing.py",
+    "types.py",
+}  # for users; they may know every room
 
 
 def modules() -> list[Path]:

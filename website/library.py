@@ -54,7 +54,8 @@ def names_of(group: str) -> list[str]:
 
 def pages() -> dict[str, str]:
     """The pages of the reference by their names in docs/."""
-    return {f"reference/{group}.md": page(group) for group in GROUPS}
+    made = {f"reference/{group}.md": page(group) for group in GROUPS}
+    return {**made, "reference/types.md": types_page()}
 
 
 def page(group: str) -> str:
@@ -64,6 +65,20 @@ def page(group: str) -> str:
     listed = "\n".join(["| name | |", "|---|---|", *rows])
     told = [told_of(name, getattr(nd, name)) for name in names]
     return "\n\n".join([f"# {GROUPS[group]}", MADE, listed, *told]) + "\n"
+
+
+def types_page() -> str:
+    """A page of the reference: the choices of `nd.types`, then all about each of its classes."""
+    kinds = {name: kind for name, kind in vars(nd.types).items() if not name.startswith("_")}
+    rows = [
+        f"| `{name}` | {', '.join(f'`{choice!r}`' for choice in typing.get_args(kind))} |"
+        for name, kind in sorted(kinds.items())
+        if typing.get_origin(kind) is typing.Literal
+    ]
+    listed = "\n".join(["| choice | |", "|---|---|", *rows])
+    classes = {n: kind for n, kind in kinds.items() if inspect.isclass(kind) and kind is not Any}
+    told = [told_of(name, kind) for name, kind in sorted(classes.items())]
+    return "\n\n".join(["# Types", MADE, listed, *told]) + "\n"
 
 
 def told_of(name: str, what: Any) -> str:

@@ -65,7 +65,9 @@ def pages() -> dict[str, str | Path]:
     for words, command in commands.commands().items():
         name = f"commands/{commands.page_name(words)}.md"
         found[name] = commands.page(words, command, by_hand.get(name, f"# neardup {words}\n"))
-    found["library.md"] = by_hand["library.md"] + _tree(f"reference/{g}" for g in library.GROUPS)
+    found["library.md"] = by_hand["library.md"] + _tree(
+        page.removesuffix(".md") for page in library.pages()
+    )
     return found | library.pages()
 
 

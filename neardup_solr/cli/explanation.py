@@ -14,7 +14,7 @@ from neardup_solr.minhash.plans import percent
 from neardup_solr.verbs.explain.verdict import is_related, shape
 
 if TYPE_CHECKING:
-    from neardup_solr.verbs.explain.facts import Facts, Measured, Way
+    from neardup_solr.verbs.explain.facts import Facts, Measured, Route
     from neardup_solr.verbs.explain.verdict import Advice, Explanation
 if TYPE_CHECKING:
     from neardup_solr.text.diff import Words
@@ -164,7 +164,7 @@ def _ways(facts: Facts) -> Iterator[Text]:
     yield from _table(rows, right=(2,))
 
 
-def _outcome(facts: Facts, way: Way) -> str:
+def _outcome(facts: Facts, way: Route) -> str:
     if way.finds:
         return "found"
     if not way.shared:
@@ -172,11 +172,11 @@ def _outcome(facts: Facts, way: Way) -> str:
     return "beyond the limits"
 
 
-def _command_of(way: Way) -> str:
+def _command_of(way: Route) -> str:
     return way.name if way.name == "duplicates" else f"--by {way.name}"
 
 
-def _shares(facts: Facts, way: Way) -> str:
+def _shares(facts: Facts, way: Route) -> str:
     by = facts.by if way.name == "duplicates" else way.name
     if by == "all":
         return "every pair"

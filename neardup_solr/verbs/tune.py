@@ -114,8 +114,6 @@ def _reservoir(items: Iterable[T], sampling: Sampling) -> tuple[list[T], int]:
     return sample, count
 
 
-Pairs = Sequence[tuple[Id, Id]]
-
 NEIGHBOURS = 2  # numbers of rows shown above and below the recommended one
 
 
@@ -141,7 +139,7 @@ def tune(
     hashes: int | None = None,
     sample: int = 5_000,
     seed: int = 1,
-    known: Pairs | str | Path | Frame | None = None,
+    known: Sequence[tuple[Id, Id]] | str | Path | Frame | None = None,
     id: str | None = None,
     text: OneOrMore = "text",
     source_format: str | None = None,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 
-Node = tuple[int, str]  # a document: its side, 0 or 1, and its id
+DocumentKey = tuple[int, str]  # a document: its side, 0 or 1, and its id
 SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the second side
 
 
@@ -39,7 +39,7 @@ class Grouped:
     clusters: tuple[Cluster, ...]
     rows: list[int]
     keys: dict[int, AnyId]
-    values: Mapping[Node, object]
+    values: Mapping[DocumentKey, object]
 
 
 def group(comparison: Comparison, verified: Verified, options: Options) -> Grouped:
@@ -201,7 +201,7 @@ class _Numbered:
         """The key of each document, by its row."""
         return dict(zip(self.originals, map(key_of, self._ids, self._sides.tolist()), strict=True))
 
-    def values(self) -> dict[Node, object]:
+    def values(self) -> dict[DocumentKey, object]:
         """What the rule for the canonical document reads, of each document."""
         nodes = list(zip(self._sides.tolist(), self._ids, strict=True))
         return {

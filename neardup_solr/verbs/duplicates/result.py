@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from neardup_solr.arguments import checked, require, require_choice, require_positive
-from neardup_solr.choices import Linkage, MeasureName, Per, Way
+from neardup_solr.choices import Linkage, MeasureName, Per, TableOf, Way
 from neardup_solr.clusters.canonical import removed_across, removed_within
 from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of
 from neardup_solr.reports import rows, tables
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.duplicates.group import Node, regroup
+from neardup_solr.verbs.duplicates.group import DocumentKey, regroup
 from neardup_solr.verbs.duplicates.options import TWICE
 from neardup_solr.verbs.duplicates.write import write_duplicates
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
     from neardup_solr.verbs.duplicates.clean_file import Unique
     from neardup_solr.verbs.duplicates.previous_run import Changes
-    from neardup_solr.verbs.evaluate import Known
+    from neardup_solr.verbs.evaluate import KnownPairs
     from neardup_solr.verbs.evaluate.answers import AnswerSheet
     from neardup_solr.verbs.evaluate.sweep import Sweep
 
-Of = Literal["pairs", "clusters"]
 SHORT, MANY = 20, 100  # words of a short document; documents of which not all pairs are looked at
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 
@@ -91,7 +90,7 @@ class Duplicates:
     unique: Unique | None = None
     since: Changes | None = None
     remembered: Path | None = field(default=None, compare=False)
-    values: Mapping[Node, object] = field(default_factory=dict, compare=False)
+    values: Mapping[DocumentKey, object] = field(default_factory=dict, compare=False)
     whole_ids: tuple[str, ...] = field(default=(), compare=False)
     for_excel: bool = field(default=False, compare=False)
 
@@ -118,7 +117,7 @@ class Duplicates:
         }
         return {key[1]: name for key, name in by_key.items() if isinstance(key, tuple)} | by_key
 
-    def to_arrow(self, of: Of = "pairs") -> pa.Table:
+    def to_arrow(self, of: TableOf = "pairs") -> pa.Table:
         """The pairs, or the members of the clusters, as an Arrow table.
 
         A pair has the columns id, other_id, similarity, distance, measure and cluster; a member has
@@ -130,23 +129,23 @@ class Duplicates:
         """
         return tables.to_arrow(self._columns(of), self.whole_ids)
 
-    def to_pandas(self, of: Of = "pairs") -> pd.DataFrame:
+    def to_pandas(self, of: TableOf = "pairs") -> pd.DataFrame:
         """As `to_arrow`, as a pandas DataFrame."""
         return tables.to_pandas(self._columns(of), self.whole_ids)
 
-    def to_polars(self, of: Of = "pairs") -> pl.DataFrame:
+    def to_polars(self, of: TableOf = "pairs") -> pl.DataFrame:
         """As `to_arrow`, as a polars DataFrame."""
         return tables.to_polars(self._columns(of), self.whole_ids)
 
-    def _columns(self, of: Of) -> tables.Columns:
-        require_choice("of", of, get_args(Of))
+    def _columns(self, of: TableOf) -> tables.Columns:
+        require_choice("of", of, get_args(TableOf))
         if of == "clusters":
             columns = tables.of_clusters(self.clusters)
         else:
             columns = tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS)
         return tables.beside(columns, self.texts, self.kept, self._keys(of))
 
-    def _keys(self, of: Of) -> tables.Columns:
+    def _keys(self, of: TableOf) -> tables.Columns:
         if of == "pairs":
             return tables.keys_of_pairs(self.pairs)
         return {"id": [key_of(one.id, one.side) for each in self.clusters for one in each.members]}
@@ -215,7 +214,7 @@ class Duplicates:
             unique=None,
         )
 
-    def sweep(self, known: Known) -> Sweep:
+    def sweep(self, known: KnownPairs) -> Sweep:
         """Precision, recall and F1 at each threshold from that of the result upwards.
 
         `known` is as for `evaluate`: known pairs, or answers to a `sample`. A notebook shows the

@@ -20,6 +20,7 @@ from neardup_solr.verbs.evaluate.answers import (
     ANSWER,
     Answers,
     AnswerSheet,
+    IdPair,
     Share,
     columns_of,
     precision_of,
@@ -30,14 +31,15 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.report import Report
 
 
-IdPair = tuple[str, str]
-Pairs = Iterable[Pair | Duplicate | tuple[Id, Id]]
-Known = Pairs | Frame | AnswerSheet | str | Path
+SomePairs = Iterable[Pair | Duplicate | tuple[Id, Id]]
+KnownPairs = SomePairs | Frame | AnswerSheet | str | Path
 
 MOST_SHOWN = 10  # missed and false pairs in a notebook
 
 
-def evaluate(known: Known, found: Report | Duplicates | Pairs | Frame | str | Path) -> Evaluation:
+def evaluate(
+    known: KnownPairs, found: Report | Duplicates | SomePairs | Frame | str | Path
+) -> Evaluation:
     """Compare found pairs with known pairs: precision, recall and F1.
 
     `known` and `found` are pairs, tuples of two ids, a DataFrame with the columns id and other_id

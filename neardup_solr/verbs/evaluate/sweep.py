@@ -19,8 +19,8 @@ from neardup_solr.reports import tables
 from neardup_solr.reports.html.figures import Line, lines_figure
 from neardup_solr.reports.rows import write_rows
 from neardup_solr.text.markup import html_table
-from neardup_solr.verbs.evaluate import IdPair, Known, evaluate
-from neardup_solr.verbs.evaluate.answers import WIDTH, Answers, precision_of
+from neardup_solr.verbs.evaluate import KnownPairs, evaluate
+from neardup_solr.verbs.evaluate.answers import WIDTH, Answers, IdPair, precision_of
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates import Duplicates
@@ -107,7 +107,7 @@ class Sweep(tables.Table):
         return f"{self.svg}{html_table(list(columns), rows)}"
 
 
-def sweep(found: Duplicates, known: Known) -> Sweep:
+def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
     """Evaluate the pairs of a result at each threshold, from its own upwards.
 
     `known` is as for `evaluate`. Raises ArgumentError and SourceError as that does.

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.candidates.by_word import WORD_CAP
-from neardup_solr.choices import MeasureName
-from neardup_solr.choices import Way as By
+from neardup_solr.choices import MeasureName, Way
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
@@ -108,7 +107,7 @@ class Measured:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Way:
+class Route:
     """One way in which a pair can become a candidate: the documents share `shared` of `of` terms.
 
     `name` is "duplicates" (by `Facts.by`) or a value of `by` for searches; `is_there`
@@ -147,8 +146,8 @@ class Facts:
     alignment: tuple[Aligned, ...] = ()
     measure: MeasureName = "words"
     shared_words: Mapping[str, int] = field(default_factory=dict)
-    by: By = "bands"
-    ways: tuple[Way, ...] = ()
+    by: Way = "bands"
+    ways: tuple[Route, ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -236,7 +235,7 @@ def facts(
     frequencies: Frequencies | None = None,
     measure: MeasureName = "words",
     shared_words: Mapping[str, int] = NOTHING,
-    by: By = "bands",
+    by: Way = "bands",
 ) -> Facts:
     """What is known about two documents: every measure, shared bands and terms, what finds them.
 
@@ -314,7 +313,7 @@ WAYS = {
 }
 
 
-def _way(name: str, found: Facts) -> Way:
+def _way(name: str, found: Facts) -> Route:
     settings = found.settings
     shared, of, chance = _shared_terms(found, WAYS[name]), 1, None
     if name == "duplicates" and found.by == "all":
@@ -334,7 +333,7 @@ def _way(name: str, found: Facts) -> Way:
         of = len(found.first.pieces | found.second.pieces)
     is_there = WAYS[name] in settings.fields and (name != "signatures" or of > 0)
     finds = is_there and shared > 0 and found.is_near
-    return Way(name=name, is_there=is_there, shared=shared, of=of, chance=chance, finds=finds)
+    return Route(name=name, is_there=is_there, shared=shared, of=of, chance=chance, finds=finds)
 
 
 def _shared_terms(found: Facts, field: str) -> int:

@@ -1,0 +1,61 @@
+"""The types of what the library takes and gives, for annotations: `nd.types.Member`.
+
+Classes that a program makes or catches, such as Settings and SourceError, are `nd`'s own.
+"""
+
+from neardup_solr.arguments import Frame as Frame
+from neardup_solr.arguments import Id as Id
+from neardup_solr.arguments import OneOrMore as OneOrMore
+from neardup_solr.choices import Action as Action
+from neardup_solr.choices import By as By
+from neardup_solr.choices import Family as Family
+from neardup_solr.choices import Kind as Kind
+from neardup_solr.choices import Linkage as Linkage
+from neardup_solr.choices import MeasureName as MeasureName
+from neardup_solr.choices import OnRepeat as OnRepeat
+from neardup_solr.choices import OnRepeatOrKeep as OnRepeatOrKeep
+from neardup_solr.choices import Per as Per
+from neardup_solr.choices import Same as Same
+from neardup_solr.choices import TableOf as TableOf
+from neardup_solr.choices import Way as Way
+from neardup_solr.choices import Which as Which
+from neardup_solr.measures import Limits as Limits
+from neardup_solr.measures.aligned import Aligned as Aligned
+from neardup_solr.measures.aligned import Frequencies as Frequencies
+from neardup_solr.minhash.plans import Choice as Choice
+from neardup_solr.minhash.plans import Demand as Demand
+from neardup_solr.minhash.plans import Plan as Plan
+from neardup_solr.minhash.signature import Signature as Signature
+from neardup_solr.minhash.statistics import Estimate as Estimate
+from neardup_solr.minhash.statistics import Values as Values
+from neardup_solr.progress import OnError as OnError
+from neardup_solr.progress import OnProgress as OnProgress
+from neardup_solr.records import AnyId as AnyId
+from neardup_solr.records import Entry as Entry
+from neardup_solr.records import Member as Member
+from neardup_solr.records import Removed as Removed
+from neardup_solr.reports.tables import Columns as Columns
+from neardup_solr.solr.access import Connection as Connection
+from neardup_solr.solr.names import Names as Names
+from neardup_solr.sources import Source as Source
+from neardup_solr.text.diff import Change as Change
+from neardup_solr.text.diff import Words as Words
+from neardup_solr.verbs.duplicates.clean_file import Unique as Unique
+from neardup_solr.verbs.duplicates.group import DocumentKey as DocumentKey
+from neardup_solr.verbs.duplicates.inputs import Compared as Compared
+from neardup_solr.verbs.duplicates.previous_run import Changes as Changes
+from neardup_solr.verbs.evaluate import KnownPairs as KnownPairs
+from neardup_solr.verbs.evaluate import SomePairs as SomePairs
+from neardup_solr.verbs.evaluate.answers import AnswerSheet as AnswerSheet
+from neardup_solr.verbs.evaluate.answers import IdPair as IdPair
+from neardup_solr.verbs.evaluate.answers import Share as Share
+from neardup_solr.verbs.evaluate.sweep import Point as Point
+from neardup_solr.verbs.evaluate.sweep import Sweep as Sweep
+from neardup_solr.verbs.explain.facts import Facts as Facts
+from neardup_solr.verbs.explain.facts import Measured as Measured
+from neardup_solr.verbs.explain.facts import Route as Route
+from neardup_solr.verbs.explain.facts import Subject as Subject
+from neardup_solr.verbs.explain.verdict import Advice as Advice
+from neardup_solr.verbs.gate.policy import Decisions as Decisions
+from neardup_solr.verbs.lint.growth import Growth as Growth
+from neardup_solr.verbs.lint.rules import Finding as Finding
