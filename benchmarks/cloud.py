@@ -3,9 +3,8 @@
     python benchmarks/cloud.py [--documents 100000] [--asked 1000] [--shards 2]
 
 An embedded Solr and an embedded SolrCloud, of as many nodes as there are shards, each in a
-temporary folder on this machine. Both get the same documents; the cloud twice: once each document
-goes to the leader of its shard, once all go to one node, which passes them on. Then both are asked
-in turns, and exported in turns. Results go to cloud.md and .json beside this script.
+temporary folder on this machine. Both get the same documents, are asked in turns, and exported in
+turns. Results go to cloud.md and .json beside this script.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ import neardup_solr as nd
 from neardup_solr.embedded import cloud
 from neardup_solr.embedded.layout import Layout, layout
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.leaders import Leaders
 
 ROUNDS = 5  # exports
 WARMING = 200  # searches before anything is measured
@@ -51,17 +49,14 @@ def main() -> None:
     with running_cloud(options.shards) as address, running_solr() as base:
         alone = nd.connect(base, "alone")
         nd.init(alone)
-        parted, passed = nd.connect(address, "parted"), nd.connect(address, "passed")
-        for one in (parted, passed):
-            nd.init(one, shards=options.shards)
-        _index(parted, old[:5_000])  # warm all of them
+        parted = nd.connect(address, "parted")
+        nd.init(parted, shards=options.shards)
+        _index(parted, old[:5_000])  # warm both
         _index(alone, old[:5_000])
         found["indexing"] = {
             "a Solr of its own": _index(alone, old),
-            "the cloud, to the leaders": _index(parted, old),
-            "the cloud, to one node": _index(_to_one_node(passed), old),
+            "the cloud": _index(parted, old),
         }
-        nd.delete(passed, query="*:*")
         found["searching"] = _search({"alone": alone, "cloud": parted}, asked)
         found["exporting"] = _export({"alone": alone, "cloud": parted})
     results.keep("cloud", found, list(_sections(found)))
@@ -85,18 +80,6 @@ def _index(solr: Collection, documents: Sequence[nd.Document]) -> float:
     started = time.perf_counter()
     nd.index(documents, solr, settings=FIELDS[BANDS_ONLY])
     return len(documents) / (time.perf_counter() - started)
-
-
-class _Nowhere(Leaders):
-    """Knows no leaders."""
-
-    def places(self, ids: Sequence[str]) -> None:
-        """None: any node will do."""
-
-
-def _to_one_node(solr: Collection) -> Collection:
-    solr._learnt.leaders = _Nowhere(solr.session, solr.base, solr.name)
-    return solr
 
 
 def _search(of: dict[str, Collection], asked: Sequence[str]) -> dict[str, list[float]]:

@@ -1,21 +1,21 @@
-"""What a SolrCloud tells of itself: its nodes, a collection's shards, and their leaders."""
+"""A SolrCloud as it describes itself: its nodes, a collection's shards, and their replicas."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
-from neardup_solr.errors import SolrError
+from neardup_solr.arguments import require
+from neardup_solr.errors import SettingsError, SolrError
+from neardup_solr.sizes import counted
 from neardup_solr.solr.answers import answer
-from neardup_solr.solr.routing import Range, hash_of
 
 if TYPE_CHECKING:
     from neardup_solr.solr.session import CheckedSession
 
 IMPLICIT = "implicit"
-COMPOSITE = "compositeId"  # the router that all collections have unless they ask for another
 ACTIVE = "active"
 STATUS_SECONDS = 10.0  # for what can be done without
 SEVERAL = "the name is an alias of several collections, and all updates would go to the first"
@@ -24,14 +24,13 @@ NAME_ONE = "name one of the collections"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A shard: the hashes of its ids, the addresses of its leader and its replicas.
+    """A shard: the addresses of its leader and its replicas.
 
-    `leader` is None while there is none; `range` is None if it has none; `replicas` are the
-    addresses of those that can serve, the leader among them; `size` counts the others, too.
+    `leader` is None while there is none; `replicas` are the addresses of those that can serve, the
+    leader among them; `size` counts the others, too.
     """
 
     name: str
-    range: Range | None
     leader: str | None
     replicas: tuple[str, ...]
     size: int = 0
@@ -41,31 +40,66 @@ class Shard:
 class Cluster:
     """The addresses of the live nodes of a SolrCloud, and the active shards of a collection.
 
-    `by_id` tells whether the id of a document decides about its shard, by its hash; `misplacing` is
-    what lets one id get into several, if anything does. `several` are the collections of an alias
-    that stands for more than one.
+    `misplacing` is what lets one id get into several shards, if anything does. `several` are the
+    collections of an alias that stands for more than one.
     """
 
     nodes: tuple[str, ...]
     shards: tuple[Shard, ...] = ()
-    by_id: bool = False
     misplacing: str = ""
     several: tuple[str, ...] = ()
 
-    def leaders(self, ids: Sequence[str]) -> dict[str, list[int]] | None:
-        """The places of ids by the address of the leader of their shard; None if one is unknown."""
-        if not self.by_id:
+    def replicas_of(self, shard: str) -> tuple[str, ...]:
+        """The addresses of the replicas of a shard that can serve."""
+        return next((one.replicas for one in self.shards if one.name == shard), ())
+
+    def copies(
+        self, required: Mapping[str, int], has: Callable[[str], Mapping[str, int] | None]
+    ) -> int | None:
+        """Count the replicas of a shard that have its documents in the versions required.
+
+        `has` gives the versions of the documents that a replica has, by its address; None if it
+        does not answer. It is the smallest number over all shards, 0 if the leaders lack one; None
+        if the cluster does not tell.
+        """
+        if not self.shards:
             return None
-        found: dict[str, list[int]] = {}
-        for place, id in enumerate(ids):
-            hashed = hash_of(id)
-            if hashed is None:
-                return None
-            shard = next((one for one in self.shards if one.range and hashed in one.range), None)
-            if shard is None or shard.leader is None:
-                return None
-            found.setdefault(shard.leader, []).append(place)
-        return found
+        least, there = [], set[str]()
+        for shard in self.shards:
+            of_leader = has(shard.leader) if shard.leader is not None else None
+            if of_leader is None:
+                return 0
+            own = {id for id, version in of_leader.items() if version >= required[id]}
+            there |= own
+            found = [has(one) or {} for one in shard.replicas if one != shard.leader]
+            least.append(
+                1 + sum(all(one.get(id, -1) >= required[id] for id in own) for one in found)
+            )
+        return min(least) if len(there) == len(required) else 0
+
+
+def require_one(cluster: Cluster | None) -> None:
+    """Refuse an alias of several collections, by SettingsError."""
+    if cluster is not None and cluster.several:
+        raise SettingsError(f"{', '.join(cluster.several)}: {SEVERAL}", NAME_ONE)
+
+
+def require_placed(cluster: Cluster | None, name: str, replicas: int) -> None:
+    """Refuse a collection in which one id can get into several shards, by SettingsError.
+
+    Raises ArgumentError if its shards do not have so many replicas.
+    """
+    require_one(cluster)
+    if cluster is not None and cluster.misplacing:
+        reason = f"the collection {name!r} has {cluster.misplacing}"
+        step = "take one with the usual router, as neardup init creates (or annotate --into)"
+        raise SettingsError(reason, step)
+    least = min((shard.size for shard in cluster.shards), default=1) if cluster else 1
+    require(
+        replicas <= least,
+        f"`min_replicas` cannot be {replicas}: a shard of {name!r} has {counted(least, 'replica')}",
+        "give fewer, or add replicas",
+    )
 
 
 def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster | None:
@@ -76,7 +110,7 @@ def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster |
         told = answer(session.once("GET", url, seconds=STATUS_SECONDS, params=params))
         return understood(told.get("cluster"), collection, urlsplit(base).scheme)
     except (SolrError, AttributeError, KeyError, TypeError):
-        return None  # without that, everything goes to the address that was given
+        return None  # then everything goes to the address that was given
 
 
 def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
@@ -87,7 +121,6 @@ def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
     nodes = tuple(f"{scheme}://{address_of(one)}" for one in live)
     collections = told.get("collections")
     listed = collections if isinstance(collections, Mapping) else {}
-    is_alias = collection not in listed
     meant = alias_of(told.get("aliases"), collection)
     several = meant if len(meant) > 1 else ()
     one = next(iter(listed.values()), None) if len(listed) == 1 else listed.get(collection)
@@ -96,13 +129,7 @@ def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
     shards = tuple(_shards(one, frozenset(live)))
     router = one.get("router")
     router = router if isinstance(router, Mapping) else {}
-    return Cluster(
-        nodes=nodes,
-        shards=shards,
-        # An alias may be a routed one, which looks at the documents itself.
-        by_id=router.get("name") == COMPOSITE and not router.get("field") and not is_alias,
-        misplacing=misplacing(router),
-    )
+    return Cluster(nodes=nodes, shards=shards, misplacing=misplacing(router))
 
 
 def alias_of(aliases: Any, name: str) -> tuple[str, ...]:
@@ -141,7 +168,6 @@ def _shards(collection: Mapping[str, Any], live: frozenset[str]) -> Iterator[Sha
         leaders = [_core(one) for one in serving if one.get("leader")]
         yield Shard(
             name=name,
-            range=Range.of(shard.get("range")),
             leader=leaders[0] if leaders else None,
             replicas=tuple(map(_core, serving)),
             size=len(replicas),

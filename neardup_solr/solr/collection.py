@@ -6,11 +6,10 @@ checks every answer before it counts.
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from functools import reduce
-from operator import or_
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
 
 import orjson
@@ -21,7 +20,6 @@ from neardup_solr.errors import (
     SchemaError,
     SettingsError,
     SolrAnswerError,
-    SolrHalted,
     SolrUnreachable,
     place,
 )
@@ -50,7 +48,7 @@ from neardup_solr.solr.answers import (
     require_rows,
     versions_in,
 )
-from neardup_solr.solr.leaders import Leaders
+from neardup_solr.solr.cluster import Cluster, cluster_of, require_one, require_placed
 from neardup_solr.solr.names import (
     ID,
     NOTE,
@@ -61,7 +59,6 @@ from neardup_solr.solr.names import (
     Names,
     require_name,
 )
-from neardup_solr.threads import thread_pool
 
 if TYPE_CHECKING:
     from neardup_solr.solr.access import Access, Connection
@@ -108,7 +105,7 @@ class Selection:
 class Taken:
     """What became of documents that were sent: which Solr refused, the versions of the others.
 
-    A Solr that keeps no versions, or another node of its cluster, tells none.
+    A Solr that keeps no versions tells none; those of a SolrCloud are lower bounds.
     """
 
     refused: tuple[Refusal, ...] = ()
@@ -125,7 +122,6 @@ class _Learnt:
     """What is remembered of a collection since it was last asked."""
 
     settings: Settings | None = None
-    leaders: Leaders | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,38 +168,23 @@ class Collection:
     ) -> Taken:
         """Send documents, as `add` does, and tell which versions they got.
 
-        In a SolrCloud, documents whose `ids` are given go to the leaders of their shards, side by
-        side. A request that is too large (413), or that Solr refuses because of one of its
+        In a SolrCloud the versions of documents whose `ids` are given are the lowest they can have,
+        1 if they are new: a node that passes documents on does not tell them, and may lose what it
+        took. A request that is too large (413), or that Solr refuses because of one of its
         documents (400, if no tolerant chain names that one), is sent again in halves; a single
         document is refused.
         """
         known: Sequence[str | None] = ids or [None] * len(documents)
-        items = list(zip(documents, known, strict=True))
-        parts = self._leaders.places(ids) if ids else None
-        if not parts:
-            return self._take(items)
-        own = [[items[at] for at in those] for those in parts.values()]
-        with thread_pool(len(own)) as pool:
-            return reduce(or_, pool.map(self._take, own, parts))
-
-    def _take(self, items: Sequence[Item], leader: str | None = None) -> Taken:
-        """Send documents to a leader, or to any node if there is none or it does not take them.
-
-        Nodes of a cloud that pass documents on do not tell their versions, and may lose them with a
-        success: so those have to become newer than they were.
-        """
 
         def send(part: Sequence[Item]) -> Taken:
             body = b"[" + b",".join(self._json_of(document) for document, _ in part) + b"]"
-            decoded = self._at_leader(leader, body) if leader else None
-            least: dict[str, int] = {}
-            if decoded is None:
-                ids = [id for _, id in part if id is not None]
-                if self.session.nodes.is_cloud and ids:
-                    before = self.versions(ids)
-                    least = {id: before.get(id, 0) + 1 for id in ids}
-                decoded = self.post("update", body, params=_WITH_VERSIONS)
-            versions = {**least, **versions_in(decoded)}
+            own = [id for _, id in part if id is not None]
+            before = self.versions(own) if self.session.nodes.is_cloud else None
+            decoded = self.post("update", body, params=_WITH_VERSIONS)
+            if before is None:
+                versions = versions_in(decoded)
+            else:
+                versions = {id: before.get(id, 0) + 1 for id in own}
             return Taken(refused=refused_by(self.url, decoded), versions=versions)
 
         def refused(item: Item, error: SolrAnswerError) -> Taken:
@@ -211,28 +192,7 @@ class Collection:
             named = orjson.loads(document) if isinstance(document, bytes) else document
             return Taken(refused=(refused_alone(str(named.get("id")), error),))
 
-        return in_halves(items, send, refused)
-
-    def _at_leader(self, leader: str, body: bytes) -> dict[str, Any] | None:
-        """What a leader answers to documents; None if it is none any more, or does not answer."""
-        url = f"{leader}/update"
-        try:
-            sent = self.session.once(
-                "POST", url, data=body, headers=_JSON, params=_WITH_VERSIONS, as_is=True
-            )
-            return answer(sent)
-        except (SolrUnreachable, SolrAnswerError, CoreMissing) as error:
-            if isinstance(error, SolrHalted) or getattr(error, "status", 0) in _ONES_FAULT:
-                raise
-            self._leaders.forget()
-            self.session.outages.count += 1  # what it took may be lost
-            return None
-
-    @property
-    def _leaders(self) -> Leaders:
-        if self._learnt.leaders is None:
-            self._learnt.leaders = Leaders(self.session, self.base, self.name)
-        return self._learnt.leaders
+        return in_halves(list(zip(documents, known, strict=True)), send, refused)
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
@@ -328,7 +288,8 @@ class Collection:
             except (SolrUnreachable, SolrAnswerError, CoreMissing):
                 return None
 
-        return self._leaders.copies(required, has)
+        cluster = self._cluster()
+        return None if cluster is None else cluster.copies(required, has)
 
     def _ask_once(self, request: query.Request, replica: str) -> dict[str, Any]:
         """What a replica answers; it is asked by the node we talk to, once."""
@@ -342,22 +303,39 @@ class Collection:
 
         Raises SettingsError, and ArgumentError if its shards do not have so many replicas.
         """
-        self._leaders.require(min_replicas)
+        cluster = self._cluster()
+        if cluster is None and min_replicas > 1 and self.session.nodes.is_cloud is not False:
+            reason = f"the cluster does not tell of the replicas of {self.name!r}"
+            raise SettingsError(reason, "let this user read the cluster status, or leave"
+                                " `min_replicas` out")  # fmt: skip
+        require_placed(cluster, self.name, min_replicas)
 
     def require_one(self) -> None:
         """Refuse an alias of several collections, of which updates reach the first alone.
 
         Raises SettingsError; `require_placed` refuses it, too.
         """
-        self._leaders.require_one()
+        require_one(self._cluster())
 
     def sizes(self) -> tuple[int, int] | None:
         """How many shards it has, and replicas of each; None if it is none of a SolrCloud."""
-        return self._leaders.sizes()
+        cluster = self._cluster()
+        if cluster is None or not cluster.shards:
+            return None
+        return len(cluster.shards), min(shard.size for shard in cluster.shards)
 
     def nodes(self) -> int:
         """How many nodes of a SolrCloud live; 1 if it is none, or does not tell."""
-        return self._leaders.nodes()
+        cluster = self._cluster()
+        return 1 if cluster is None else len(cluster.nodes)
+
+    def _cluster(self) -> Cluster | None:
+        """Ask a SolrCloud for its nodes and our shards; None if it is none, or does not tell."""
+        nodes = self.session.nodes
+        found = None if nodes.is_cloud is False else cluster_of(self.session, self.base, self.name)
+        if found is not None:
+            nodes.learn(found.nodes)
+        return found
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """The versions of documents as a search finds them; those not there are left out."""
@@ -493,11 +471,21 @@ class Collection:
 
     def shard_names(self) -> list[str]:
         """The names of the shards; a core, and an alias of several collections, has addresses."""
-        return self._leaders.shards() or self.shards()
+        cluster = self._cluster()
+        return [one.name for one in cluster.shards] if cluster and cluster.shards else self.shards()
 
     def replica_of(self, shard: str) -> str:
-        """The address of a replica that can serve a shard, by one of `shard_names`."""
-        return self._leaders.replica_of(shard)
+        """The address of a replica that can serve a shard, by one of `shard_names`.
+
+        Raises SolrUnreachable if none can serve.
+        """
+        if "://" in shard:
+            return shard
+        cluster = self._cluster()
+        replicas = cluster.replicas_of(shard) if cluster is not None else ()
+        if not replicas:
+            raise SolrUnreachable(self.url, f"no replica of {shard!r} answers")
+        return random.choice(replicas)
 
     def values(self, name: str, filters: Sequence[str] = ()) -> dict[str, int]:
         """The values of a docValues field, with the number of documents that have each.
@@ -672,7 +660,8 @@ class Collection:
     def _look_around(self, decoded: Mapping[str, Any]) -> None:
         """Learn the other nodes of a SolrCloud, which says in its answers that it is one."""
         if "zkConnected" in decoded["responseHeader"]:
-            self._leaders.learn()
+            self.session.nodes.is_cloud = True
+            self._cluster()
         else:
             self.session.nodes.is_cloud = False
 

@@ -166,18 +166,12 @@ class CheckedSession(requests.Session):
         method: str,
         url: str,
         *,
-        as_is: bool = False,
         seconds: float = math.inf,
         **kwargs: Any,
     ) -> requests.Response:
-        """As `request`, but sent once, whatever becomes of it; `as_is` to this very address.
-
-        The answer has to come within so many seconds.
-        """
-        shown = redacted(url)
-        send = self._from_node if as_is else self._received
+        """As `request`, but sent once, whatever becomes of it; answered within so many seconds."""
         deadline = min(self._deadline(), time.monotonic() + seconds)
-        return self._checked(send(shown, deadline, method, url, **kwargs), shown)
+        return self._answered(deadline, method, url, **kwargs)
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""

@@ -146,6 +146,18 @@ class Target:
         """Send documents that are encoded already."""
         return self.collection.take(jsons, ids)
 
+    @property
+    def is_cloud(self) -> bool:
+        """Whether the versions that Solr gave are only lower bounds, as those of a SolrCloud."""
+        return self.collection.session.nodes.is_cloud is True
+
+    def has_to_verify(self, stretch: Stretch, ids: Iterable[str]) -> bool:
+        """Tell whether a stretch has to be verified before documents with these ids are sent.
+
+        An earlier version of them in the stretch could pass for what is sent.
+        """
+        return self.is_cloud and not stretch.documents.keys().isdisjoint(ids)
+
     def note(self, stretch: Stretch, answer: Taken) -> None:
         """Note in a stretch what Solr answered to a part of it."""
         stretch.versions.update(answer.versions)
@@ -169,9 +181,11 @@ class Target:
         ids = list(stretch.documents)
         if not ids:
             return []
-        oldest = _oldest(stretch)
-        # If a version is not known, only those of each document tell that it is the one sent.
-        if stretch.again or not oldest or self.collection.seen(ids, oldest) < len(ids):
+        versions = [stretch.versions.get(id, 0) for id in ids]
+        oldest = min(versions)
+        # Else a count could take an older document of the same id for the one that was sent.
+        can_count = oldest > 0 and not stretch.again and (not self.is_cloud or max(versions) == 1)
+        if not can_count or self.collection.seen(ids, oldest) < len(ids):
             found = self.collection.versions(ids)
             if missing := [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]:
                 return missing
@@ -219,7 +233,7 @@ class Target:
                 self._send_again(stretch, missing)
             missing = self.unseen(stretch)
             rounds = 1 if outages.count > before else rounds + 1
-            is_away = outages.count > before and self.collection.session.nodes.is_cloud is True
+            is_away = outages.count > before and self.is_cloud
         if missing and is_away:
             reason = f"{len(missing):,} of the documents sent last are lost while a node is away"
             step = "see that all nodes run, then go on with `resume`"
@@ -306,6 +320,8 @@ class Delivery:
         made = encode.encoded(list(batch.documents.values()), self.target.settings)
         while self._answers and (batch.alone or len(self._answers) > self.sending.threads):
             self._acknowledge()
+        if self.target.has_to_verify(self._open, batch.documents):
+            self._close()
         is_verified = self._check is not None and self._check.done()
         if batch.alone or is_verified:
             # What is sent again must not replace a later document of the same id.
@@ -384,8 +400,3 @@ class Delivery:
     def _time_left(self) -> float | None:
         """How long an answer may take from now; None if it takes what it takes."""
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())
-
-
-def _oldest(stretch: Stretch) -> int:
-    """The lowest version that Solr gave; 0 if it did not tell those of all."""
-    return min((stretch.versions.get(id, 0) for id in stretch.documents), default=0)

@@ -113,7 +113,8 @@ class Model:
     `refuses` gives the message for a document that Solr refuses; the chain of updates is `tolerant`
     and names it, or answers 400 for the whole batch. `drops` is true of documents that Solr takes
     and does not keep, as with another program that deletes them. A request of more than
-    `most` documents is too large. A node of a cluster may not have `tells_versions`.
+    `most` documents is too large. A Solr that keeps no versions has not `tells_versions`; neither
+    has a node of a SolrCloud that passes documents on, which is what the model is if it `is_cloud`.
 
     `committed` is durable and `visible` is what a search finds, both by id. `sent` lists the ids in
     each update that came in whole; `asked` counts the requests by kind, and `turned_away` those
@@ -125,6 +126,7 @@ class Model:
     name: str = "model"
     tolerant: bool = True
     tells_versions: bool = True
+    is_cloud: bool = False
     most: int | None = None
     refuses: Callable[[Fields], str | None] = takes
     drops: Callable[[Fields], bool] = lambda _: False
@@ -316,7 +318,8 @@ class Model:
                 errors.append({"type": "ADD", "id": document["id"], "message": message})
             else:
                 return Answer(status=400, content=_failed(400, message))
-        return self._done({"adds": adds} if adds and self.tells_versions else {}, errors)
+        is_told = adds and self.tells_versions and not self.is_cloud
+        return self._done({"adds": adds} if is_told else {}, errors)
 
     def _commit(self) -> Answer:
         if self._is_halted:
@@ -353,7 +356,10 @@ class Model:
         content = _response(len(found), docs[: request["limit"]])
         if "facet" in request:
             content["facets"] = _facets(list(found.values()), request["facet"]["values"]["field"])
-        return _well(content)
+        answer = _well(content)
+        if self.is_cloud:
+            answer.content["responseHeader"]["zkConnected"] = True
+        return answer
 
     def _page(self, params: Mapping[str, list[str]]) -> Answer:
         """All ids on one page, or none of them: what probes ask for, and cursors."""

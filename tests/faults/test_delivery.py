@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -167,13 +167,15 @@ def test_a_solr_that_tells_no_versions_is_verified_by_ids(place: Place) -> None:
 REPEATED: Final = [*documents(4), *documents(5, word="again"), *documents(3, word="last")]
 
 
+@pytest.mark.parametrize("is_cloud", [False, True])
 @pytest.mark.parametrize("every", [4, 100])
 @pytest.mark.parametrize("fault", [Crash(keeps_logs=False), Crash(replay=5), Cut(applied=1)])
 @pytest.mark.parametrize("kind", ["add", "commit", "search"])
 def test_the_last_record_of_an_id_wins(
-    place: Place, kind: Kind, fault: Crash | Cut, every: int
+    place: Place, kind: Kind, fault: Crash | Cut, every: int, is_cloud: bool
 ) -> None:
     """Whatever is lost and sent again, and at whichever request."""
+    place.model.is_cloud = is_cloud
     for nth in range(1, 7):
         place.model.plan(kind, nth, fault)
         done = place.index(REPEATED, batch=2, threads=2, checkpoint_every=every)
@@ -199,6 +201,43 @@ def test_the_last_record_wins_though_each_is_lost_at_first(place: Place) -> None
     done = place.index(mixed, batch=2, checkpoint_every=4)
     assert place.texts() == due(mixed)
     assert (done.indexed, done.repeated, done.failed) == (4, 2, 0)
+
+
+def drops_once(text: str) -> Callable[[Mapping[str, Any]], bool]:
+    """Documents with this text are lost with a success, the first time."""
+    lost: list[object] = []
+
+    def drops(document: Mapping[str, Any]) -> bool:
+        is_lost = document["content"] == text and not lost
+        lost.extend([text] * is_lost)
+        return is_lost
+
+    return drops
+
+
+def test_an_older_document_in_a_cloud_does_not_stand_for_the_new_one(place: Place) -> None:
+    """Its nodes tell no versions; others of the stretch are new, and so may have any."""
+    place.model.is_cloud = True
+    place.index([("d0", "old"), ("d1", "old as well")])
+    place.model.drops = drops_once("new")
+    done = place.index([("d0", "new"), ("d2", "another")])
+    assert (done.indexed, done.resent) == (2, 1)
+    assert place.texts() == {"d0": "new", "d1": "old as well", "d2": "another"}
+
+
+@pytest.mark.parametrize("by", ["index", "gate"])
+def test_an_earlier_record_in_a_cloud_does_not_stand_for_the_last_one(
+    place: Place, by: str
+) -> None:
+    """An id that comes again is sent once what came before is verified."""
+    place.model.is_cloud = True
+    place.model.drops = drops_once("last")
+    records = [("d0", "first"), ("d1", "one"), ("d2", "two"), ("d0", "last")]
+    if by == "index":
+        assert place.index(records, batch=2).resent == 1
+    else:
+        list(nd.gate(records, place.client(), index=True, batch=2))
+    assert place.texts() == {"d0": "last", "d1": "one", "d2": "two"}
 
 
 def test_an_earlier_record_does_not_stand_for_the_last_one(place: Place) -> None:

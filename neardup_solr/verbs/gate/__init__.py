@@ -360,6 +360,8 @@ class _Run:
         documents = [replace(decisions[row].document, kept=decisions[row].kept()) for row in rows]
         if self.columns is not None:
             self.columns.require_kept(documents)
+        if self.target.has_to_verify(self.stretch, (one.id for one in documents)):
+            self._verify()
         encoded = encode.encoded(documents, self.meeting.comparer.settings)
         answer = self.target.take([json for json, _ in encoded], [one.id for one in documents])
         refused = {}

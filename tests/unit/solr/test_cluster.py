@@ -1,4 +1,4 @@
-"""Which shard an id belongs to; tests/solr/test_routing.py asks a real SolrCloud."""
+"""A SolrCloud as it describes itself, and which of its nodes are asked."""
 
 from __future__ import annotations
 
@@ -9,76 +9,18 @@ import pytest
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.solr.cluster import Cluster, Shard, cluster_of, understood
 from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.leaders import Leaders
 from neardup_solr.solr.nodes import Nodes
-from neardup_solr.solr.routing import Range, hash_of
-from neardup_solr.solr.session import CheckedSession, open_session
+from neardup_solr.solr.session import open_session
 from tests.faults.scripted import Answer, answering
 
 ONE, TWO = "http://a:8983/solr", "http://b:8983/solr"
-
-
-def test_ranges_are_those_that_solr_writes() -> None:
-    """Hexadecimal, of signed numbers; the upper half of the numbers comes first."""
-    low, high = Range.of("80000000-ffffffff"), Range.of("0-7fffffff")
-    assert low == Range(-(2**31), -1)
-    assert high == Range(0, 2**31 - 1)
-    assert low is not None
-    assert -5 in low
-    assert 5 not in low
-    assert Range.of(None) is Range.of("all") is Range.of("") is None
-
-
-def test_ids_of_one_tenant_are_neighbours() -> None:
-    """The first part gives the upper half of the hash, in ids of three parts a quarter each."""
-    one, other = hash_of("tenant!1"), hash_of("tenant!2")
-    assert one is not None
-    assert other is not None
-    assert one >> 16 == other >> 16
-    assert one != other
-    three = hash_of("tenant!town!1")
-    assert three is not None
-    assert three >> 24 == one >> 24
-
-
-@pytest.mark.parametrize("id", ["tenant/4!1", "tenant!", "!"])
-def test_an_id_of_a_rule_that_is_not_followed_has_no_hash(id: str) -> None:
-    """Such a document goes to any node, and Solr knows where it belongs."""
-    assert hash_of(id) is None
-
-
-def cluster(*, leader: str | None = "http://a:8983/solr/jobs_1", by_id: bool = True) -> Cluster:
-    """A cluster of two shards, the first of them with this leader."""
-    shards = (
-        Shard(name="s1", range=Range.of("80000000-ffffffff"), leader=leader, replicas=()),
-        Shard(name="s2", range=Range.of("0-7fffffff"), leader=f"{TWO}/jobs_2", replicas=()),
-    )
-    return Cluster(nodes=(ONE, TWO), shards=shards, by_id=by_id)
-
-
-def test_documents_are_parted_by_leader() -> None:
-    """Each place is in one part, in order."""
-    found = cluster().leaders([str(n) for n in range(100)])
-    assert found is not None
-    assert sorted(found) == [f"{ONE}/jobs_1", f"{TWO}/jobs_2"]
-    assert sorted(at for places in found.values() for at in places) == list(range(100))
-    assert all(places == sorted(places) for places in found.values())
-
-
-def test_nothing_is_parted_if_anything_is_not_known() -> None:
-    """Without a leader, another router, or a hash, any node will do."""
-    ids = [str(n) for n in range(10)]
-    assert cluster(leader=None).leaders(ids) is None
-    assert cluster(by_id=False).leaders(ids) is None
-    assert cluster().leaders([*ids, "a/2!b"]) is None
-    assert Cluster(nodes=(ONE,)).leaders(ids) is None
 
 
 def told(**router: object) -> dict[str, object]:
     """What Solr tells of a cluster of two nodes, one of which does not live."""
     replica = {"state": "active", "base_url": ONE, "core": "jobs_1", "node_name": "a:8983_solr"}
     dead = replica | {"base_url": TWO, "node_name": "b:8983_solr", "leader": "true"}
-    shard = {"state": "active", "range": "80000000-7fffffff", "replicas": {"1": replica, "2": dead}}
+    shard = {"state": "active", "replicas": {"1": replica, "2": dead}}
     old = shard | {"state": "inactive"}
     jobs = {"router": router, "shards": {"s1": shard, "old": old}}
     return {"live_nodes": ["a:8983_solr"], "collections": {"jobs": jobs}}
@@ -90,19 +32,14 @@ def test_a_cluster_is_understood() -> None:
     assert found is not None
     assert found.nodes == (ONE,)
     [shard] = found.shards
-    assert (shard.name, shard.leader, found.by_id) == ("s1", None, True)
+    assert (shard.name, shard.leader) == ("s1", None)
     assert shard.replicas == (f"{ONE}/jobs_1",)
 
 
-def test_other_routers_are_left_to_solr() -> None:
+def test_what_lets_one_id_get_into_several_shards_is_told() -> None:
     """A router of its own, or a field that decides instead of the id."""
-    for router in ({"name": "implicit"}, {"name": "compositeId", "field": "shop"}, {}):
-        found = understood(told(**router), "jobs", "http")
-        assert found is not None
-        assert not found.by_id
     alias = understood(told(name="compositeId"), "an alias", "http")
     assert alias is not None
-    assert not alias.by_id
     assert [one.name for one in alias.shards] == ["s1"]
     assert not alias.misplacing
     by_hand = understood(told(name="implicit"), "an alias", "http")
@@ -132,7 +69,7 @@ def test_an_alias_of_several_is_told() -> None:
      b'"active", "node_name": "a"}}}}}}, "live_nodes": ["a"]}'],
 )  # fmt: skip
 def test_what_is_no_cluster_is_none(cluster: bytes) -> None:
-    """A server that answers something else is not asked for its leaders."""
+    """A server that answers something else has no shards."""
     body = b'{"responseHeader": {"status": 0}, "cluster": %s}' % cluster
     with answering(Answer(body=body)) as (address, _):
         solr = open_collection(address, "x")
@@ -176,14 +113,12 @@ def test_a_password_goes_nowhere_that_the_address_would_not_let_it() -> None:
 
 
 def test_no_password_is_sent_where_it_may_not_go() -> None:
-    """Not even if the cluster names that place as the one of a shard or a leader."""
+    """Not even if the cluster names that place as the one of a shard."""
     with answering(Answer(body=b"{}")) as (address, asked):
         session, _ = open_session("https://me:secret@solr.example/solr")
         session.nodes.begin("https://solr.example/solr", has_secrets=True)
         with pytest.raises(SolrUnreachable, match="to which no password may go"):
             list(session.pieces(f"{address}/x/export", {}))
-        with pytest.raises(SolrUnreachable, match="to which no password may go"):
-            session.once("POST", f"{address}/x/update", as_is=True)
     assert not asked
 
 
@@ -195,7 +130,7 @@ def test_nobodys_password_is_looked_for(tmp_path: Path, monkeypatch: pytest.Monk
     with answering(Answer(body=b'{"responseHeader": {"status": 0}}')) as (address, _):
         session, _ = open_session("http://solr.example:8983/solr")
         session.nodes.begin("http://solr.example:8983/solr", has_secrets=False)
-        answered = session.once("GET", f"{address}/x/select", as_is=True)
+        answered = session.once("GET", f"{address}/x/select")
     assert "Authorization" not in answered.request.headers
 
 
@@ -214,16 +149,15 @@ def test_replicas_count_if_they_have_all_of_it(
     leader: dict[str, int] | None, other: dict[str, int] | None, expected: int
 ) -> None:
     """In the version that is required, and none that cannot be asked."""
-    shard = Shard(name="s", range=None, leader="a", replicas=("a", "b"), size=2)
-    made = Leaders(CheckedSession(), ONE, "x")
-    made._ask = lambda: Cluster(nodes=(), shards=(shard,))  # type: ignore[method-assign]
-    assert made.copies({"1": 9, "2": 9}, {"a": leader, "b": other}.get) == expected
+    shard = Shard(name="s", leader="a", replicas=("a", "b"), size=2)
+    found = Cluster(nodes=(), shards=(shard,))
+    assert found.copies({"1": 9, "2": 9}, {"a": leader, "b": other}.get) == expected
 
 
 def test_other_addresses_are_asked_as_they_are() -> None:
-    """That of a shard's leader, for one."""
+    """That of a shard's replica, for one."""
     made = Nodes()
     made.begin(ONE, has_secrets=False)
     made.learn([TWO])
-    leader = f"{TWO}/jobs_2/update"
-    assert list(made.in_turn(leader)) == [leader]
+    replica = f"{TWO}/jobs_2/export"
+    assert list(made.in_turn(replica)) == [replica]
