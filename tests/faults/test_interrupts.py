@@ -148,6 +148,8 @@ import sys
 from pathlib import Path
 from neardup_solr.__main__ import main
 from neardup_solr.kernel import store
+
+pytestmark = pytest.mark.alone
 store._usual_places = lambda: iter([Path({str(tmp_path)!r})])  # in which nothing is compiled
 sys.argv = ["neardup", "duplicates", {str(source)!r}]
 main()

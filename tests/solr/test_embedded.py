@@ -30,6 +30,8 @@ from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
 from neardup_solr.errors import ServerError
 
+pytestmark = pytest.mark.alone
+
 CHECKOUT = Path(embedded.__file__).parents[2]
 
 

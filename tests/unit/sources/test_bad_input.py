@@ -195,8 +195,16 @@ def _truncated(compress: Callable[[bytes], bytes], cut: int) -> bytes:
     [
         ("gz", _truncated(gzip.compress, 500), "the file ends too early (truncated gzip)"),
         ("gz", _truncated(gzip.compress, 4), "the file ends too early (truncated gzip)"),
-        ("gz", gzip.compress(b"1 a\n2 b\n") + b"junk", "the gzip data is damaged from here on"),
-        ("gz", gzip.compress(b"1 a\n" * 9)[:-8] + bytes(8), "the gzip data is damaged from here"),
+        (
+            "gz",
+            gzip.compress(b"1 a\n2 b\n", mtime=0) + b"junk",
+            "the gzip data is damaged from here on",
+        ),
+        (
+            "gz",
+            gzip.compress(b"1 a\n" * 9, mtime=0)[:-8] + bytes(8),
+            "the gzip data is damaged from here",
+        ),
         (
             "zst",
             zstandard.compress(b"1 a\n") + _truncated(zstandard.compress, 4),
