@@ -143,8 +143,8 @@ def duplicates(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the records of SOURCE that stay without near-duplicates: .jsonl, .csv,"
-            " .tsv, .parquet, also .gz or .zst.",
+            help="Write the records of SOURCE that stay without near-duplicates, in its format or"
+            " as .jsonl; .gz or .zst behind it compresses.",
             rich_help_panel=options.PUT_OUT,
         ),
     ] = None,

@@ -31,8 +31,7 @@ class Written:
     made of text; `row` gives its columns, and raises ValueError if it cannot be taken apart. `head`
     is its header, `delimiter` stands between the columns; `names` are those of the columns, None
     if each record names its own. `schema` is that of a table of Arrow, of which a record is a
-    batch and the place of a row in it. What is `for_excel` is a sheet, or has the mark by which
-    Excel knows UTF-8.
+    batch and the place of a row in it.
     """
 
     format: str
@@ -43,7 +42,6 @@ class Written:
     delimiter: str = ","
     names: Sequence[str] | None = None
     schema: Any = None
-    for_excel: bool = False
 
     def is_apart(self, record: Any) -> bool:
         """Whether a record, or None if there is none, can be taken apart."""
@@ -93,7 +91,6 @@ def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written
         head=(codecs.BOM_UTF8 if has_mark(source) else b"") + head,
         delimiter=delimiter,
         names=names,
-        for_excel=has_mark(source),
     )
 
 
@@ -168,7 +165,6 @@ def _xlsx(source: Opened, reading: Reading) -> Written:
         records=rows,
         row=lambda found: dict(zip(names, found, strict=False)),
         names=names,
-        for_excel=True,
     )
 
 
@@ -196,19 +192,15 @@ def of_parts(parts: Sequence[tuple[Opened, str]], reading: Reading) -> Written:
     again = (WRITTEN[format](part, reading) for part, format in parts)
     if all(_layout(one) == _layout(first) for one in seen):
         return replace(first, records=chain.from_iterable(one.records for one in again))
-    names = None
-    if all(one.names is not None for one in seen):
-        listed = [list(one.names or ()) for one in seen]
-        twice = (names for names in listed if len(set(names)) < len(names))
-        names = next(twice, list(dict.fromkeys(chain.from_iterable(listed))))
+    listed = (list(one.names or ()) for one in seen)
+    twice = (names for names in listed if len(set(names)) < len(names))
     return Written(
         format=PARTS,
         records=(
             None if record is None else (one, record) for one in again for record in one.records
         ),
         row=lambda found: found[0].row(found[1]),
-        names=names,
-        for_excel=any(one.for_excel for one in seen),
+        names=next(twice, None),
     )
 
 

@@ -25,9 +25,15 @@ OUTPUTS = {
     "parquet": ["-o", "out.parquet"],
     "html": ["-o", "out.html"],
     "unique": ["--unique", "out.jsonl"],
-    "removed": ["--removed", "out.csv"],
-    "unique as Parquet": ["--unique", "out.parquet"],
-    "removed beside others": ["-o", "x.tsv", "--unique", "small.jsonl.gz", "--removed", "out.csv"],
+    "removed": ["--removed", "out.jsonl"],
+    "removed beside others": [
+        "-o",
+        "x.tsv",
+        "--unique",
+        "small.jsonl.gz",
+        "--removed",
+        "out.ndjson",
+    ],
     "after --unique": ["--unique", "small.jsonl.gz", "-o", "out.html"],
 }
 ROOM = 24_000  # bytes: less than any of the files called out, more than the others

@@ -16,18 +16,11 @@ from typing import Any, Final
 
 from neardup_solr import sources
 from neardup_solr.arguments import require
-from neardup_solr.errors import ArgumentError, SourceError
+from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart, is_inside
 from neardup_solr.progress import OnProgress, Progress
 from neardup_solr.records import NOTHING, Removed
-from neardup_solr.reports.copies import (
-    Add,
-    Beside,
-    check_copy,
-    columns_of,
-    copied,
-    needs_columns,
-)
+from neardup_solr.reports.copies import Add, Beside, check_copy, copied
 from neardup_solr.solr import is_collection
 from neardup_solr.sources import Reading, Written
 from neardup_solr.sources.whole_files import walk
@@ -91,16 +84,12 @@ class Outputs:
         for name, given in (("the source", self.source), ("`against`", self.against)):
             for path in sources.paths_of(given) or ():
                 check_apart({name: Path(path), **self._files})
-        format = sources.format_of(self._paths, reading=self.reading)
+        format = self._format()
         for name, output in self._files.items():
             if output is not None:
                 if any(is_inside(output, path) for path in self._paths):
                     reason = "lies in the folder that is read"
                     raise SourceError(str(output), reason, "name a place outside of it")
-                is_json = format in ("json", "jsonl", "xlsx")
-                if name == "`rejected`" and output.suffix.lower() == ".parquet" and is_json:
-                    reason = "Parquet wants one type for each column, which these records may lack"
-                    raise SourceError(str(output), reason, "choose a .jsonl file")
                 check_copy(output, format, adds=name != "`unique`")
 
     @property
@@ -110,6 +99,13 @@ class Outputs:
     @property
     def _paths(self) -> list[Path]:
         return [Path(path) for path in sources.paths_of(self.source) or ()]
+
+    def _format(self) -> str:
+        """The format of the source; that of its files if a header cannot be read, told later."""
+        try:
+            return sources.as_written(self._paths, reading=self.reading).format
+        except (RecordError, ValueError, StopIteration, RuntimeError):
+            return sources.format_of(self._paths, reading=self.reading)
 
     def _check_source(self) -> None:
         given = self.source
@@ -151,11 +147,11 @@ class Outputs:
         """
         source = sources.as_written(self._paths, reading=self.reading)
         with ExitStack() as files:
-            keep = files.enter_context(self._opened(self.unique, source, fates))
+            keep = files.enter_context(_opened(self.unique, source))
             added: Beside = {DUPLICATE_OF: str, SIMILARITY: float}
-            remove = files.enter_context(self._opened(self.removed, source, fates, added))
+            remove = files.enter_context(_opened(self.removed, source, added))
             added = dict.fromkeys((REASON, POSITION, RECORD), str)
-            reject = files.enter_context(self._opened(self.rejected, source, fates, added))
+            reject = files.enter_context(_opened(self.rejected, source, added))
             removed, failed = iter(fates.removed), zip(*fates.failed, strict=True)
             for number, fate, record in self._with_fates(source, fates):
                 if number % AT_ONCE == 0:
@@ -172,20 +168,6 @@ class Outputs:
                 raise self._changed()
         return fates.counted()
 
-    def _opened(
-        self, path: Path | None, source: Written, fates: Fates, added: Beside = NOTHING
-    ) -> AbstractContextManager[Add]:
-        if path is None:
-            return nullcontext(_nowhere)
-        columns: Mapping[str, Any] = NOTHING
-        if needs_columns(path, source):
-            again = sources.as_written(self._paths, reading=self.reading)
-            records = self._with_fates(again, fates)
-            are_failed = path == self.rejected
-            wanted = (one for _, fate, one in records if (fate == FAILED) == are_failed)
-            columns = columns_of(path, (again.row(one) for one in wanted if again.is_apart(one)))
-        return copied(path, source, added=added, columns=columns)
-
     def _with_fates(self, source: Written, fates: Fates) -> Iterator[tuple[int, int, Any]]:
         """The number of each record, its fate, and it."""
         for number, (fate, record) in enumerate(zip_longest(fates.of, source.records)):
@@ -198,8 +180,14 @@ class Outputs:
         return SourceError(name, "changed while it was read", "run it again")
 
 
-def _nowhere(_: Any, __: Any) -> None:
-    """What has no file is not written."""
+def _opened(
+    path: Path | None, source: Written, added: Beside = NOTHING
+) -> AbstractContextManager[Add]:
+    return nullcontext(_discard) if path is None else copied(path, source, added)
+
+
+def _discard(_: Any, __: Any) -> None:
+    """Discard a record: no file was asked for."""
 
 
 def _beside(one: Removed) -> dict[str, str | float | None]:

@@ -120,7 +120,7 @@ def test_wrong_usage_is_exit_code_2(
         (["--unique", "a.csv"], "is both the source and --unique"),
         (["--unique", "b.csv", "--removed", "b.csv"], "is both --unique and --removed"),
         (["--unique", "b.csv", "-o", "b.csv"], "is both -o and --unique"),
-        (["--unique", "b.odd"], "choose one of .jsonl"),
+        (["--unique", "b.odd"], "choose .csv or .jsonl"),
     ],
 )
 def test_files_that_cannot_be_written(
@@ -150,9 +150,9 @@ def test_several_files_are_one_source(folder: Path) -> None:
     """They are named one after the other, and what is wrong with one says which."""
     (folder / "b.csv").write_text("text,id\nfour five six seven,5\n")
     ran = CliRunner().invoke(
-        parser(), ["duplicates", "a.csv", "b.csv", "--unique", "c.csv", "--format", "jsonl"]
+        parser(), ["duplicates", "a.csv", "b.csv", "--unique", "c.jsonl", "--format", "jsonl"]
     )
     assert ran.exit_code == 1
     assert '"id":"2@row3","other_id":"5"' in ran.stdout
     assert "a.csv, line 6: 1 field, but the header has 2" in ran.stderr
-    assert "Of 6 records, 2 are in c.csv, 3 removed" in ran.stderr
+    assert "Of 6 records, 2 are in c.jsonl, 3 removed" in ran.stderr

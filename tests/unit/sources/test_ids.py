@@ -235,10 +235,10 @@ def test_records_of_one_id_are_explained_by_their_numbers() -> None:
 
 def test_a_file_without_ids_is_written_without_its_near_duplicates(tmp_path: Path) -> None:
     """Lines stay lines; what is removed names the number of what is kept."""
-    source, unique, removed = (tmp_path / name for name in ("in.txt", "out.txt", "gone.csv"))
+    source, unique, removed = (tmp_path / name for name in ("in.txt", "out.txt", "gone.jsonl"))
     source.write_text("The cat sat there\n\nA dog\nThe cat sat here\n")
     nd.duplicates(source, unique=unique, removed=removed, min_similarity=0.7)
     assert unique.read_text() == "The cat sat there\nA dog\n"
     assert removed.read_text() == (
-        "text,neardup_duplicate_of,neardup_similarity\nThe cat sat here,1,0.75\n"
+        '{"text":"The cat sat here","neardup_duplicate_of":"1","neardup_similarity":0.75}\n'
     )

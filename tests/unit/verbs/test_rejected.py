@@ -14,12 +14,10 @@ from typing import Any
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.errors import SourceError
 from tests.unit.verbs.test_unique import rows_of
 
 REASON, POSITION, RECORD = "neardup_reason", "neardup_position", "neardup_record"
@@ -72,11 +70,17 @@ def is_all_there(made: Sequence[Sequence[str]], expected: Sequence[str]) -> bool
     bad=st.lists(st.sampled_from(["ragged", "9,a,b,c,d,e", '5,"open', "\udcff,x,n"]), max_size=2),
     delimiter=st.sampled_from([",", ";", "\t", "|"]),
     quoting=st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+    is_copied=st.booleans(),
     on_repeat=REPEATS,
 )
 @settings(max_examples=40, deadline=None)
 def test_tables(
-    rows: list[tuple[str, str]], bad: list[str], delimiter: str, quoting: Any, on_repeat: str
+    rows: list[tuple[str, str]],
+    bad: list[str],
+    delimiter: str,
+    quoting: Any,
+    is_copied: bool,
+    on_repeat: str,
 ) -> None:
     """CSV and TSV of any delimiter and quotes, with rows that cannot be taken apart."""
     records = numbered(rows)
@@ -90,7 +94,8 @@ def test_tables(
     with TemporaryDirectory() as folder:
         source = Path(folder, "in.tsv" if delimiter == "\t" else "in.csv")
         source.write_bytes(lines.encode("utf-8", "surrogateescape"))
-        made = compare(source, source.suffix, on_repeat, delimiter=delimiter)
+        suffix = source.suffix if is_copied else ".jsonl"
+        made = compare(source, suffix, on_repeat, delimiter=delimiter)
         told = [f"\\xff{delimiter}x{delimiter}n" if "\udcff" in one else one for one in spoilt]
         assert is_all_there(made, [record["n"] for record in records] + told)
 
@@ -103,17 +108,21 @@ BAD_JSON = ["none", '{"id": 1', "[]", "{}", "5", '{"n": "d", "n": "d"}']
 @given(
     rows=st.lists(st.tuples(JSON_IDS, JSON_TEXTS), max_size=8),  # most are good
     bad=st.lists(st.sampled_from(BAD_JSON), max_size=3),
-    suffix=st.sampled_from([".jsonl", ".json", ".csv"]),
+    is_array=st.booleans(),
     on_repeat=REPEATS,
 )
 @settings(max_examples=40, deadline=None)
-def test_objects(rows: list[tuple[Any, Any]], bad: list[str], suffix: str, on_repeat: str) -> None:
+def test_objects(
+    rows: list[tuple[Any, Any]], bad: list[str], is_array: bool, on_repeat: str
+) -> None:
     """JSON lines with ids and texts of any type, and lines that are no objects."""
     records = numbered(rows)
     with TemporaryDirectory() as folder:
-        source = Path(folder, "in.jsonl")
-        source.write_text("\n".join([*map(json.dumps, records), *bad]) + "\n")
-        made = compare(source, suffix, on_repeat)
+        source = Path(folder, "in.json" if is_array else "in.jsonl")
+        bad = [one for one in bad if not is_array or one != '{"id": 1']  # which has no end there
+        written = [*map(json.dumps, records), *bad]
+        source.write_text(f"[{','.join(written)}]" if is_array else "\n".join(written) + "\n")
+        made = compare(source, ".jsonl", on_repeat)
         assert is_all_there(made, [record["n"] for record in records] + bad)
 
 
@@ -125,7 +134,7 @@ def test_tables_of_arrow(rows: list[tuple[Any, Any]], on_repeat: str) -> None:
     with TemporaryDirectory() as folder:
         source = Path(folder, "in.parquet")
         pq.write_table(pa.Table.from_pylist(records), source)
-        for suffix in (".parquet", ".csv"):
+        for suffix in (".parquet", ".jsonl"):
             made = compare(source, suffix, on_repeat)
             assert is_all_there(made, [record["n"] for record in records])
 
@@ -194,14 +203,6 @@ def test_texts_of_a_folder(tmp_path: Path) -> None:
     [row] = rows_of(tmp_path / "out.jsonl")
     assert (row["id"], row["text"]) == ("b.txt", None)
     assert row[REASON].startswith("invalid UTF-8")
-
-
-def test_parquet_wants_one_type_for_each_column(tmp_path: Path) -> None:
-    """What is rejected often has others, so that JSON is not written as Parquet."""
-    source = tmp_path / "in.jsonl"
-    source.write_text('{"id": 1, "text": "a b"}\n')
-    with pytest.raises(SourceError, match=r"choose a .jsonl file"):
-        nd.duplicates(source, rejected=tmp_path / "out.parquet")
 
 
 def test_a_row_that_cannot_be_read_in_parts_of_other_columns(tmp_path: Path) -> None:

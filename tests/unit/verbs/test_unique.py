@@ -78,15 +78,18 @@ SOURCES = {
     "in.parquet": write_parquet,
     "in.xlsx": write_xlsx,
 }
-OUTPUTS = (
-    "out.csv",
-    "out.tsv",
-    "out.jsonl",
-    "out.json",
-    "out.parquet",
-    "out.csv.gz",
-    "o.jsonl.zst",
-)
+# Those of its own format, and JSON lines.
+OUTPUTS = {
+    "in.csv": ["out.csv", "out.csv.gz", "o.jsonl.zst"],
+    "in.tsv": ["out.tsv", "out.jsonl"],
+    "in.jsonl": ["out.jsonl", "out.ndjson"],
+    "in.json": ["out.jsonl"],
+    "in.parquet": ["out.parquet", "out.jsonl"],
+    "in.xlsx": ["out.jsonl"],
+}
+WRITTEN = [(source, output) for source, outputs in OUTPUTS.items() for output in outputs]
+OTHERS = {"out.csv", "out.tsv", "out.json", "out.parquet", "out.xlsx", "out.txt", "out"}
+REFUSED = [(source, output) for source in SOURCES for output in OTHERS - {*OUTPUTS[source]}]
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
@@ -100,17 +103,14 @@ def rows_of(path: Path) -> list[dict[str, Any]]:
     if name.endswith(".parquet"):
         return list(pq.read_table(BytesIO(content)).to_pylist())
     text = content.decode("utf-8-sig")
-    if name.endswith(".json"):
-        return list(json.loads(text))
-    if name.endswith(".jsonl"):
+    if name.endswith((".jsonl", ".ndjson")):
         return [json.loads(line) for line in text.splitlines()]
     delimiter = "\t" if name.endswith(".tsv") else ","
     return list(csv.DictReader(text.splitlines(keepends=True), delimiter=delimiter))
 
 
-@pytest.mark.parametrize("output", OUTPUTS)
-@pytest.mark.parametrize("source", SOURCES)
-def test_every_format_goes_into_every_other(source: str, output: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("source", "output"), WRITTEN)
+def test_a_format_stays_or_becomes_json_lines(source: str, output: str, tmp_path: Path) -> None:
     """The same records with the same columns, in their order, whatever the formats are."""
     SOURCES[source](tmp_path / source)
     unique, removed = tmp_path / output, tmp_path / f"removed-{output}"
@@ -125,6 +125,18 @@ def test_every_format_goes_into_every_other(source: str, output: str, tmp_path: 
     assert str(kept[0]["year"]) == "1999"
     assert found.unique is not None
     assert (found.unique.kept, found.unique.removed, found.unique.records) == (3, 2, 5)
+
+
+@pytest.mark.parametrize(("source", "output"), REFUSED)
+def test_other_formats_are_refused(source: str, output: str, tmp_path: Path) -> None:
+    """One line names the two choices, before anything is compared."""
+    SOURCES[source](tmp_path / source)
+    own = {"in.csv": ".csv or ", "in.tsv": ".tsv or ", "in.parquet": ".parquet or "}
+    choices = f"or become JSON lines; choose {own.get(source, '')}.jsonl"
+    for name in ("unique", "removed", "rejected"):
+        files: dict[str, Any] = {name: tmp_path / output}
+        with pytest.raises(SourceError, match=f"{re.escape(choices)}$"):
+            nd.duplicates(tmp_path / source, **files, on_progress=unwanted)
 
 
 def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
@@ -160,11 +172,13 @@ def test_an_object_keeps_its_spelling(tmp_path: Path) -> None:
 
 def test_lines_and_folders(tmp_path: Path) -> None:
     """Lines stay lines; the texts of a folder become rows."""
-    source, unique, removed = (tmp_path / name for name in ("in.txt", "out.txt", "gone.tsv"))
+    source, unique, removed = (tmp_path / name for name in ("in.txt", "out.txt", "gone.jsonl"))
     source.write_text("1 a b c d\n\n2\ta b c d\n3 other words\n")
     nd.duplicates(source, unique=unique, removed=removed)
     assert unique.read_text() == "1 a b c d\n3 other words\n"
-    assert rows_of(removed) == [{"id": "2", "text": "a b c d", OF: "1", SIMILARITY: "1.0"}]
+    assert rows_of(removed) == [{"id": "2", "text": "a b c d", OF: "1", SIMILARITY: 1.0}]
+    with pytest.raises(SourceError, match=r"choose .jsonl$"):  # lines have no other columns
+        nd.duplicates(source, removed=tmp_path / "gone.txt")
     folder = tmp_path / "texts"
     folder.mkdir()
     for name in ("a", "b"):
@@ -321,10 +335,6 @@ class TestRefused:
         ("name", "reason"),
         [
             ("in.jsonl", "is both"),
-            ("out.docx", "suffix"),
-            ("out", "suffix"),
-            ("out.txt", "no room"),
-            ("out.parquet.gz", "compressed itself"),
             ("none/out.jsonl", "folder does not exist"),
         ],
     )
@@ -384,17 +394,6 @@ def test_a_source_that_changes_meanwhile(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl"]
 
 
-def test_columns_of_several_types_do_not_fit_into_parquet(tmp_path: Path) -> None:
-    """A column that is now a number and now a text is refused with what to choose."""
-    source = tmp_path / "in.jsonl"
-    source.write_text('{"id": "1", "text": "a b", "n": 1}\n{"id": "2", "text": "c d", "n": "x"}\n')
-    with pytest.raises(SourceError, match="several types"):
-        nd.duplicates(source, unique=tmp_path / "out.parquet")
-    source.write_text('{"id": "1", "text": "a b"}\n{"id": "2", "text": "c d", "n": 1.5}\n')
-    nd.duplicates(source, unique=tmp_path / "out.parquet")
-    assert [row["n"] for row in rows_of(tmp_path / "out.parquet")] == [None, 1.5]
-
-
 def test_columns_of_one_name_are_not_converted(tmp_path: Path) -> None:
     """One of them would be lost; as they are they can be copied."""
     source = tmp_path / "in.csv"
@@ -407,13 +406,14 @@ def test_columns_of_one_name_are_not_converted(tmp_path: Path) -> None:
 
 def test_what_is_removed_may_be_a_source_again(tmp_path: Path) -> None:
     """Columns that were added once are replaced, not added again."""
-    for suffix in ("csv", "parquet"):
+    for suffix in ("csv", "parquet", "jsonl"):
         source, first, second = (tmp_path / f"{name}.{suffix}" for name in ("in", "one", "two"))
-        (write_csv if suffix == "csv" else write_parquet)(source)
+        SOURCES[f"in.{suffix}"](source)
         nd.duplicates(source, removed=first, **LOOSE)
         nd.duplicates(first, removed=second, **LOOSE)
         (row,) = rows_of(second)
         assert list(row) == [*ROWS[0], OF, SIMILARITY]
+        assert [one.id for one in nd.read(second)] == ["5"]
         assert (row["id"], row[OF], float(row[SIMILARITY])) == ("5", "3", 0.9)
 
 
@@ -430,6 +430,8 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
         for at in range(1_000)
     ]
     pq.write_table(pa.Table.from_pylist(rows, schema), source)
+    with pytest.raises(SourceError, match="compressed itself"):
+        nd.duplicates(source, unique=tmp_path / "out.parquet.gz")
     nd.duplicates(source, unique=unique, removed=removed)
     kept, gone = pq.read_table(unique), pq.read_table(removed)
     assert kept.schema.equals(pq.read_table(source).schema, check_metadata=True)
@@ -552,36 +554,19 @@ def test_parts_that_are_alike_are_copied_as_they_are_written(tmp_path: Path) -> 
     assert removed.read_bytes().endswith(b"3,a b c d e f g h i x,,1,0.9\r\n")
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl"])
-def test_parts_with_other_columns_are_written_with_those_of_all(
-    tmp_path: Path, suffix: str
-) -> None:
-    """A record has its own columns, in one table with the others; nothing is lost."""
+def test_parts_with_other_columns_become_json_lines(tmp_path: Path) -> None:
+    """A record has the columns of its own part; nothing is lost."""
     (tmp_path / "a.csv").write_text("id,text,year\n1,a b c d e f g h i j,1999\n")
     (tmp_path / "b.csv").write_text("note,text,id\nsmall,a b c d e f g h i x,2\n,other words,3\n")
     parts = [tmp_path / "a.csv", tmp_path / "b.csv"]
-    unique, removed = tmp_path / f"u{suffix}", tmp_path / f"r{suffix}"
+    with pytest.raises(SourceError, match=r"choose .jsonl$"):
+        nd.duplicates(parts, unique=tmp_path / "u.csv", on_progress=unwanted)
+    unique, removed = tmp_path / "u.jsonl", tmp_path / "r.jsonl"
     nd.duplicates(parts, unique=unique, removed=removed, **LOOSE)
-    rows = [dict(one.kept, id=one.id) for one in nd.read(unique, keep=["text"])]
-    assert [row["id"] for row in rows] == ["1", "3"]
-    if suffix == ".jsonl":
-        assert json.loads(removed.read_text())["note"] == "small"
-        return
-    ((year, note, of),) = [
-        (one.kept.get("year"), one.kept.get("note"), one.kept[OF])
-        for one in nd.read(removed, keep=["year", "note", OF])
+    assert [row["id"] for row in rows_of(unique)] == ["1", "3"]
+    assert rows_of(removed) == [
+        {"note": "small", "text": "a b c d e f g h i x", "id": "2", OF: "1", SIMILARITY: 0.9}
     ]
-    assert (year, note, of) == (None, "small", "1")
-
-
-def test_parquet_parts_of_other_types_are_one_table(tmp_path: Path) -> None:
-    """Whole numbers of one part and fractions of another become numbers."""
-    rows = [{"id": "1", "text": "a b c d", "size": 1}], [{"id": "2", "text": "x y z", "size": 0.5}]
-    parts = [tmp_path / "a.parquet", tmp_path / "b.parquet"]
-    for part, some in zip(parts, rows, strict=True):
-        pq.write_table(pa.Table.from_pylist(some), part)
-    nd.duplicates(parts, unique=tmp_path / "u.parquet")
-    assert pq.read_table(tmp_path / "u.parquet").column("size").to_pylist() == [1.0, 0.5]
 
 
 def test_a_part_that_changes_or_would_be_overwritten_is_noticed(tmp_path: Path) -> None:
