@@ -82,8 +82,9 @@ def gate(
 ) -> Decisions:
     """A decision for each document of a source, in order: allow, tag, hold or reject.
 
-    Decisions are made while the documents are read; `.to_pandas()`, `.to_polars()` and
-    `.to_arrow()` of the result make a table of all that are left.
+    Decisions are made, and with `index` documents indexed, as the result is read, by a `for` loop
+    or `list()`; `.to_pandas()`, `.to_polars()` and `.to_arrow()` of it make a table of all that are
+    left. If it is never read, a RuntimeWarning says that nothing is indexed.
 
     A document is compared with the documents of the collection that share an LSH band with it, and
     with earlier ones that were admitted; never with a document of the same id, which it would
@@ -94,11 +95,11 @@ def gate(
     Solr filter queries, count.
 
     With `index`, admitted documents are indexed: a decision is given once Solr has the document,
-    and what Solr refuses is rejected. Now and then, and after the last one, they are committed and
-    looked for, and what Solr has lost is sent again. `replaces` of a decision tells if it took the
-    place of a document of the same id. A Solr that is away or restarts is waited for,
-    at most `patience` seconds each time. One query asks about
-    `batch` documents, as soon as they have been read; a decision names at most `most` matches.
+    and what Solr refuses is rejected. Now and then, and after the last one that is read, they are
+    committed and looked for, and what Solr has lost is sent again. `replaces` of a decision tells
+    if it took the place of a document of the same id. A Solr that is away or restarts is waited
+    for, at most `patience` seconds each time. One query asks about `batch` documents, as soon as
+    they have been read; a decision names at most `most` matches.
     `id`, `text`, `keep`, `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say
     how a source is read, as for `index`; by default `text` are the text fields of a collection of
     somebody else's, as `init` has kept them. With `index`, a document that replaces another one has
@@ -152,7 +153,7 @@ def gate(
         patience=patience,
         columns=Columns(collection, {TAG_FIELD}) if gating.index and keep is None else None,
     )
-    return Decisions(run.decisions(documents))
+    return Decisions(run.decisions(documents), is_indexing=index)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -249,6 +250,10 @@ class _Run:
                 self.target.collection.session.outages.hurry()
                 with suppress(NeardupError):
                     self._verify()
+                raise
+            except GeneratorExit:  # whoever reads the decisions stops early, as by `break`
+                self.target.collection.session.outages.hurry()
+                self._verify()
                 raise
             self._verify()
         self.failures.warn()

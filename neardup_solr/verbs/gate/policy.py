@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, get_args
+from warnings import warn
 
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.choices import Action, MeasureName
@@ -128,15 +129,28 @@ class Decision:
 
 
 class Decisions(Table, Iterator[Decision]):
-    """The decisions of a gate, one after the other, as they are made."""
+    """Give the decisions of a gate, one after the other, as they are made.
 
-    __slots__ = ("_coming",)
+    With `index`, a document is indexed as its decision is read; RuntimeWarning if none ever is.
+    """
 
-    def __init__(self, coming: Iterator[Decision]) -> None:
+    __slots__ = ("_coming", "_warns")
+
+    def __init__(self, coming: Iterator[Decision], *, is_indexing: bool = False) -> None:
         self._coming = coming
+        self._warns = is_indexing
 
     def __next__(self) -> Decision:
+        self._warns = False
         return next(self._coming)
+
+    def __del__(self) -> None:
+        # As Python warns of a coroutine that was never awaited.
+        if getattr(self, "_warns", False):
+            lost = (
+                "the decisions of nd.gate(..., index=True) were never read, so nothing is indexed"
+            )
+            warn(f"{lost}: read them by a `for` loop or list()", RuntimeWarning, stacklevel=2)
 
     def columns(self) -> Columns:
         """All decisions that are left, as columns.

@@ -284,6 +284,24 @@ def test_admitted_documents_are_indexed(solr: Collection) -> None:
     assert nd.search(solr, text=LAMP)[0].id == "5"
 
 
+def test_decisions_that_nobody_reads_are_not_silently_lost(solr: Collection) -> None:
+    """With `index`, a warning says that nothing was indexed; without it nothing would be done."""
+    with pytest.warns(RuntimeWarning, match="were never read, so nothing is indexed"):
+        nd.gate([document("fox", FOX)], solr, index=True)
+    nd.gate([document("fox", FOX)], solr)
+    assert solr.count() == 0
+
+
+def test_who_stops_early_finds_what_was_indexed(solr: Collection) -> None:
+    """With `index`, leaving the loop commits what Solr has until then."""
+    for decision in nd.gate(
+        [document("fox", FOX), document("lamp", LAMP)], solr, index=True, batch=1
+    ):
+        assert decision.action == "allow"
+        break
+    assert list(solr.ids()) == ["fox"]
+
+
 def test_what_solr_refuses_keeps_nobody_out(solr: Collection) -> None:
     """A refused document is rejected with Solr's words, and its copy is judged without it."""
     news = [
