@@ -18,7 +18,7 @@ ROOMS = (
 )  # fmt: skip
 PURE = ROOMS[: ROOMS.index("files")]
 OUTSIDE = {"os", "io", "pathlib", "sys", "socket", "subprocess", "requests", "pysolr", "rich",
-           "typer"}  # fmt: skip
+           "click"}  # fmt: skip
 STORE = "kernel/store.py"  # keeps machine code between runs, beside what is computed
 OWNERS = {"pysolr": {"solr"}, "requests": {"solr", "embedded"}, "numba": {"kernel"},
           "llvmlite": {"kernel"}}  # fmt: skip

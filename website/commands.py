@@ -5,31 +5,25 @@ What is written by hand about a command, with its examples, is docs/commands/WOR
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Iterator
-from typing import Any
+from itertools import groupby
 
-import typer.main
+import click
 
 from neardup_solr.cli import main
-from neardup_solr.cli.grouped import GROUPS
-
-OTHER = "Options"  # those that stand in no group of their own
-
-Command = Any  # typer brings a parser of its own, whose classes are not public
+from neardup_solr.cli.main import COMMANDS, GROUPS
+from neardup_solr.cli.options import Command, Placed
 
 
 def commands() -> dict[str, Command]:
     """Every command by its words, those of `neardup solr` included."""
-    found: dict[str, Command] = {}
-    group: Any = typer.main.get_command(main.parser())
-    for name, command in group.commands.items():
-        inner = getattr(command, "commands", None)
-        found |= {f"{name} {word}": each for word, each in inner.items()} if inner else {}
-        if not inner:
-            found[name] = command
-    return found
+    found: dict[str, click.Command] = {}
+    for name in COMMANDS:
+        command = main.command(name)
+        inner = command.commands if isinstance(command, click.Group) else {}
+        found |= {f"{name} {word}": each for word, each in inner.items()} or {name: command}
+    return {words: each for words, each in found.items() if isinstance(each, Command)}
 
 
 def page_name(words: str) -> str:
@@ -40,7 +34,7 @@ def page_name(words: str) -> str:
 def page(words: str, command: Command, by_hand: str) -> str:
     """A command's page: help and usage, what is written by hand, options, exit codes."""
     title, _, told = by_hand.partition("\n")
-    summary, _, more = inspect.cleandoc(command.help).partition("\n\n")
+    summary, _, more = (command.help or "").partition("\n\n")
     usage = f"```text\n{usage_of(words, command)}\n```"
     parts = [
         title,
@@ -70,86 +64,63 @@ def overview(by_hand: str) -> str:
 
 def usage_of(words: str, command: Command) -> str:
     """The line that `--help` begins with."""
-    usage: str = command.get_usage(_context(words, command))
-    return usage.removeprefix("Usage: ")
+    return command.get_usage(_context(words, command)).removeprefix("Usage: ")
 
 
-def _context(words: str, command: Command) -> Any:
-    return command.context_class(command, info_name=f"neardup {words}")
+def _context(words: str, command: Command) -> click.Context:
+    return click.Context(command, info_name=f"neardup {words}")
 
 
 def _first(command: Command) -> str:
-    return _plain(inspect.cleandoc(command.help).partition("\n\n")[0])
+    return _plain((command.help or "").partition("\n\n")[0])
 
 
 def _plain(text: str) -> str:
-    """A help text as Markdown; click's mark for "leave as it is" goes."""
-    return " ".join(text.replace("\b", "").split()) if "\n\n" not in text else text
+    return " ".join(text.split()) if "\n\n" not in text else text
 
 
 def _tables(words: str, command: Command) -> Iterator[str]:
     """A table of the arguments, and one for each group of options as `--help` has them."""
     context = _context(words, command)
-    groups: dict[str, list[str]] = {"Arguments": [], OTHER: []}
-    for parameter in command.params:
-        if not _is_help(parameter):
-            row = f"| {_spelled(parameter, context)} | {_told(parameter)} |"
-            groups.setdefault(_heading(parameter), []).append(row)
-    for heading, rows in groups.items():
-        if rows:
-            yield "\n".join([f"## {heading}", "", "| | meaning |", "|---|---|", *rows])
+    for heading, parameters in groupby(command.params, command.heading):
+        rows = [f"| {_spelled(one, context)} | {_told(one)} |" for one in parameters]
+        yield "\n".join([f"## {heading}", "", "| | meaning |", "|---|---|", *rows])
 
 
-def _heading(parameter: Any) -> str:
-    if parameter.param_type_name == "argument":
-        return "Arguments"
-    return getattr(parameter, "rich_help_panel", None) or OTHER
-
-
-def _is_help(parameter: Any) -> bool:
-    return "--help" in parameter.opts
-
-
-def _spelled(parameter: Any, context: Any) -> str:
+def _spelled(parameter: click.Parameter, context: click.Context) -> str:
     """How an option is typed, with what it takes, as `--help` says."""
-    if parameter.param_type_name == "argument":
+    if isinstance(parameter, Placed):
         return f"`{parameter.human_readable_name}`"
     names = ", ".join(f"`{name}`" for name in parameter.opts)
-    takes = str(parameter.make_metavar(context)).replace("|", "\\|")
-    return names if parameter.is_flag else f"{names} `{takes}`"
+    takes = parameter.make_metavar(context).replace("|", "\\|")
+    return names if getattr(parameter, "is_flag", False) else f"{names} `{takes}`"
 
 
-def _told(parameter: Any) -> str:
+def _told(parameter: click.Parameter) -> str:
     """The help of an option, its choices and its default."""
+    if not isinstance(parameter, click.Option):
+        return getattr(parameter, "text", "").replace("|", "\\|")
     facts = []
-    choices = getattr(parameter.type, "choices", ())
-    if choices:
-        facts.append("one of " + ", ".join(f"`{_value(choice)}`" for choice in choices))
-    if getattr(parameter, "multiple", False):
+    if isinstance(parameter.type, click.Choice):
+        facts.append("one of " + ", ".join(f"`{choice}`" for choice in parameter.type.choices))
+    if parameter.multiple:
         facts.append("repeatable")
     default = _default(parameter)
     if default:
         facts.append(f"default {default}")
-    if parameter.param_type_name == "option" and parameter.required:
+    if parameter.required:
         facts.append("required")
     told = (parameter.help or "").replace("|", "\\|")
     facts = [fact for fact in facts if fact not in told.lower()]
     return f"{told} ({'; '.join(facts)})" if facts else told
 
 
-def _default(parameter: Any) -> str:
-    shown = getattr(parameter, "show_default", True)
-    if isinstance(shown, str):
-        return shown
-    value = _value(parameter.default)
-    if value in (None, False, (), [], "") or callable(value) or parameter.required:
-        return ""
-    return f"`{value}`"
-
-
-def _value(value: Any) -> Any:
-    """A choice or a default as it is typed: of an enumeration, its value."""
-    return getattr(value, "value", value)
+def _default(parameter: click.Option) -> str:
+    if isinstance(parameter.show_default, str):
+        return parameter.show_default
+    value = "" if parameter.required else parameter.default
+    value = ", ".join(value) if isinstance(value, tuple) else value
+    return "" if value in (None, False, "") else f"`{value}`"
 
 
 def _codes() -> str:

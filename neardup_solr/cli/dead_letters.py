@@ -6,46 +6,28 @@ import json
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
-from neardup_solr.cli.grouped import Command
-from neardup_solr.sizes import in_seconds
+from neardup_solr.cli.options import Function, Given
 
 if TYPE_CHECKING:
+    from neardup_solr.choices import RowFormat
     from neardup_solr.jobs import Work
     from neardup_solr.solr.collection import Collection
 
 COLUMNS = ("position", "id", "stage", "reason", "record")
 WIDEST = 100_000  # characters of a record that a table is given, which cuts it off much earlier
 
-app = typer.Typer(
-    help="Show the records that index could not index, or index them again.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-
-JobOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Folder of the job that index has told [default: all jobs of the collection].",
-    ),
-]
+HELP = "Show the records that index could not index, or index them again."
 
 
-@app.command(cls=Command, name="show")
 def show_letters(
-    job: JobOption = None,
-    output: options.OutputOption = None,
-    format: options.FormatOption = None,
-    solr: options.SolrOption = None,
-    collection: options.CollectionOption = None,
-) -> None:
+    given: Given, *, output: Path | None = None, format: RowFormat | None = None
+) -> int:
     """Show the records that could not be indexed, and why.
 
     With --job, no Solr is asked.
@@ -55,12 +37,13 @@ def show_letters(
     as_rows = options.rows_format(format)
     if output is not None:
         rows.check_output(output)
-    if job is not None and (solr is not None or collection is not None):
-        raise typer.BadParameter("--job tells which: leave --solr and --collection out")
+    job: Path | None = given["job"]
+    if job is not None and (given.address is not None or given.collection is not None):
+        raise click.BadParameter("--job tells which: leave --solr and --collection out")
     if job is not None:
         folders, whose = [job], f"in {job}"
     else:
-        target = options.connect(solr, collection)
+        target = given.connect()
         folders, whose = _folders(target), f"of {target.name} at {target.server}"
     found = {folder: nd.dead_letters(job=folder) for folder in folders}
     letters = [letter for several in found.values() for letter in several]
@@ -73,31 +56,21 @@ def show_letters(
     elif letters:
         _print_table(letters)
     _say_where(found, whose)
+    return 0
 
 
-@app.command(cls=Command)
-def retry(
-    job: JobOption = None,
-    patience: options.PatienceOption = "5m",
-    solr: options.SolrOption = None,
-    collection: options.CollectionOption = None,
-) -> None:
+def retry(given: Given) -> int:
     """Index the records again that could not be indexed.
 
     Mend them in the file that `dead-letters show` names. Those that are indexed are removed from
     it, the others stay, with the new reason. The exit code is 1 if some stay.
     """
-    seconds = in_seconds(patience, "patience")
-    target = _target(job, solr, collection)
+    target = _target(given)
     show.compile_kernel()
     try:
         with progress.watching() as watching:
             done = nd.retry(
-                target,
-                job=job,
-                patience=seconds,
-                on_error=watching.on_error,
-                on_progress=watching.on_progress,
+                target, on_error=watching.on_error, on_progress=watching.on_progress, **given
             )
     except KeyboardInterrupt:
         show.say("No record was removed that is not indexed; run this again to go on.")
@@ -124,8 +97,10 @@ def retry(
             "Edit what is wrong in 'record', which may be an object with its columns, or remove the"
             " line; then run this again."
         )
-    if done.failed or done.unfinished:
-        raise typer.Exit(1)
+    return 1 if done.failed or done.unfinished else 0
+
+
+COMMANDS: dict[str, Function] = {"show": show_letters, "retry": retry}
 
 
 def _folders(target: Collection) -> list[Path]:
@@ -134,18 +109,18 @@ def _folders(target: Collection) -> list[Path]:
     return jobs.folders_of(target.server, target.name)
 
 
-def _target(job: Path | None, solr: str | None, collection: str | None) -> Collection:
+def _target(given: Given) -> Collection:
     """The collection that the options name, or else that of the job.
 
     Raises JobError if the job is of another Solr than the one that is usual here.
     """
-    if job is None or solr is not None:
-        return options.connect(solr, collection)
+    if given["job"] is None or given.address is not None:
+        return given.connect()
     from neardup_solr.verbs.connect import ADDRESS
     from neardup_solr.verbs.dead_letters import require_job
 
-    work = require_job(job).work
-    name = collection or work.collection
+    work = require_job(given["job"]).work
+    name = given.collection or work.collection
     if os.environ.get(ADDRESS):
         target = options.connect(None, name)
         if target.server != work.server:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 import neardup_solr as nd
-from neardup_solr.choices import Linkage, Way
 from neardup_solr.cli import options, progress, show
-from neardup_solr.sizes import MAX_DOC_BYTES, most_failed
+from neardup_solr.cli.options import Given
+from neardup_solr.sizes import most_failed
 
 if TYPE_CHECKING:
+    from neardup_solr.choices import RowFormat
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.duplicates.clean_file import Unique
@@ -24,201 +25,15 @@ if TYPE_CHECKING:
 
 
 def duplicates(
-    source: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="File, several that are parts of one table, or folder, compared without any Solr"
-            " (default: a collection)."
-        ),
-    ] = None,
-    against: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE|NAME|URL",
-            help="Compare with this file, folder or collection instead of within the source.",
-        ),
-    ] = None,
-    within: Annotated[
-        bool, typer.Option("--within", help="With --against: also compare within each of the two.")
-    ] = False,
-    mutual_best: Annotated[
-        bool,
-        typer.Option(
-            "--mutual-best",
-            help="With --against: keep a pair only if each is the other's most similar one.",
-        ),
-    ] = False,
-    by: Annotated[
-        Way | None,
-        typer.Option(
-            help="What candidates share: bands, shingles (most of one of the two), words (rare"
-            " ones; for short records), or all for every pair (default: all up to 2,000 documents,"
-            " for more bands; shingles for --measure containment, words for aligned).",
-            rich_help_panel=options.COUNTS,
-        ),
-    ] = None,
-    measure: options.MeasureOption = "words",
-    max_distance: options.MaxDistanceOption = None,
-    min_similarity: options.MinSimilarityOption = None,
-    fq: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--fq",
-            metavar="QUERY",
-            help="Read only documents of the collection that match this (repeatable); --mark and"
-            " --undo leave the marks of others as they are.",
-            rich_help_panel=options.COUNTS,
-        ),
-    ] = None,
-    same: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FIELD",
-            help="Field or column that has to be equal, such as tenant (repeatable, or a,b); a"
-            " document without it is compared with nothing.",
-            rich_help_panel=options.COUNTS,
-        ),
-    ] = None,
-    cap: Annotated[
-        int | None,
-        typer.Option(
-            help="Most documents of a band key or shingle that are all paired with each other"
-            " (default: 1024; of a word: 50).",
-            min=2,
-            rich_help_panel=options.COUNTS,
-        ),
-    ] = None,
-    linkage: Annotated[
-        Linkage,
-        typer.Option(
-            help="Clusters: single, what pairs connect; complete, only if any two are a pair.",
-            rich_help_panel=options.COUNTS,
-        ),
-    ] = "single",
-    canonical: Annotated[
-        str,
-        typer.Option(
-            metavar="RULE",
-            help="Document of a cluster to keep: first, longest, shortest, oldest, oldest:FIELD,"
-            " FIELD:asc, FIELD:desc, or trusted values, FIELD=wire,agency.",
-        ),
-    ] = "first",
-    mark: Annotated[
-        bool,
-        typer.Option(
-            "--mark",
-            help="Write the clusters into the collection, so that queries can collapse them.",
-        ),
-    ] = False,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Remove all marks from the collection.")
-    ] = False,
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="With --mark or --undo: only say what would change."),
-    ] = False,
-    yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask before clusters that chain are marked.")
-    ] = False,
-    output: Annotated[
-        list[Path] | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write to a .tsv, .csv, .jsonl, .xlsx or .parquet file, or to an .html page"
-            " (repeatable).",
-            rich_help_panel=options.PUT_OUT,
-        ),
-    ] = None,
-    texts: Annotated[
-        bool,
-        typer.Option(
-            "--texts",
-            help="Write the texts of both documents beside each pair, as --keep does with columns.",
-            rich_help_panel=options.PUT_OUT,
-        ),
-    ] = False,
-    unique: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the records of SOURCE that stay without near-duplicates, in its format or"
-            " as .jsonl; .gz or .zst behind it compresses.",
-            rich_help_panel=options.PUT_OUT,
-        ),
-    ] = None,
-    removed: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the other records, each with the id of the one that is kept for it.",
-            rich_help_panel=options.PUT_OUT,
-        ),
-    ] = None,
-    rejected: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Write the records that cannot be used, each with the reason and its position.",
-            rich_help_panel=options.PUT_OUT,
-        ),
-    ] = None,
-    format: options.FormatOption = None,
-    id_field: options.IdFieldOption = None,
-    text_field: options.TextFieldOption = None,
-    keep: options.KeepOption = None,
-    source_format: options.SourceFormatOption = None,
-    delimiter: options.DelimiterOption = None,
-    encoding: options.EncodingOption = None,
-    lossy: options.LossyOption = False,
-    max_doc_bytes: options.MaxDocBytesOption = MAX_DOC_BYTES,
-    on_repeat: options.OnRepeatOrKeepOption = "keep",
-    max_failed: options.MaxFailedOption = "0",
-    remember: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Remember there what was compared: the next run compares only what is new or has"
-            " changed.",
-            rich_help_panel=options.WORK,
-        ),
-    ] = None,
-    full: Annotated[
-        bool,
-        typer.Option(
-            "--full",
-            help="With --remember: start over, and compare everything.",
-            rich_help_panel=options.WORK,
-        ),
-    ] = False,
-    limit: Annotated[
-        int | None,
-        typer.Option(
-            help="Read at most this many documents (of each side).",
-            min=1,
-            rich_help_panel=options.WORK,
-        ),
-    ] = None,
-    memory: Annotated[
-        str | None,
-        typer.Option(
-            metavar="SIZE",
-            help="Memory to use, such as 4G (default: half of the machine's).",
-            rich_help_panel=options.WORK,
-        ),
-    ] = None,
-    spill: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FOLDER",
-            help="Folder for what does not fit into the memory.",
-            rich_help_panel=options.WORK,
-        ),
-    ] = None,
-    solr: options.SolrOption = None,
-    collection: options.CollectionOption = None,
-) -> None:
+    given: Given,
+    *,
+    mark: bool = False,
+    undo: bool = False,
+    dry_run: bool = False,
+    yes: bool = False,
+    format: RowFormat | None = None,
+    max_failed: str = "0",
+) -> int:
     """Find all near-duplicates of a collection or file, in clusters."""
     from neardup_solr.files import check_apart
     from neardup_solr.measures import Limits
@@ -226,93 +41,52 @@ def duplicates(
     from neardup_solr.verbs.duplicates import check_output
     from neardup_solr.verbs.duplicates.options import Options, check_remembered, check_sides
 
-    _check(source=source, against=against, mark=mark, undo=undo, dry_run=dry_run)
-    if fq and source and against is None:
-        raise typer.BadParameter("--fq is for a collection, and SOURCE is a file: leave it out")
-    _check_source(source, solr)
+    source, against = given["source"], given["against"]
+    _check(given, mark=mark, undo=undo, dry_run=dry_run)
+    _check_source(source, given.address)
     if undo:
-        if output:
-            raise typer.BadParameter("--undo writes no pairs: leave -o out")
-        if remember is not None or full:
-            raise typer.BadParameter("--undo compares nothing: leave --remember and --full out")
-        _undo(options.connect(solr, collection), fq or (), dry_run=dry_run)
-        return
+        _undo(given.connect(), given["fq"], dry_run=dry_run)
+        return 0
     as_rows = options.rows_format(format)
-    outputs = output or []
+    outputs: Sequence[Path] = given["output"] or ()
     written = {f"-o {path}" if at else "-o": path for at, path in enumerate(outputs)}
+    remembered = {"--remember": given["remember"]}
     for path in source or ():
-        check_apart({"SOURCE": Path(path), **written, "--remember": remember})
+        check_apart({"SOURCE": Path(path), **written, **remembered})
     check_apart({"--against": None if against is None else Path(against), **written})
     most_failed(max_failed, 0)
     for each in outputs:
         check_output(each)
-    files = {"--unique": unique, "--removed": removed, "--rejected": rejected}
-    check_apart({**written, **files, "--remember": remember})
-    _check_files(source, files)
-    limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
+    files = {name: given[name] for name in ("unique", "removed", "rejected")}
+    check_apart({**written, **{f"--{name}": path for name, path in files.items()}, **remembered})
     # Refused before a Solr is asked.
-    Options(
-        measure=measure,
-        limits=limits,
-        by=by,
-        cap=cap,
-        within=within,
-        mutual_best=mutual_best,
-        linkage=linkage,
-        canonical=canonical,
-        memory=None if memory is None else in_bytes(memory, "memory"),
-        limit=limit,
-    )
-    check_sides(against, within=within, mutual_best=mutual_best)
-    check_remembered(source, remember, against, full=full)
-    if not (source or solr or collection):
+    limits = Limits(max_distance=given["max_distance"], min_similarity=given["min_similarity"])
+    same = ("measure", "by", "cap", "within", "mutual_best", "linkage", "canonical", "limit")
+    memory = None if given["memory"] is None else in_bytes(given["memory"], "memory")
+    Options(limits=limits, memory=memory, **{name: given[name] for name in same})
+    check_sides(against, within=given["within"], mutual_best=given["mutual_best"])
+    check_remembered(source, given["remember"], against, full=given["full"])
+    if not (source or given.address or given.collection):
         _check_named()
-    first = next(iter(outputs), None) or unique or removed or rejected
-    unfinished = None if first is None else first.with_name(f"{first.name}.unfinished")
-    with _kept(unfinished), progress.watching(comparing="pairs") as watching:
-        place = source or options.connect(solr, collection)
+    first = next(iter([*outputs, *filter(None, files.values())]), None)
+    if first is not None and given["checkpoint"] is None:
+        given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
+    if not given["texts"]:
+        given["texts"] = _texts_wanted(
+            outputs,
+            are_shown=as_rows is None and not (mark and format is None),
+            has_page_texts=bool(source) and against is None and given["measure"] != "estimate",
+        )
+    with _kept(given["checkpoint"]), progress.watching(comparing="pairs") as watching:
+        place = given["source"] = source or given.connect()
         if mark and not isinstance(place, list):
             from neardup_solr.verbs.mark import require_markable
 
             require_markable(place)
         show.compile_kernel()
-        found = nd.duplicates(
-            place,
-            against=None if against is None else _side(against, solr),
-            within=within,
-            mutual_best=mutual_best,
-            by=by,
-            measure=measure,
-            max_distance=max_distance,
-            min_similarity=min_similarity,
-            fq=fq or (),
-            same=options.names(same),
-            cap=cap,
-            linkage=linkage,
-            canonical=canonical,
-            keep=options.names(keep),
-            max_doc_bytes=max_doc_bytes,
-            on_repeat=on_repeat,
-            limit=limit,
-            memory=memory,
-            spill=spill,
-            checkpoint=unfinished,
-            remember=remember,
-            full=full,
-            texts=texts
-            or _texts_wanted(
-                outputs,
-                are_shown=as_rows is None and not (mark and format is None),
-                has_page_texts=bool(source) and against is None and measure != "estimate",
-            ),
-            output=outputs,
-            unique=unique,
-            removed=removed,
-            rejected=rejected,
-            on_error=watching.on_error,
-            on_progress=watching.on_progress,
-            **options.reading(id_field, text_field, source_format, delimiter, encoding, lossy),
-        )
+        if against is not None:
+            given["against"] = _side(against, given.address)
+        found = nd.duplicates(on_error=watching.on_error, on_progress=watching.on_progress, **given)
     if outputs:
         show.say(f"Wrote {' and '.join(map(str, outputs))}.")
     elif format is None and (mark or found.unique is not None):
@@ -326,14 +100,13 @@ def duplicates(
         show.print_rows(lines)
     _say_duplicates(found)
     if found.unique is not None:
-        _say_unique(found.unique, unique, removed, rejected)
+        _say_unique(found.unique, **files)
     if mark and not isinstance(place, list):
         if not dry_run:
             _confirm(found, yes=yes)
         _mark(place, found, dry_run=dry_run)
     records = found.documents + found.failed
-    if found.failed > most_failed(max_failed, records):
-        raise typer.Exit(1)
+    return 1 if found.failed > most_failed(max_failed, records) else 0
 
 
 @contextmanager
@@ -441,16 +214,6 @@ def _since(since: Changes) -> str:
     return f"Since the last run {', '.join(told) or 'nothing has changed'}; {known} known from it."
 
 
-def _check_files(source: list[str] | None, files: Mapping[str, Path | None]) -> None:
-    """Refuse --unique and the like without a file."""
-    given = next((name for name, path in files.items() if path is not None), None)
-    if not source and given:
-        raise typer.BadParameter(
-            f"{given} is for a file: --mark marks a collection, and tells the filter query that"
-            " leaves its near-duplicates out"
-        )
-
-
 def _say_unique(
     found: Unique, unique: Path | None, removed: Path | None, rejected: Path | None
 ) -> None:
@@ -470,16 +233,31 @@ def _are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
-def _check(
-    *, source: list[str] | None, against: str | None, mark: bool, undo: bool, dry_run: bool
-) -> None:
+def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
     """Refuse options that do not go together, before any work."""
+    source, against = given["source"], given["against"]
     if mark and undo:
-        raise typer.BadParameter("give one of --mark and --undo")
+        raise click.BadParameter("give one of --mark and --undo")
     if dry_run and not (mark or undo):
-        raise typer.BadParameter("--dry-run goes with --mark or --undo")
+        raise click.BadParameter("--dry-run goes with --mark or --undo")
     if (mark or undo) and (source or against is not None):
-        raise typer.BadParameter("marks are for one collection: leave SOURCE and --against out")
+        raise click.BadParameter("marks are for one collection: leave SOURCE and --against out")
+    if given["fq"] and source and against is None:
+        raise click.BadParameter("--fq is for a collection, and SOURCE is a file: leave it out")
+    if undo and given["output"]:
+        raise click.BadParameter("--undo writes no pairs: leave -o out")
+    if undo and (given["remember"] is not None or given["full"]):
+        raise click.BadParameter("--undo compares nothing: leave --remember and --full out")
+    if source:
+        return
+    if asked := ", ".join(given["settings"]):
+        raise click.BadParameter(f"a collection has its own {asked}: name a SOURCE")
+    for name in ("unique", "removed", "rejected"):
+        if given[name] is not None:
+            raise click.BadParameter(
+                f"--{name} is for a file: --mark marks a collection, and tells the filter query"
+                " that leaves its near-duplicates out"
+            )
 
 
 def _check_source(given: list[str] | None, solr: str | None) -> None:
@@ -506,7 +284,7 @@ def _check_named() -> None:
     from neardup_solr.verbs.connect import ADDRESS
 
     if not os.environ.get(ADDRESS) and not embedded.is_known():
-        raise typer.BadParameter("name a file, or a collection with -c")
+        raise click.BadParameter("name a file, or a collection with -c")
 
 
 def _confirm(found: Duplicates, *, yes: bool) -> None:

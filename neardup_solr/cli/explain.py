@@ -5,49 +5,23 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
 import neardup_solr as nd
 from neardup_solr.cli import options, show
+from neardup_solr.cli.options import Given
+from neardup_solr.cli.texts import READ
 
 if TYPE_CHECKING:
+    from neardup_solr.choices import TableOrJson
     from neardup_solr.measures import Limits
-    from neardup_solr.settings import Settings
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.explain.verdict import Advice, Explanation
 
 
-def explain(
-    id: Annotated[str, typer.Argument(help="Id of a document.")],
-    other_id: Annotated[str, typer.Argument(help="Id of another document.")],
-    source: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="File or folder that has both (repeatable), - for standard input (default: a"
-            " collection)."
-        ),
-    ] = None,
-    measure: options.MeasureOption = "words",
-    max_distance: options.MaxDistanceOption = None,
-    min_similarity: options.MinSimilarityOption = None,
-    format: options.JsonOption = "table",
-    id_field: options.IdFieldOption = None,
-    text_field: options.TextFieldOption = None,
-    source_format: options.SourceFormatOption = None,
-    delimiter: options.DelimiterOption = None,
-    encoding: options.EncodingOption = None,
-    lossy: options.LossyOption = False,
-    kind: options.KindOption = None,
-    shingle_size: options.ShingleSizeOption = None,
-    language: options.LanguageOption = None,
-    hashes: options.HashesOption = None,
-    bands: options.BandsOption = None,
-    band_rows: options.BandRowsOption = None,
-    solr: options.SolrOption = None,
-    collection: options.CollectionOption = None,
-) -> None:
+def explain(given: Given, *, format: TableOrJson = "table") -> int:
     """Explain why two documents are found, or not.
 
     It also says what would find them.
@@ -55,33 +29,23 @@ def explain(
     from neardup_solr.cli import explanation
     from neardup_solr.verbs.explain import check_ids
 
-    check_ids(id, other_id)
-    settings = options.settings_given(
-        kind=kind, shingle_size=shingle_size, language=language, hashes=hashes, bands=bands,
-        rows=band_rows,
-    )  # fmt: skip
-    if not source and settings:
-        raise typer.BadParameter(f"a collection has its own {', '.join(settings)}: name a --source")
+    check_ids(given["one"], given["other"])
+    source = given["source"]
+    if not source and given["settings"]:
+        asked = ", ".join(given["settings"])
+        raise click.BadParameter(f"a collection has its own {asked}: name a --source")
     if source:
         show.say_if_typed(source, "documents")
-    options.check_limits(measure, max_distance, min_similarity)
-    reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
-    place = source or options.connect(solr, collection)
-    found = nd.explain(
-        place,
-        id,
-        other_id,
-        measure=measure,
-        max_distance=max_distance,
-        min_similarity=min_similarity,
-        settings=settings,
-        **reading,
-    )
-    commands = _commands(found, place, solr is not None, options.reading_words(reading))
+    options.check_limits(given)
+    place = source or given.connect()
+    found = nd.explain(**given | {"source": place})
+    is_addressed = given.address is not None
+    commands = _commands(found, place, is_addressed, options.typed_again(READ))
     if format == "json":
         show.print_rows(_json(found, commands))
     else:
         explanation.print_explanation(found, commands, is_stored=not source)
+    return 0
 
 
 def _json(found: Explanation, commands: list[str]) -> Iterator[str]:
@@ -190,7 +154,17 @@ def _commands(
         if not isinstance(place, list):
             where = _where(place, "NEW", is_addressed)
         finding = ["duplicates"]
-        steps.append(shlex.join(["neardup", "index", *file, *where, *_shaping(advice.settings)]))
+        steps.append(
+            shlex.join(
+                [
+                    "neardup",
+                    "index",
+                    *file,
+                    *where,
+                    *options.shaping_words(advice.settings, options.SETTINGS["index"]),
+                ]
+            )
+        )
     elif advice.by and is_file:
         where = ["--collection", "NEW"]
         steps.append(shlex.join(["neardup", "index", *file, *where]))
@@ -210,27 +184,4 @@ def _limits(limits: Limits | None) -> list[str]:
         given += ["--max-distance", str(limits.max_distance)]
     if limits is not None and limits.min_similarity:
         given += ["--min-similarity", f"{limits.min_similarity:g}"]
-    return given
-
-
-_OPTIONS = {
-    "kind": "--kind", "shingle_size": "--shingle-size", "language": "--language",
-    "family": "--family", "hashes": "--hashes", "bands": "--bands", "rows": "--band-rows",
-    "signatures": "--signatures",
-}  # fmt: skip
-
-
-def _shaping(settings: Settings) -> list[str]:
-    """The options that give these settings to a new collection."""
-    from neardup_solr.settings import OPTIONAL_FIELDS
-    from neardup_solr.settings import Settings as Default
-
-    default = Default()
-    given = []
-    for name, option in _OPTIONS.items():
-        if (value := getattr(settings, name)) != getattr(default, name):
-            given += [option, str(value)]
-    if settings.fields != default.fields:
-        names = [name for name in OPTIONAL_FIELDS if name in settings.fields]
-        given += ["--fields", ",".join(names)]
     return given

@@ -8,16 +8,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 import neardup_solr as nd
-from neardup_solr.choices import Action
 from neardup_solr.cli import options, progress, show
-from neardup_solr.sizes import MAX_DOC_BYTES, in_seconds
+from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
+    from neardup_solr.choices import RowFormat
     from neardup_solr.progress import OnError
     from neardup_solr.verbs.gate.policy import Decision
 
@@ -25,78 +25,13 @@ KEPT_OUT = 3  # the exit code of --strict
 
 
 def gate(
-    source: options.SourceArgument,
-    tag: Annotated[
-        float | None,
-        typer.Option(
-            help="Tag what is at least this similar (default if none of the three is given:"
-            " 0.5; containment 0.8, aligned 0.75).",
-            rich_help_panel=options.COUNTS,
-        ),
-    ] = None,
-    hold: Annotated[
-        float | None,
-        typer.Option(
-            help="Hold back what is at least this similar.", rich_help_panel=options.COUNTS
-        ),
-    ] = None,
-    reject: Annotated[
-        float | None,
-        typer.Option(help="Reject what is at least this similar.", rich_help_panel=options.COUNTS),
-    ] = None,
-    exact: Annotated[
-        Action,
-        typer.Option(
-            help="At least this action for the same text.", rich_help_panel=options.COUNTS
-        ),
-    ] = "reject",
-    measure: options.MeasureOption = "words",
-    max_distance: options.MaxDistanceOption = None,
-    fq: options.FilterOption = None,
-    index: Annotated[
-        bool, typer.Option("--index", help="Index what is allowed or tagged.")
-    ] = False,
-    held: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            help="Add held documents to this .jsonl file, unless it already has them.",
-        ),
-    ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 3 if one is held or rejected.")
-    ] = False,
-    batch: Annotated[
-        int,
-        typer.Option(
-            help="Documents that one query asks about.",
-            min=1,
-            max=1000,
-            rich_help_panel=options.WORK,
-        ),
-    ] = 50,
-    patience: options.PatienceOption = "5m",
-    output: options.OutputOption = None,
-    format: options.FormatOption = None,
-    id_field: options.IdFieldOption = None,
-    text_field: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Column of the text (repeatable, or a,b: they are joined) [default: the text"
-            " fields of the collection; text for one of ours].",
-            rich_help_panel=options.READ,
-        ),
-    ] = None,
-    keep: options.KeepOption = None,
-    source_format: options.SourceFormatOption = None,
-    delimiter: options.DelimiterOption = None,
-    encoding: options.EncodingOption = None,
-    lossy: options.LossyOption = False,
-    max_doc_bytes: options.MaxDocBytesOption = MAX_DOC_BYTES,
-    solr: options.SolrOption = None,
-    collection: options.CollectionOption = None,
-) -> None:
+    given: Given,
+    *,
+    held: Path | None = None,
+    strict: bool = False,
+    output: Path | None = None,
+    format: RowFormat | None = None,
+) -> int:
     """Decide which new documents may come in.
 
     Each is allowed, tagged, held or rejected.
@@ -107,44 +42,28 @@ def gate(
     from neardup_solr.verbs.gate.policy import Policy
 
     as_rows = options.rows_format(format)
-    policy = Policy(
-        reject=reject, hold=hold, tag=tag, exact=exact, measure=measure, max_distance=max_distance
-    )
-    if index and held is None and policy.can("hold"):
-        raise typer.BadParameter(
+    limits = ("reject", "hold", "tag", "exact", "measure", "max_distance")
+    policy = Policy(**{name: given[name] for name in limits})
+    if given["index"] and held is None and policy.can("hold"):
+        raise click.BadParameter(
             "--index needs --held FILE if documents can be held: they would be lost otherwise"
         )
     if held is not None:
         faces.check_held(held)
     if output is not None:
         rows.check_output(output)
-    for path in source:
+    for path in given["source"]:
         check_apart({"SOURCE": Path(path), "--held": held, "-o": output})
-    reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
-    seconds = in_seconds(patience, "patience")
-    target = options.connect(solr, collection, create=index, patience=seconds)
-    show.say_if_typed(source, "documents")
+    target = given.connect(create=given["index"])
+    show.say_if_typed(given["source"], "documents")
     show.compile_kernel()
     with progress.watching() as watching:
         watched = _Counted(tell=watching.on_error)
         decided: Iterator[Decision] = nd.gate(
-            source,
-            target,
-            tag=tag,
-            hold=hold,
-            reject=reject,
-            exact=exact,
-            measure=measure,
-            max_distance=max_distance,
-            fq=fq or (),
-            index=index,
-            batch=batch,
-            max_doc_bytes=max_doc_bytes,
-            patience=seconds,
-            keep=None if keep is None else options.names(keep),
+            collection=target,
             on_error=watched.on_error,
             on_progress=watching.on_progress,
-            **reading | {"text": options.names(text_field)},
+            **given,
         )
         if held is not None:
             decided = faces.keeping_held(decided, held)
@@ -155,7 +74,7 @@ def gate(
             show.say(f"neardup: the output was closed after {decisions}; no more were made.")
             raise
         except KeyboardInterrupt:
-            if index:
+            if given["index"]:
                 show.say(
                     "What was sent may not be durable; it is safe to run the same command again."
                 )
@@ -164,9 +83,8 @@ def gate(
         show.say(f"Wrote {output}.")
     _say_counts(watched, held)
     if watched.failed:
-        raise typer.Exit(1)
-    if strict and watched.counts["hold"] + watched.counts["reject"]:
-        raise typer.Exit(KEPT_OUT)
+        return 1
+    return KEPT_OUT if strict and watched.counts["hold"] + watched.counts["reject"] else 0
 
 
 def _put_out(decided: Iterable[Decision], output: Path | None, as_rows: str | None) -> None:

@@ -6,19 +6,20 @@ no (lint, gate --strict); 4 stopped before the end, and --resume goes on; 130 in
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import re
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
-from inspect import signature
-from typing import TYPE_CHECKING, Annotated, TextIO, cast
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, TextIO, cast
 
-import typer
+import click
 
-from neardup_solr.cli import show
-from neardup_solr.cli.grouped import START, Command, Group
+from neardup_solr.cli import options, show
 from neardup_solr.cli.interrupts import INTERRUPTED, say_interrupted
 
 if TYPE_CHECKING:
@@ -29,32 +30,175 @@ STOPPED = 4  # before the end, and --resume goes on
 CA = "REQUESTS_CA_BUNDLE"  # the variable that `solr.session` looks at first
 PLAIN_HTTP = "NEARDUP_SOLR_PLAIN_HTTP"  # the variable that `solr.credentials` looks at
 
-# Each is a function in the module of its name; `dead-letters` and `solr` have commands of their
-# own.
-COMMANDS = (
-    "demo", "init", "lint", "annotate", "strip", "doctor", "index", "search", "report",
-    "duplicates", "gate", "explain", "evaluate", "delete", "signatures", "tune", "reband",
-    "dead-letters", "solr",
-)  # fmt: skip
+START = """\
+The near-duplicates of a file, without any Solr:
+  neardup duplicates ads.csv --id-field ad --text-field title,body
+
+A collection: index a file, then ask for the near-duplicates of one document, or of all:
+  neardup index ads.csv --text-field title,body
+  neardup search --id 17
+  neardup duplicates -o report.html
+
+Your own Solr: what would change, before anything does:
+  neardup lint -c articles --solr http://localhost:8983/solr --text-field body
+
+See it work on invented listings: neardup demo. All commands: neardup --help
+"""
+# The commands by heading.
+GROUPS = {
+    "To begin": ("demo", "index", "search", "report", "duplicates"),
+    "A Solr that is there": ("init", "lint", "annotate", "strip", "doctor", "reband"),
+    "Every day": ("gate", "delete", "dead-letters"),
+    "A closer look": ("explain", "evaluate", "tune", "signatures"),
+    "The embedded Solr": ("solr",),
+}
+COMMANDS = [name for names in GROUPS.values() for name in names]
+# Each is a function of its name in a module of its name; others are in `commands`.
+MODULES = ("dead_letters", "duplicates", "explain", "gate", "index", "solr", "tune")
+# The function of the library, if it has another name than the command.
+VERBS = {
+    "demo": None, "evaluate": "report", "dead-letters show": "dead_letters",
+    "dead-letters retry": "retry",
+}  # fmt: skip
 
 
-def parser(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """The parser of the commands of these names; each of them takes time to build."""
-    app = typer.Typer(
-        cls=Group,
-        pretty_exceptions_enable=False,
-        rich_markup_mode=None,  # whose import takes longer than the help
+class Group(click.Group):
+    """Commands in the order in which they are used."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands."""
+        return list(self.commands)
+
+
+class Neardup(click.Group):
+    """The command itself: alone it shows how to begin; its help lists commands in groups."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of all commands."""
+        return COMMANDS
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a name; only its module is loaded."""
+        return command(cmd_name) if cmd_name in COMMANDS else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings."""
+        for heading, names in GROUPS.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name, summary(name)) for name in names])
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; click would say "Aborted!" of an interrupt."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as interrupt:
+            _say_notes(interrupt, ctx.invoked_subcommand or "")
+            ctx.exit(INTERRUPTED)
+
+
+def _module(name: str) -> ModuleType:
+    word = name.replace("-", "_")
+    return import_module(f"neardup_solr.cli.{word if word in MODULES else 'commands'}")
+
+
+def summary(name: str) -> str:
+    """What a command does, in a line."""
+    module = _module(name)
+    help = getattr(module, "HELP", "") or inspect.getdoc(getattr(module, name)) or ""
+    return help.partition("\n")[0]
+
+
+@cache
+def command(name: str) -> click.Command:
+    """The command of a name, or the group of commands."""
+    module = _module(name)
+    if not hasattr(module, "COMMANDS"):
+        return options.command(name, getattr(module, name), VERBS.get(name, name))
+    inner = [
+        options.command(one, function, VERBS.get(f"{name} {one}"))
+        for one, function in module.COMMANDS.items()
+    ]
+    return Group(name, commands=inner, help=module.HELP)
+
+
+def parser() -> click.Group:
+    """The parser of all commands."""
+    flags = [
+        click.Option(["--version"], is_flag=True, is_eager=True, expose_value=False,
+                     callback=_version, help="Print the version and exit."),
+        click.Option(["--ca"], metavar="FILE",
+                     help="PEM file of the CA of your Solr; goes before the command."),
+        click.Option(["--plain-http"], is_flag=True, help="Send a password over http:// to another"
+                     " machine; goes before the command."),
+        click.Option(["--install-completion"], is_flag=True, is_eager=True, expose_value=False,
+                     callback=_install_completion, help="Complete words in $SHELL from now on."),
+        click.Option(["--show-completion"], is_flag=True, is_eager=True, expose_value=False,
+                     callback=_show_completion, help="Print what completes words in $SHELL."),
+    ]  # fmt: skip
+    return Neardup(
+        "neardup",
+        callback=_prepare,
+        params=flags,
         help="Near-duplicate text detection for Apache Solr.",
+        invoke_without_command=True,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
-    app.callback(invoke_without_command=True)(version)
-    for name in names:
-        module = import_module(f"neardup_solr.cli.{name.replace('-', '_')}")
-        if hasattr(module, "app"):
-            app.add_typer(module.app, name=name)
-        else:
-            app.command(cls=Command)(getattr(module, name))
-    return app
+
+
+def _prepare(ca: str | None, plain_http: bool) -> None:
+    if ca is not None:
+        os.environ[CA] = ca
+    if plain_http:
+        os.environ[PLAIN_HTTP] = "1"
+    if click.get_current_context().invoked_subcommand is None:
+        print(START, end="")
+
+
+def _version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        from neardup_solr import __version__
+
+        print(__version__)
+        ctx.exit()
+
+
+def _show_completion(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+    if is_asked:
+        print(_completion()[1])
+        ctx.exit()
+
+
+def _install_completion(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
+    """Add a line to what a shell reads when it starts, unless it is there."""
+    if not is_asked:
+        return
+    from pathlib import Path
+
+    place, line = _completion()
+    path = Path.home() / place
+    path.parent.mkdir(parents=True, exist_ok=True)
+    known = path.read_text(encoding="utf-8") if path.exists() else ""
+    if line not in known.splitlines():
+        path.write_text(f"{known}{line}\n", encoding="utf-8")
+    print(f"{path} has it; begin a new shell")
+    ctx.exit()
+
+
+def _completion() -> tuple[str, str]:
+    """The file that the user's shell reads when it starts, and the line for it."""
+    shell = os.path.basename(os.environ.get("SHELL", ""))
+    evaluated = f'eval "$(_NEARDUP_COMPLETE={shell}_source neardup)"'
+    known = {
+        "bash": (".bashrc", evaluated),
+        "zsh": (".zshrc", evaluated),
+        "fish": (
+            ".config/fish/completions/neardup.fish",
+            "_NEARDUP_COMPLETE=fish_source neardup | source",
+        ),
+    }
+    if shell not in known:
+        raise click.UsageError("$SHELL is none of bash, zsh and fish")
+    return known[shell]
 
 
 def main() -> None:
@@ -101,14 +245,11 @@ def _run(words: Sequence[str]) -> int:
     try:
         return _usage(words) or _call(words)
     except NeardupError as error:
-        command = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
-        show.say(f"neardup: {show.printable(_told(error, command))}")
+        name = next((word for word in words if word in COMMANDS), "")  # after --ca FILE
+        show.say(f"neardup: {show.printable(_told(error, name))}")
         if isinstance(error, ArgumentError):
             return WRONG_USAGE
-        return STOPPED if _say_notes(error, command) else 1
-    except KeyboardInterrupt as interrupt:
-        _say_notes(interrupt, next((word for word in words if word in COMMANDS), ""))
-        return INTERRUPTED
+        return STOPPED if _say_notes(error, name) else 1
     except BrokenPipeError:
         pass  # The reader of a pipe is gone: nobody is there to tell.
     except OSError as error:
@@ -117,70 +258,36 @@ def _run(words: Sequence[str]) -> int:
     return 1
 
 
-def _say_notes(error: BaseException, command: str) -> bool:
+def _say_notes(error: BaseException, name: str) -> bool:
     """Say how to go on after an error, if it tells; whether it does."""
     notes = getattr(error, "__notes__", ())
     for note in notes:
-        show.say(show.printable(in_options(note, command)))
+        show.say(show.printable(in_options(note, name)))
     return bool(notes)
 
 
-def _told(error: NeardupError, command: str) -> str:
+def _told(error: NeardupError, name: str) -> str:
     """An error in the command's words, but for the name of the file or address it is about."""
     message = str(error)
     about = getattr(error, "source", None) or getattr(error, "url", None)
     if about is None or not message.startswith(about):
         about = ""
-    return about + in_options(message.removeprefix(about), command)
+    return about + in_options(message.removeprefix(about), name)
 
 
-# What the library calls otherwise than the command.
-_FLAGS = {
-    "id": "--id-field", "text": "--text-field", "address": "--solr",
-    "source": "SOURCE", "rows": "--band-rows", "found": "--report", "known": "KNOWN", "ids": "IDS",
-}  # fmt: skip
 # An argument in backticks; first what a message quotes, in which nothing is an argument.
 _ARGUMENT = re.compile(r"""(?<!\w)(?:'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")(?!\w)|`(\w+)`""")
 
 
-def in_options(message: str, command: str) -> str:
-    """A message of the library in the command's words: `min_similarity` is --min-similarity."""
-    known, arguments = _options_of(command), _arguments_of(command)
-
-    def flag(found: re.Match[str]) -> str:
-        name = found[1]
-        if name is None:
-            return found[0]
-        own = f"--{name.replace('_', '-')}"
-        flags = [each for each in (own, _FLAGS.get(name)) if each in known]
-        if flags:
-            return str(flags[0])
-        return name if name in arguments else found[0]
-
-    return _ARGUMENT.sub(flag, message)
-
-
-def _options_of(command: str) -> set[str]:
-    """The options of a command, and its arguments in capitals."""
-    if command not in COMMANDS:
-        return set()
-    found = typer.main.get_command(parser([command]))
-    inner = getattr(found, "commands", {}).get(command, found)
-    inners = [inner, *getattr(inner, "commands", {}).values()]  # the latter of groups
-    named = {option for one in inners for each in one.params for option in each.opts}
-    return {
-        "--ca",
-        "--plain-http",
-        *(each if each.startswith("-") else each.upper() for each in named),
-    }
-
-
-def _arguments_of(command: str) -> set[str]:
-    """What the library's function for a command takes."""
-    import neardup_solr as nd
-
-    verbs = [nd.connect, getattr(nd, command.replace("-", "_"), None)]
-    return {name for verb in verbs if callable(verb) for name in signature(verb).parameters}
+def in_options(message: str, name: str) -> str:
+    """A message of the library in a command's words: `min_similarity` is --min-similarity."""
+    spelled: dict[str, str] = {}
+    if name in COMMANDS:
+        made = command(name)
+        for one in made.commands.values() if isinstance(made, click.Group) else [made]:
+            spelled |= one.spelled() if isinstance(one, options.Command) else {}
+        spelled |= {"ca": "--ca", "plain_http": "--plain-http"}
+    return _ARGUMENT.sub(lambda found: spelled.get(found[1], found[0]), message)
 
 
 def _usage(words: Sequence[str]) -> int:
@@ -199,44 +306,9 @@ def _is_text(word: str) -> bool:
 
 
 def _call(words: Sequence[str]) -> int:
-    named = [word for word in words[:1] if word in COMMANDS]
     try:
-        parser(named or COMMANDS)()
+        parser().main(list(words), prog_name="neardup")
     except SystemExit as left:
         sys.stdout.flush()
         return left.code if isinstance(left.code, int) else 0
     return 0
-
-
-def version(
-    context: typer.Context,
-    show_version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True)
-    ] = False,
-    ca: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE", help="PEM file of the CA of your Solr; goes before the command."
-        ),
-    ] = None,
-    plain_http: Annotated[
-        bool,
-        typer.Option(
-            "--plain-http",
-            help="Send a password over http:// to another machine; goes before the command.",
-        ),
-    ] = False,
-) -> None:
-    """Near-duplicate text detection for Apache Solr."""
-    if ca is not None:
-        os.environ[CA] = ca
-    if plain_http:
-        os.environ[PLAIN_HTTP] = "1"
-    if show_version:
-        from neardup_solr import __version__
-
-        print(__version__)
-        raise typer.Exit
-    if context.invoked_subcommand is None:
-        print(START, end="")
-        raise typer.Exit

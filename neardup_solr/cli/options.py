@@ -1,374 +1,317 @@
-"""Options that several commands share, and what is made of them."""
+"""The options of the commands: their types and defaults from the library's functions.
+
+The verb of a command is the function `nd.<verb>`. Each of its arguments that the table of texts has
+is an option of that name, and so is each keyword of the command's own function.
+"""
 
 from __future__ import annotations
 
+import ast
+import inspect
 import os
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypedDict, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
-import typer
+import click
+from click.core import ParameterSource
 
 import neardup_solr as nd
-from neardup_solr.choices import By, Family, Kind, MeasureName, OnRepeat, OnRepeatOrKeep, Same
+from neardup_solr import choices, sizes
 from neardup_solr.cli import show
+from neardup_solr.cli.texts import ARGUMENTS, OTHER, RENAMED, TEXTS, Text
+from neardup_solr.errors import without_password
+from neardup_solr.settings import OPTIONAL_FIELDS, Settings, choose_fields
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection
 
-# The headings under which a command's help lists its options.
-COUNTS = "What counts as a near-duplicate"
-READ = "How the source is read"
-SHAPE = "What shapes the signatures"
-PUT_OUT = "What comes out"
-WORK = "How the work is done"
-SAFETY = "What happens after a fault"
-PLACE = "Where the collection is"
+Function = Callable[..., int]  # of a command; it returns the exit code
 
-RowFormat = Literal["table", "tsv", "csv", "jsonl"]
-TableOrJson = Literal["table", "json"]
-
-SourceArgument = Annotated[
-    list[str],
-    typer.Argument(
-        help="File (.txt .csv .tsv .jsonl .json .parquet .xlsx, also .gz .zst), several that are"
-        " parts of one table, folder, or - for standard input."
-    ),
-]
-SourceFormatOption = Annotated[
-    str | None,
-    typer.Option(
-        "--source-format",
-        metavar="FORMAT",
-        help="lines, csv, tsv, jsonl, json, parquet, xlsx or folder (default: by suffix).",
-        rich_help_panel=READ,
-    ),
-]
-IdFieldOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of the id, or :row to number the records from 1 [default: id].",
-        rich_help_panel=READ,
-    ),
-]
-TextFieldOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Column of the text (repeatable, or a,b: they are joined) [default: text].",
-        rich_help_panel=READ,
-    ),
-]
-KeepOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Further column to keep (repeatable, or a,b).",
-        rich_help_panel=READ,
-    ),
-]
-DelimiterOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="CHARACTER",
-        help="Character between the columns of a CSV, such as ';' or tab.",
-        rich_help_panel=READ,
-    ),
-]
-EncodingOption = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Encoding of the text, such as cp1252 [default: UTF-8].",
-        rich_help_panel=READ,
-    ),
-]
-LossyOption = Annotated[
-    bool,
-    typer.Option(
-        "--lossy", help="Replace invalid characters; keep the record.", rich_help_panel=READ
-    ),
-]
-MaxDocBytesOption = Annotated[
-    str,
-    typer.Option(
-        metavar="SIZE",
-        help="Refuse records with more text than this, such as 100M.",
-        rich_help_panel=READ,
-    ),
-]
-KindOption = Annotated[
-    Kind | None, typer.Option(help="What shingles are made of [words].", rich_help_panel=SHAPE)
-]
-ShingleSizeOption = Annotated[
-    int | None, typer.Option(help="Pieces in a shingle [3].", min=1, rich_help_panel=SHAPE)
-]
-LanguageOption = Annotated[
-    str | None, typer.Option(help="Language of the stems [english].", rich_help_panel=SHAPE)
-]
-FamilyOption = Annotated[
-    Family | None, typer.Option(help="Hash family [affine].", rich_help_panel=SHAPE)
-]
-HashesOption = Annotated[
-    int | None,
-    typer.Option(help="Hashes in a signature [128].", min=1, max=65_536, rich_help_panel=SHAPE),
-]
-SignatureTermsOption = Annotated[
-    int | None, typer.Option(help="Terms in content_sg [20].", min=0, rich_help_panel=SHAPE)
-]
-BandsOption = Annotated[
-    int | None, typer.Option(help="LSH bands [42].", min=1, rich_help_panel=SHAPE)
-]
-BandRowsOption = Annotated[
-    int | None, typer.Option(help="Rows of a band [3].", min=1, rich_help_panel=SHAPE)
-]
-FieldsOption = Annotated[
-    str | None,
-    typer.Option(
-        help="Fields to write: all, a list, =-content_ng for all but this one, or +profile_hash"
-        " for text profiles too.",
-        rich_help_panel=SHAPE,
-    ),
-]
-SolrOption = Annotated[
-    str | None,
-    typer.Option(
-        "--solr",
-        metavar="URL",
-        help="Address of a Solr, such as http://host:8983/solr (default: $NEARDUP_SOLR_URL,"
-        " or else the embedded Solr, started when needed).",
-        rich_help_panel=PLACE,
-    ),
-]
-CollectionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--collection",
-        "-c",
-        metavar="NAME",
-        help="Collection to work with [default: that of the address, or else neardup].",
-        rich_help_panel=PLACE,
-    ),
-]
-ByOption = Annotated[
-    By | None,
-    typer.Option(
-        help="What near-duplicates have to share (default: the first of these that the collection"
-        " has; never native, the MinHashes that Solr made).",
-        rich_help_panel=COUNTS,
-    ),
-]
+# The options of the argument `settings`. Signatures know nothing of fields in Solr, and `tune` is
+# asked for bands and rows.
+SIGNING = ("kind", "shingle_size", "language", "family", "hashes", "bands", "rows")
+SETTINGS = {
+    "annotate": ("fields", *SIGNING, "signatures"),
+    "index": ("fields", *SIGNING, "signatures"),
+    "tune": ("kind", "shingle_size", "language", "family"),
+}
+PARTED = ("COLUMN", "FIELD")  # metavars of names that may be separated by commas
+NUMBERS = {"int": "N", "float": "NUMBER"}  # metavars
+BY_NAME = {
+    name: (heading, text)
+    for heading, texts in TEXTS.items()
+    for names, text in texts.items()
+    for name in names.split()
+}
 
 
-def _known_fields(given: list[str] | None) -> list[str] | None:
-    """Refuse a field that --same cannot compare: the parser cannot check lists of choices."""
-    for name in given or ():
-        if name not in get_args(Same):
-            raise typer.BadParameter(f"{name!r} is not one of {', '.join(get_args(Same))}")
-    return given
+class Argument(NamedTuple):
+    """An argument of a function; its `kind` is the annotation as it is written."""
+
+    name: str
+    kind: str
+    default: Any = None
+    is_required: bool = False
 
 
-SameOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="[first_word|md5_hash]",
-        help="Field that has to be equal (repeatable).",
-        callback=_known_fields,
-        rich_help_panel=COUNTS,
-    ),
-]
-FilterOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--fq",
-        metavar="QUERY",
-        help="Compare only with documents that match this (repeatable).",
-        rich_help_panel=COUNTS,
-    ),
-]
-RowsOption = Annotated[
-    int,
-    typer.Option(help="Candidates to compare for each document.", rich_help_panel=COUNTS, min=1),
-]
-MeasureOption = Annotated[
-    MeasureName,
-    typer.Option(
-        help="words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
-        " text), aligned (short records), or estimate (jaccard by signatures).",
-        rich_help_panel=COUNTS,
-    ),
-]
-MaxDistanceOption = Annotated[
-    int | None,
-    typer.Option(
-        help="At most this many words inserted, deleted or replaced.",
-        rich_help_panel=COUNTS,
-        min=0,
-    ),
-]
-MinSimilarityOption = Annotated[
-    float | None,
-    typer.Option(
-        help="At least this similarity by the measure, 0 to 1 (default: 0.5; containment 0.8,"
-        " aligned 0.75; none if --max-distance is given).",
-        rich_help_panel=COUNTS,
-    ),
-]
-FromOption = Annotated[str | None, typer.Option("--from-id", metavar="ID", help="First id.")]
-ToOption = Annotated[str | None, typer.Option("--to-id", metavar="ID", help="Last id.")]
-QueryOption = Annotated[
-    str | None, typer.Option("--query", "-q", help="Only documents that this query matches.")
-]
-LaterOption = Annotated[
-    bool,
-    typer.Option("--later-only", help="Compare each document only with later ids."),
-]
-OutputOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write to a .tsv, .csv, .jsonl or .xlsx file.",
-        rich_help_panel=PUT_OUT,
-    ),
-]
-FormatOption = Annotated[
-    RowFormat | None,
-    typer.Option(
-        "--format",
-        help="How to print (default: table on a terminal, else tsv).",
-        rich_help_panel=PUT_OUT,
-    ),
-]
-JsonOption = Annotated[
-    TableOrJson, typer.Option("--format", help="How to print.", rich_help_panel=PUT_OUT)
-]
-PrefixOption = Annotated[
-    str | None, typer.Option(help="Prefix of the names of our fields, such as nd_.")
-]
-TextFieldsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--text-field",
-        metavar="FIELD",
-        help="Field of the collection with the text (repeatable, or a,b: they are joined).",
-    ),
-]
-QueriesOption = Annotated[
-    list[str] | None,
-    typer.Option("--query", "-q", help="Only documents that this query matches (repeatable)."),
-]
-RateOption = Annotated[
-    float,
-    typer.Option(
-        help="Write at most this many documents a second (0: no limit).",
-        min=0,
-        rich_help_panel=WORK,
-    ),
-]
-ThreadsOption = Annotated[int, typer.Option(help="Sender threads.", min=1, rich_help_panel=WORK)]
-BatchOption = Annotated[
-    int, typer.Option(help="Documents in a batch.", min=1, rich_help_panel=WORK)
-]
-OnRepeatOption = Annotated[
-    OnRepeat,
-    typer.Option(help="Which record counts if an id comes again.", rich_help_panel=READ),
-]
-OnRepeatOrKeepOption = Annotated[
-    OnRepeatOrKeep,
-    typer.Option(
-        help="Which record counts if an id comes again; keep: each, as 12@row3 and 12@row7.",
-        rich_help_panel=READ,
-    ),
-]
-MaxFailedOption = Annotated[
-    str,
-    typer.Option(
-        metavar="N|SHARE",
-        help="Leave with exit code 0 if at most so many records fail, such as 20 or 0.1%.",
-        rich_help_panel=SAFETY,
-    ),
-]
-CheckpointOption = Annotated[
-    int,
-    typer.Option(
-        "--checkpoint-every",
-        metavar="RECORDS",
-        help="At most so many records are sent again after an interruption.",
-        min=1,
-        rich_help_panel=SAFETY,
-    ),
-]
-PatienceOption = Annotated[
-    str,
-    typer.Option(
-        metavar="TIME",
-        help="How long to wait for a Solr that is away or restarts, such as 90s, 5m or 0.",
-        rich_help_panel=SAFETY,
-    ),
-]
-JobOption = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FOLDER",
-        help="Folder of the checkpoint and of the records that failed [default: one in the data"
-        " folder].",
-        rich_help_panel=SAFETY,
-    ),
-]
+@cache
+def arguments_of(verb: str) -> tuple[Argument, ...]:
+    """Read the arguments of `nd.<verb>` from its source: importing it takes longer than the help.
 
-
-class Reading(TypedDict):
-    """How a source is read, as the library's arguments."""
-
-    id: str | None
-    text: tuple[str, ...]
-    source_format: str | None
-    delimiter: str | None
-    encoding: str | None
-    lossy: bool
-
-
-def reading(
-    id_field: str | None,
-    text_field: list[str] | None,
-    source_format: str | None,
-    delimiter: str | None,
-    encoding: str | None,
-    lossy: bool,
-) -> Reading:
-    """The options that say how a source is read, as the library's arguments."""
-    return Reading(
-        id=id_field,
-        text=names(text_field) or ("text",),
-        source_format=source_format,
-        delimiter={"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
-        encoding=encoding,
-        lossy=lossy,
+    A default is a literal, or a constant of that module or of `sizes`.
+    """
+    spec = find_spec(f"neardup_solr.{nd._PLACES[verb]}")
+    source = Path(spec.origin).read_text("utf-8") if spec and spec.origin else ""
+    header = re.search(rf"^def {verb}\(.*?\) -> ", source, re.DOTALL | re.MULTILINE)
+    if header is None:
+        raise LookupError(f"no function {verb} in the module that it is imported from")
+    (function,) = ast.parse(f"{header[0]} None: ...").body
+    assert isinstance(function, ast.FunctionDef)
+    given = function.args
+    placed = [*given.args, *given.kwonlyargs]
+    required = len(given.args) - len(given.defaults)
+    defaults = [*[None] * required, *given.defaults, *given.kw_defaults]
+    return tuple(
+        Argument(
+            one.arg,
+            ast.unparse(cast(ast.expr, one.annotation)),
+            _value(default, source),
+            default is None,
+        )
+        for one, default in zip(placed, defaults, strict=True)
     )
 
 
-def reading_words(given: Reading) -> list[str]:
-    """The options that say again how a source was read."""
-    delimiter = "tab" if given["delimiter"] == "\t" else given["delimiter"]
-    options = {
-        "--id-field": (given["id"], None),
-        "--text-field": (",".join(given["text"]), "text"),
-        "--source-format": (given["source_format"], None),
-        "--delimiter": (delimiter, None),
-        "--encoding": (given["encoding"], None),
+def _value(default: ast.expr | None, source: str) -> Any:
+    if isinstance(default, ast.Name):
+        found = re.search(rf"^{default.id} = ([^#\n]+)", source, re.MULTILINE)
+        return ast.literal_eval(found[1].strip()) if found else getattr(sizes, default.id)
+    return None if default is None else ast.literal_eval(default)
+
+
+def own_arguments(function: Function) -> list[Argument]:
+    """The keywords of a command's function: options that its verb does not have."""
+    return [
+        Argument(one.name, one.annotation, None, True)
+        if one.default is one.empty
+        else Argument(one.name, one.annotation, one.default)
+        for one in inspect.signature(function).parameters.values()
+        if one.kind is one.KEYWORD_ONLY
+    ]
+
+
+class Given(dict[str, Any]):
+    """What was typed, as arguments of the verb, and the collection that it names."""
+
+    address: str | None = None
+    collection: str | None = None
+
+    def connect(self, *, create: bool = False) -> Collection:
+        """Open the collection; a Solr that is away is waited for as long as `patience` says."""
+        patience = self.get("patience", 0)
+        return connect(self.address, self.collection, create=create, patience=patience)
+
+
+class Command(click.Command):
+    """A command whose help lists its options under headings.
+
+    In plain text, as rich takes longer to load than most commands to run.
+    """
+
+    headings: Mapping[str, str]  # of its parameters, by name
+    verb: str | None
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read what was typed; an error shows no password of an address among it."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            said = without_password(error.format_message())
+            if isinstance(error, click.NoSuchOption) and error.option_name in RENAMED:
+                said = f"{error.option_name} is {RENAMED[error.option_name]} now"
+            raise click.UsageError(said, ctx) from None
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the arguments and options, by heading."""
+        for heading in TEXTS:
+            params = [one for one in self.get_params(ctx) if self.heading(one) == heading]
+            records = [
+                (one.make_metavar(ctx), one.text)
+                if isinstance(one, Placed)
+                else one.get_help_record(ctx)
+                for one in params
+            ]
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(list(filter(None, records)))
+
+    def spelled(self) -> dict[str, str]:
+        """What is typed for each argument of the library; its name if nothing is."""
+        verbs = ["connect", self.verb] if self.verb else ["connect"]
+        known = {one.name: one.name for verb in verbs for one in arguments_of(verb)}
+        return known | {
+            one.name or "": one.human_readable_name if isinstance(one, Placed) else one.opts[0]
+            for one in self.params
+        }
+
+    def heading(self, param: click.Parameter) -> str:
+        """What a parameter stands under in the help."""
+        return self.headings.get(param.name or "", OTHER)
+
+
+class Placed(click.Argument):
+    """An argument without a flag, and what help tells about it."""
+
+    text = ""
+
+
+def command(name: str, function: Function, verb: str | None) -> Command:
+    """Make the command of a function, by its own keywords and the arguments of a verb."""
+    own = own_arguments(function)
+    taken = [one.name for one in own]
+    of_verb = [one for one in arguments_of(verb) if one.name not in taken] if verb else []
+    is_shaping = any(one.name == "settings" for one in of_verb)
+    shaping = SETTINGS.get(name, SIGNING) if is_shaping else ()
+    wanted = {_key(name, one.name): one for one in (*own, *_with_place(of_verb))}
+    wanted |= {
+        _key("settings", one): Argument(one, Settings.__annotations__[one]) for one in shaping
     }
-    words = [(option, value) for option, (value, usual) in options.items() if value != usual]
-    lossy = ["--lossy"] if given["lossy"] else []
-    return [word for pair in words for word in pair if word is not None] + lossy
+    params = {
+        one.name: (heading, _parameter(heading, text, one))
+        for key, (heading, text) in BY_NAME.items()
+        if (one := wanted.get(key))
+    }
+
+    def call(**typed: Any) -> None:
+        given = Given(
+            (one.name, typed[one.name])
+            for one in of_verb
+            if one.name in params and one.name != "collection"
+        )
+        given.address, given.collection = typed.get("address"), typed.get("collection")
+        if shaping:
+            given["settings"] = settings_given(**{one: typed[one] for one in shaping})
+        if code := function(given, **{one: typed[one] for one in taken}):
+            raise click.exceptions.Exit(code)
+
+    made = Command(
+        name,
+        callback=call,
+        params=[one for _, one in params.values()],
+        help=inspect.getdoc(function),
+    )
+    made.verb = verb
+    made.headings = {one: heading for one, (heading, _) in params.items()}
+    return made
 
 
-def names(given: list[str] | None) -> tuple[str, ...]:
+def _key(command: str, name: str) -> str:
+    """The key of an option in the table."""
+    own = f"{command}.{name}"
+    return own if own in BY_NAME else name
+
+
+def _with_place(arguments: Iterable[Argument]) -> Iterator[Argument]:
+    """The arguments; for a collection its address and name, which may be left out."""
+    for one in arguments:
+        if one.name == "source" and one.kind != "Source":  # or a collection
+            yield one._replace(is_required=False)
+        elif one.name != "collection":
+            yield one
+        if one.name == "collection" or (one.name == "source" and one.kind != "Source"):
+            yield Argument("address", "str | None")
+            yield Argument("collection", "str | None")
+
+
+def _parameter(heading: str, text: Text, one: Argument) -> click.Parameter:
+    """Make the parameter of an argument, by its annotation."""
+    words = re.findall(r"\w+", one.kind)
+    is_several = one.name == "source" or bool({"Sequence", "OneOrMore"} & {*words})
+    default = one.default
+    if is_several and default is not None:
+        default = (default,) if isinstance(default, str) else tuple(default)
+
+    def read(ctx: click.Context, param: click.Parameter, typed: Any) -> Any:
+        if one.name == "source":
+            return list(typed) or None
+        if is_several:
+            return (names(typed) if text.metavar in PARTED else typed) or default
+        return text.read(typed) if text.read and isinstance(typed, str) else typed
+
+    known: dict[str, Any] = {"callback": read}
+    known |= {"required": True} if one.is_required else {"default": default}
+    if heading == ARGUMENTS:
+        several = -1 if is_several else 1
+        placed = Placed([one.name], type=str, nargs=several, metavar=text.metavar, **known)
+        placed.text = text.help
+        return placed
+    flags = text.spell(one.name)
+    known |= {"help": text.help, "show_default": text.default or True}
+    if words[0] == "bool":
+        return click.Option([one.name, *flags], is_flag=True, **known)
+    return click.Option(
+        [one.name, *flags],
+        type=_type(words, text),
+        metavar=text.metavar or NUMBERS.get(words[0]),
+        multiple=is_several,
+        **known,
+    )
+
+
+def _type(words: Sequence[str], text: Text) -> click.ParamType[Any] | type:
+    """Choose what the parser makes of a word that is typed."""
+    choice = next((getattr(choices, one) for one in words if one in vars(choices)), None)
+    if choice is not None:
+        return click.Choice(get_args(choice))
+    if "Path" in words:
+        return click.Path(path_type=Path)
+    if text.read or "str" in words or words[0] not in NUMBERS:
+        return str
+    if words[0] == "int":
+        return int if text.least is None else click.IntRange(text.least, text.most)
+    return float if text.least is None else click.FloatRange(text.least, text.most)
+
+
+def typed_again(heading: str) -> list[str]:
+    """The options under a heading that the command was given, as they can be typed again."""
+    context = click.get_current_context()
+    words: list[str] = []
+    for one in context.command.params:
+        name, flag = one.name or "", one.opts[0]
+        source = context.get_parameter_source(name)
+        if name in TEXTS[heading] and source is ParameterSource.COMMANDLINE:
+            value = context.params[name]
+            words += [flag] if value is True else [flag, _typed(value)]
+    return words
+
+
+def _typed(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return "tab" if value == "\t" else str(value)
+
+
+def shaping_words(settings: Settings, names: Sequence[str]) -> list[str]:
+    """The options that ask for these settings, as far as they are not the usual ones."""
+    usual = Settings()
+    changed = [name for name in names if getattr(settings, name) != getattr(usual, name)]
+    words: list[str] = []
+    for name in changed:
+        value = getattr(settings, name)
+        if name == "fields":
+            value = ",".join(one for one in OPTIONAL_FIELDS if one in value)
+        words += [BY_NAME[_key("settings", name)][1].spell(name)[0], str(value)]
+    return words
+
+
+def names(given: Iterable[str]) -> tuple[str, ...]:
     """Names that were given one by one, or separated by commas."""
-    return tuple(name.strip() for each in given or () for name in each.split(",") if name.strip())
+    return tuple(name.strip() for each in given for name in each.split(",") if name.strip())
 
 
 def connect(
@@ -385,34 +328,29 @@ def connect(
     return nd.connect(address, collection, create=create, patience=patience, on_started=show.say)
 
 
-def settings_given(
-    *, fields: str | None = None, language: str | None = None, **others: str | int | None
-) -> dict[str, Any]:
+def settings_given(**given: str | int | None) -> dict[str, Any]:
     """The settings that options ask for, by name; the others are those of the collection.
 
     Raises ArgumentError if a field is unknown, or a language has no stemmer.
     """
-    from neardup_solr.settings import choose_fields
-    from neardup_solr.text.shingles import stemmed
+    if isinstance(language := given.get("language"), str):
+        from neardup_solr.text.shingles import stemmed
 
-    if language is not None:
         stemmed("", language)
-    if fields is not None:
+    if isinstance(fields := given.get("fields"), str):
         choose_fields(fields)  # which of them are usual, the collection knows
-    given = {"fields": fields, "language": language}
-    return {name: value for name, value in (given | others).items() if value is not None}
+    return {name: value for name, value in given.items() if value is not None}
 
 
-def check_limits(
-    measure: MeasureName, max_distance: int | None, min_similarity: float | None
-) -> None:
+def check_limits(given: Mapping[str, Any]) -> None:
     """Refuse impossible limits before a Solr is asked, by ArgumentError."""
     from neardup_solr.measures import Limits, measure_of
 
-    measure_of(measure, Limits(max_distance=max_distance, min_similarity=min_similarity))
+    limits = {name: given[name] for name in ("max_distance", "min_similarity")}
+    measure_of(given["measure"], Limits(**limits))
 
 
-def rows_format(format: RowFormat | None) -> str | None:
+def rows_format(format: str | None) -> str | None:
     """The format of rows to print; None for a table."""
     if format is None:
         return None if sys.stdout.isatty() else "tsv"
@@ -422,41 +360,7 @@ def rows_format(format: RowFormat | None) -> str | None:
 def confirm(question: str, *, unasked: str, declined: str) -> None:
     """Ask at a terminal, and exit with what was `declined`; elsewhere refuse, as `unasked`."""
     if not sys.stdin.isatty():
-        raise typer.BadParameter(unasked)
-    if not typer.confirm(question, err=True):
+        raise click.BadParameter(unasked)
+    if not click.confirm(question, err=True):
         show.say(declined)
-        raise typer.Exit(1)
-
-
-class Criteria(TypedDict):
-    """What counts as a near-duplicate in a search or report, as the library's arguments."""
-
-    by: By | None
-    rows: int
-    fq: Sequence[str]
-    same: Sequence[Same]
-    measure: MeasureName
-    max_distance: int | None
-    min_similarity: float | None
-
-
-def criteria(
-    by: By | None,
-    rows: int,
-    fq: list[str] | None,
-    same: list[str] | None,
-    measure: MeasureName,
-    max_distance: int | None,
-    min_similarity: float | None,
-) -> Criteria:
-    """The options that say what counts, as the library's arguments; limits as `check_limits`."""
-    check_limits(measure, max_distance, min_similarity)
-    return Criteria(
-        by=by,
-        rows=rows,
-        fq=fq or (),
-        same=tuple(cast(Same, name) for name in same or ()),  # checked by the parser
-        measure=measure,
-        max_distance=max_distance,
-        min_similarity=min_similarity,
-    )
+        raise click.exceptions.Exit(1)

@@ -5,72 +5,47 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
+from neardup_solr.cli.options import Function, Given
 from neardup_solr.errors import ServerError
 
 if TYPE_CHECKING:
     from neardup_solr.embedded import Server
 
-app = typer.Typer(
-    help="Start, stop and look at the embedded Solr.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-
-Heap = Annotated[
-    str | None, typer.Option(help="Java's memory, such as 512m or 2g.", show_default="1g")
-]
-Port = Annotated[
-    int | None,
-    typer.Option(help="Port on 127.0.0.1.", show_default="the last one, else a free one"),
-]
-Password = Annotated[
-    bool | None,
-    typer.Option(
-        "--password/--no-password",
-        help="Ask for a user and a password, generated and kept in a file.",
-        show_default="as before, at first none",
-    ),
-]
-
-Cloud = Annotated[
-    int | None,
-    typer.Option(
-        metavar="N",
-        help="Start N nodes as a SolrCloud, in place of a single Solr; 0: a single Solr.",
-        show_default="as before, at first 0",
-    ),
-]
-Node = Annotated[int, typer.Option(min=1, help="Of a cloud, which node's log.")]
+HELP = "Start, stop and look at the embedded Solr."
 
 
-@app.command()
 def start(
-    heap: Heap = None, port: Port = None, password: Password = None, cloud: Cloud = None
-) -> None:
+    given: Given,
+    *,
+    heap: str | None = None,
+    port: int | None = None,
+    password: bool | None = None,
+    cloud: int | None = None,
+) -> int:
     """Start Solr, if it does not run already."""
     from neardup_solr import embedded
 
     found = embedded.start(heap=heap, port=port, password=password, cloud=cloud)
     verb = "runs" if found.started_now else "runs already"
     if found.nodes:
-        typer.echo(
+        click.echo(
             f"SolrCloud {embedded.SOLR_VERSION} {verb} with {_nodes(found)} at {found.url} "
             f"(heap {found.heap} each, data in {embedded.data()})"
         )
     else:
-        typer.echo(
+        click.echo(
             f"Solr {embedded.SOLR_VERSION} {verb} at {found.url} "
             f"(pid {found.pid}, heap {found.heap}, data in {found.home})"
         )
     if found.password is not None:
-        typer.echo(f"It asks for a user and a password: {_user(found.password)}")
+        click.echo(f"It asks for a user and a password: {_user(found.password)}")
     if not found.started_now:
         _say_what_was_not_done(found, heap, port, password)
+    return 0
 
 
 def _nodes(found: Server) -> str:
@@ -98,8 +73,7 @@ def _say_what_was_not_done(
         )
 
 
-@app.command()
-def status() -> None:
+def status(given: Given) -> int:
     """Show where Solr runs and what it holds.
 
     The exit code is 0 if it runs and 1 if it does not.
@@ -109,12 +83,13 @@ def status() -> None:
     found = embedded.running()
     if found is None:
         if begun := embedded.starting():
-            typer.echo(f"Solr is starting (pid {begun.pid}); wait for it with: neardup solr start")
+            click.echo(f"Solr is starting (pid {begun.pid}); wait for it with: neardup solr start")
         else:
-            typer.echo("Solr does not run; start it with: neardup solr start")
-        raise typer.Exit(1)
+            click.echo("Solr does not run; start it with: neardup solr start")
+        return 1
     for name, value in _facts(found):
-        typer.echo(f"{name:{13 if found.nodes else 8}}{value}")
+        click.echo(f"{name:{13 if found.nodes else 8}}{value}")
+    return 0
 
 
 def _facts(found: Server) -> Iterator[tuple[str, str]]:
@@ -157,29 +132,25 @@ def _megabytes(folder: Path) -> str:
     return f"{embedded.size_on_disk(folder) / 1e6:,.0f} MB"
 
 
-@app.command()
-def stop() -> None:
+def stop(given: Given) -> int:
     """Stop Solr; what is indexed stays."""
     from neardup_solr import embedded
 
-    typer.echo("Solr is stopped" if embedded.stop() else "Solr was not running")
+    click.echo("Solr is stopped" if embedded.stop() else "Solr was not running")
+    return 0
 
 
-@app.command()
-def logs(
-    lines: Annotated[int, typer.Option("-n", "--lines", min=1, help="How many lines.")] = 50,
-    follow: Annotated[bool, typer.Option("--follow", "-f", help="Wait for more.")] = False,
-    node: Node = 1,
-) -> None:
+def logs(given: Given, *, lines: int = 50, follow: bool = False, node: int = 1) -> int:
     """Print the last lines of Solr's log."""
     from neardup_solr import embedded
 
     last = embedded.logs(lines, node=node)
     if not last and not follow:
-        typer.echo("There is no log yet; start Solr with: neardup solr start", err=True)
-    typer.echo(last, nl=False)
+        click.echo("There is no log yet; start Solr with: neardup solr start", err=True)
+    click.echo(last, nl=False)
     if follow:
         _follow(node)
+    return 0
 
 
 def _follow(node: int) -> None:
@@ -187,28 +158,30 @@ def _follow(node: int) -> None:
 
     try:
         for line in embedded.follow(node=node):
-            typer.echo(line, nl=False)
+            click.echo(line, nl=False)
     except KeyboardInterrupt:
         pass  # the usual way to leave
 
 
-@app.command()
-def reset(
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
+def reset(given: Given, *, yes: bool = False) -> int:
     """Stop Solr and delete everything that is indexed in it."""
     from neardup_solr import embedded
 
     folder = embedded.data()
-    if not yes:
-        _ask(f"Delete all that is indexed in {folder} ({_megabytes(folder)})?")
+    if not yes and not _ask(f"Delete all that is indexed in {folder} ({_megabytes(folder)})?"):
+        click.echo("Nothing deleted")
+        return 1
     embedded.reset()
-    typer.echo(f"Deleted all that was indexed in {folder}")
+    click.echo(f"Deleted all that was indexed in {folder}")
+    return 0
 
 
-def _ask(question: str) -> None:
+def _ask(question: str) -> bool:
     if not sys.stdin.isatty():
         raise ServerError("nothing is deleted without being asked", "add --yes")
-    if not typer.confirm(question):
-        typer.echo("Nothing deleted")
-        raise typer.Exit(1)
+    return click.confirm(question)
+
+
+COMMANDS: dict[str, Function] = {
+    "start": start, "status": status, "stop": stop, "logs": logs, "reset": reset,
+}  # fmt: skip

@@ -7,54 +7,25 @@ import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import typer
+import click
 
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
+from neardup_solr.cli.options import Given
+from neardup_solr.cli.texts import READ
 from neardup_solr.files import page
-from neardup_solr.settings import Settings
 
 if TYPE_CHECKING:
+    from neardup_solr.choices import TableOrJson
     from neardup_solr.minhash.plans import Choice, Tuning
 
 BAR = 25  # characters of the longest
 EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
-def tune(
-    source: Annotated[
-        list[str] | None,
-        typer.Argument(
-            help="Files or folder to sample, - for standard input (default: a collection)."
-        ),
-    ] = None,
-    catch: Annotated[float, typer.Option(help="Similarity of pairs to catch.")] = 0.5,
-    miss: Annotated[float, typer.Option(help="Share of them that may be missed.")] = 0.01,
-    avoid: Annotated[float, typer.Option(help="Similarity of pairs to pass over.")] = 0.03,
-    load: Annotated[float, typer.Option(help="Share of them that may be found.")] = 0.001,
-    hashes: options.HashesOption = None,
-    sample: Annotated[int, typer.Option(help="Documents to compare with each other.")] = 5_000,
-    known: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Known pairs: two columns of ids.")
-    ] = None,
-    plot: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw to a .png or .svg file.")
-    ] = None,
-    format: options.JsonOption = "table",
-    id_field: options.IdFieldOption = None,
-    text_field: options.TextFieldOption = None,
-    source_format: options.SourceFormatOption = None,
-    delimiter: options.DelimiterOption = None,
-    encoding: options.EncodingOption = None,
-    lossy: options.LossyOption = False,
-    kind: options.KindOption = None,
-    shingle_size: options.ShingleSizeOption = None,
-    language: options.LanguageOption = None,
-    solr: options.SolrOption = None,
-    collection: options.CollectionOption = None,
-) -> None:
+def tune(given: Given, *, plot: Path | None = None, format: TableOrJson = "table") -> int:
     """Choose bands and rows by what to catch and to pass over.
 
     It also shows what they cost, on a sample.
@@ -63,45 +34,30 @@ def tune(
     from neardup_solr.reports import plots
     from neardup_solr.verbs.tune import Sampling, check_hashes
 
-    settings = options.settings_given(kind=kind, shingle_size=shingle_size, language=language)
-    if not source and settings:
-        raise typer.BadParameter(f"a collection has its own {', '.join(settings)}: name a SOURCE")
-    Demand(catch=catch, miss=miss, avoid=avoid, load=load)  # refused before a Solr is asked
-    check_hashes(hashes)
-    Sampling(size=sample)
+    source = given["source"]
+    if not source and given["settings"]:
+        asked = ", ".join(given["settings"])
+        raise click.BadParameter(f"a collection has its own {asked}: name a SOURCE")
+    shares = ("catch", "miss", "avoid", "load")
+    Demand(**{name: given[name] for name in shares})  # refused before a Solr is asked
+    check_hashes(given["hashes"])
+    Sampling(size=given["sample"])
     if plot is not None:
         plots.check_plot(plot)
-    reading = options.reading(id_field, text_field, source_format, delimiter, encoding, lossy)
     failures: list[Exception] = []
-    target = None if source else options.connect(solr, collection)
-    found = nd.tune(
-        target or _source(source or []),
-        catch=catch,
-        miss=miss,
-        avoid=avoid,
-        load=load,
-        hashes=hashes,
-        sample=sample,
-        known=known,
-        settings=settings,
-        on_error=failures.append,
-        **reading,
-    )
+    target = None if source else given.connect()
+    if source:
+        show.say_if_typed(source, "documents")
+        show.compile_kernel()
+    found = nd.tune(**given | {"source": target or source}, on_error=failures.append)
     _say_failures(failures)
     if plot is not None:
         plots.plot(found, plot)
         show.say(f"Wrote {plot}.")
-    place = target.place if target else nd.errors.place(collection or "NEW", solr)
-    follow = _command(found, source, place, options.reading_words(reading))
+    place = target.place if target else nd.errors.place(given.collection or "NEW", given.address)
+    follow = _command(found, source, place, options.typed_again(READ))
     show.print_rows(_json(found) if format == "json" else _table(found, follow))
-    if failures:
-        raise typer.Exit(1)
-
-
-def _source(source: list[str]) -> list[str]:
-    show.say_if_typed(source, "documents")
-    show.compile_kernel()
-    return source
+    return 1 if failures else 0
 
 
 def _say_failures(failures: Sequence[Exception]) -> None:
@@ -127,16 +83,9 @@ def _command(
     bands = ["--bands", str(plan.bands), "--band-rows", str(plan.rows)]
     if not source:
         return f"{shlex.join(['neardup', 'reband', *bands])} {place}"
-    shaping = {
-        "--kind": settings.kind,
-        "--shingle-size": settings.shingle_size,
-        "--language": settings.language,
-        "--hashes": settings.hashes,
-    }
-    usual = Settings()
-    for option, value in shaping.items():
-        if value != getattr(usual, option[2:].replace("-", "_")):
-            bands += [option, str(value)]
+    bands += options.shaping_words(
+        settings, ("kind", "shingle_size", "language", "family", "hashes")
+    )
     return f"{shlex.join(['neardup', 'index', *source, *reading, *bands])} {place}"
 
 

@@ -27,7 +27,7 @@ from typing import Any
 
 import pytest
 import requests
-from typer.testing import CliRunner, Result
+from click.testing import CliRunner, Result
 
 from neardup_solr.cli.main import parser
 from neardup_solr.solr.collection import Collection

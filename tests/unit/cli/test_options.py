@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
-import typer.main
 
 import neardup_solr as nd
 from neardup_solr import embedded, sources
 from neardup_solr.cli import show
-from neardup_solr.cli.main import in_options, parser
+from neardup_solr.cli.main import COMMANDS, command, in_options, parser
+from neardup_solr.cli.options import arguments_of
+from neardup_solr.cli.texts import RENAMED
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
+from website.commands import commands
 
 # What a command cannot do without, and what some of its options need beside them.
 WORDS = {
@@ -48,7 +53,7 @@ VALUES = {
     "--solr": "http://127.0.0.1:2/solr", "--source-format": "lines",
     "--which": "missing",
 }  # fmt: skip
-BY_TYPE = {"int": "2", "int range": "5", "float": "0.7", "float range": "0.7"}
+BY_TYPE = {"integer": "2", "integer range": "5", "float": "0.7", "float range": "0.7"}
 # These say what is read or printed around the library's call; other tests look at that.
 FACES: set[str | tuple[str, str]] = {
     "--format", "--output", "--held", "--strict", "--plot", "--report", "--file", "--mark", "--yes",
@@ -56,8 +61,107 @@ FACES: set[str | tuple[str, str]] = {
     "--help", ("delete", "--dry-run"), ("duplicates", "--dry-run"),
     ("index", "--restart"),  # what happens without it, and nothing is said about an earlier run
 }  # fmt: skip
-GROUP: Any = typer.main.get_command(parser())
-COMMANDS: dict[str, Any] = GROUP.commands
+
+
+# What only one side has, and why.
+FUNCTIONS = {  # of the library, without a command of their own
+    "connect": "--solr and --collection of every command",
+    "mark": "duplicates --mark",
+    "unmark": "duplicates --undo",
+    "read": "gives documents to a program",
+    "solve": "tune without documents",
+    "decode": "gives a signature to a program",
+    "jaccard": "of two signatures that a program holds",
+    "containment": "of two signatures that a program holds",
+    "read_pairs": "gives pairs to a program",
+}
+ARGUMENTS = {  # of the library, without an option
+    "on_error": "a line for each",
+    "on_progress": "a bar",
+    "on_started": "a line",
+    "create": "the commands that write into the embedded Solr do",
+    "heap": "solr start --heap",
+    "headers": "$NEARDUP_SOLR_HEADERS",
+    "proxy": "$HTTPS_PROXY",
+}
+SETTINGS = {
+    "seed": "other signatures of the same kind, for studies",
+    "normalization": "the only one that this version can",
+    "profile_min_token_len": "of profiles, which are indexed on request",
+    "profile_quant_rate": "of profiles, which are indexed on request",
+}
+OPTIONS = {  # of a command, without an argument
+    "demo address": "nd.connect",
+    "search file": "a program opens files itself",
+    "search format": "prints",
+    "report output": "Report.write",
+    "report format": "prints",
+    "duplicates mark": "nd.mark",
+    "duplicates undo": "nd.unmark",
+    "duplicates dry_run": "nd.mark and nd.unmark",
+    "duplicates yes": "asks a person",
+    "duplicates format": "prints",
+    "duplicates max_failed": "the exit code",
+    "gate held": "a program has the decisions, with their documents",
+    "gate strict": "the exit code",
+    "gate output": "a program has the decisions",
+    "gate format": "prints",
+    "evaluate known": "nd.evaluate; other options are those of nd.report, which it judges",
+    "evaluate found": "nd.evaluate",
+    "evaluate output": "Evaluation.write",
+    "delete yes": "asks a person",
+    "index max_failed": "the exit code",
+    "index restart": "keeps quiet about an earlier run",
+    "lint format": "prints",
+    "doctor format": "prints",
+    "explain format": "prints",
+    "tune format": "prints",
+    "tune plot": "draws a picture",
+    "dead-letters show output": "writes a file",
+    "dead-letters show format": "prints",
+}
+
+
+def test_both_sides_have_the_same_words() -> None:
+    """What the command can, the library can, and the other way round, but for the tables above."""
+    functions = {name for name in nd.__all__ if inspect.isfunction(getattr(nd, name))}
+    called, own, left_out = set(FUNCTIONS), set(), set()
+    for words, made in commands().items():
+        options = {str(one.name) for one in made.params}
+        known = {one.name for one in arguments_of(made.verb)} if made.verb else set()
+        called |= {words, str(made.verb)}
+        left_out |= known - options - {"settings"}
+        place = {"address", "collection"} if known & {"collection", "source"} else set()
+        shaping = {one.name for one in fields(nd.Settings)} if "settings" in known else set()
+        own |= {f"{words} {name}" for name in options - known - place - shaping}
+    left_out |= {one.name for one in arguments_of("connect")} - {"address", "collection"}
+    index = {str(one.name) for one in command("index").params}
+    assert functions <= called
+    assert left_out - {"patience", "ca", "plain_http"} == ARGUMENTS.keys()
+    assert {one.name for one in fields(nd.Settings)} - index == SETTINGS.keys()
+    assert {one for one in own if not one.startswith("solr ")} == OPTIONS.keys()
+
+
+@pytest.mark.parametrize("verb", [name for name in nd.__all__ if name.islower()])
+def test_arguments_are_read_as_python_reads_them(verb: str) -> None:
+    """Names, annotations and defaults that are read from the source are those of the function."""
+    known = inspect.signature(getattr(nd, verb)).parameters.values()
+    empty = inspect.Parameter.empty
+    assert [(one.name, one.kind, one.default, one.is_required) for one in arguments_of(verb)] == [
+        (one.name, one.annotation, None if one.default is empty else one.default,
+         one.default is empty)
+        for one in known
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new"), RENAMED.items())
+def test_an_option_of_an_earlier_version_names_the_new_one(old: str, new: str) -> None:
+    """The new name is an option of some command."""
+    flags = {flag for made in commands().values() for one in made.params for flag in one.opts}
+    assert old not in flags
+    assert new.split()[0] in flags
+    with pytest.raises(click.UsageError, match=f"^{old} is {new} now$"):
+        parser().main(["report", old, "x"], standalone_mode=False)
 
 
 class Asked(Exception):
@@ -87,7 +191,7 @@ def asked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
 
         return call
 
-    for name in COMMANDS.keys() | {"unmark"}:
+    for name in {*COMMANDS, "unmark"}:
         if name in nd.__all__:
             monkeypatch.setattr(nd, name, verb(name), raising=False)
     monkeypatch.setattr(nd, "connect", connect, raising=False)
@@ -107,29 +211,28 @@ def run(asked: list[str], words: list[str]) -> list[str]:
     """What the library is asked by a command."""
     asked.clear()
     with pytest.raises(Asked):
-        GROUP.main(words, standalone_mode=False)
+        parser().main(words, standalone_mode=False)
     return [*asked]
 
 
 @pytest.mark.parametrize(
-    ("command", "option"),
+    ("name", "option"),
     [
         (name, option)
-        for name, command in COMMANDS.items()
-        if name in WORDS
-        for option in command.params
+        for name in WORDS
+        for option in command(name).params
         if option.param_type_name == "option"
         and not {option.opts[0], (name, option.opts[0])} & FACES
     ],
     ids=lambda v: v if type(v) is str else v.opts[0],
 )
-def test_an_option_makes_a_difference(asked: list[str], command: str, option: Any) -> None:
+def test_an_option_makes_a_difference(asked: list[str], name: str, option: Any) -> None:
     """The library is asked otherwise with the option than without it."""
-    name = option.opts[0]
-    words = [command, *INSTEAD.get((command, name), WORDS[command]).split()]
-    words += NEEDED.get(name, "").split()
-    value = VALUES.get(name, BY_TYPE.get(option.type.name, "any_x"))
-    given = [name] if option.is_flag else [name, value]
+    flag = option.opts[0]
+    words = [name, *INSTEAD.get((name, flag), WORDS[name]).split()]
+    words += NEEDED.get(flag, "").split()
+    value = VALUES.get(flag, BY_TYPE.get(option.type.name, "any_x"))
+    given = [flag] if option.is_flag else [flag, value]
     assert run(asked, [*words, *given]) != run(asked, words)
 
 
@@ -174,8 +277,8 @@ def test_wrong_arguments_are_refused_before_a_solr_is_asked(
     asked: list[str], words: list[str]
 ) -> None:
     """Nothing is connected to, so that no embedded Solr is started for nothing."""
-    with pytest.raises((nd.ArgumentError, typer.BadParameter)):
-        GROUP.main(words, standalone_mode=False)
+    with pytest.raises((nd.ArgumentError, click.UsageError)):
+        parser().main(words, standalone_mode=False)
     assert asked == []
 
 
@@ -192,7 +295,7 @@ def test_a_shell_completes_commands_options_and_choices(
 ) -> None:
     """What the shell asks the command for when somebody presses the tab key."""
     asked = {
-        "_NEARDUP_COMPLETE": "complete_bash",
+        "_NEARDUP_COMPLETE": "bash_complete",
         "COMP_WORDS": typed,
         "COMP_CWORD": str(number),
     }
@@ -200,4 +303,4 @@ def test_a_shell_completes_commands_options_and_choices(
     done = subprocess.run(
         [command], env=os.environ | asked, capture_output=True, text=True, check=False
     )
-    assert done.stdout.split() == offered
+    assert done.stdout.split() == [f"plain,{word}" for word in offered]

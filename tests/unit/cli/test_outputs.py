@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 from neardup_solr.cli.main import parser
 from neardup_solr.errors import SourceError

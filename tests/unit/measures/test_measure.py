@@ -2,15 +2,13 @@
 
 import subprocess
 import sys
-from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.cli import options
-from neardup_solr.cli.gate import gate
+from neardup_solr.cli.texts import TEXTS
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import (
     NAMES,
@@ -138,10 +136,10 @@ def test_a_measure_that_is_not_known_is_refused() -> None:
 def test_the_help_tells_every_default() -> None:
     """The options that bound a similarity say what each measure asks for without them."""
     own = [f"{one.name} {one.default:g}" for one in map(measure_named, NAMES) if one.default != 0.5]
-    _, option = get_args(options.MinSimilarityOption)
-    assert f"(default: {measure_named('words').default:g}; {', '.join(own)};" in option.help
-    _, tag = get_args(get_type_hints(gate, include_extras=True)["tag"])
-    assert f"{measure_named('words').default:g}; {', '.join(own)})" in tag.help
+    bounds = TEXTS["What counts as a near-duplicate"]
+    usual = f"{measure_named('words').default:g}; {', '.join(own)}"
+    assert f"(default: {usual};" in bounds["min_similarity"].help
+    assert f": {usual})" in bounds["tag"].help
 
 
 @pytest.mark.parametrize("measure", ["words", "jaccard", "containment", "aligned"])

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import demo

@@ -9,14 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import typer
+from click.testing import CliRunner
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from neardup_solr import demo
+from neardup_solr.cli.main import command
 from neardup_solr.cli.tune import _command, _table
-from neardup_solr.cli.tune import tune as tune_command
 from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SettingsError, SourceError
 from neardup_solr.minhash import bands, plans, statistics
 from neardup_solr.minhash.plans import Demand, Plan
@@ -345,19 +344,11 @@ def test_the_example_of_the_documentation() -> None:
     assert shown.rstrip("\n") in page
 
 
-@pytest.fixture
-def command() -> typer.Typer:
-    """The command alone."""
-    app = typer.Typer()
-    app.command()(tune_command)
-    return app
-
-
-def test_the_command_prints_json_and_draws(command: typer.Typer, tmp_path: Path) -> None:
+def test_the_command_prints_json_and_draws(tmp_path: Path) -> None:
     """--format json is the whole record, and the picture is written."""
     picture = tmp_path / "a.svg"
     words = [str(LISTINGS), "--catch", "0.6", "--format", "json", "--plot", str(picture)]
-    ran = CliRunner().invoke(command, words)
+    ran = CliRunner().invoke(command("tune"), words)
     assert ran.exit_code == 0
     found = json.loads(ran.stdout)
     assert found["choice"]["plan"]["caught"] >= 0.99
@@ -366,11 +357,11 @@ def test_the_command_prints_json_and_draws(command: typer.Typer, tmp_path: Path)
     assert picture.stat().st_size > 1_000
 
 
-def test_the_command_counts_bad_records(command: typer.Typer, tmp_path: Path) -> None:
+def test_the_command_counts_bad_records(tmp_path: Path) -> None:
     """Each is a line with its place, the rest is judged, and the exit code is 1."""
     source = tmp_path / "a.jsonl"
     source.write_text('{"id": 1, "text": "a b"}\n{"id": 2}\n{"id": 3, "text": "a b"}\n')
-    ran = CliRunner().invoke(command, [str(source)])
+    ran = CliRunner().invoke(command("tune"), [str(source)])
     assert ran.exit_code == 1
     assert "a.jsonl, line 2" in ran.stderr
     assert "1 record could not be used." in ran.stderr
@@ -378,6 +369,6 @@ def test_the_command_counts_bad_records(command: typer.Typer, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("words", [["--format", "xml"], ["--kind", "chars"]])
-def test_wrong_usage_of_the_command(command: typer.Typer, words: list[str]) -> None:
+def test_wrong_usage_of_the_command(words: list[str]) -> None:
     """A format that is not known, or shingles asked of a collection, is told before any work."""
-    assert CliRunner().invoke(command, words).exit_code == 2
+    assert CliRunner().invoke(command("tune"), words).exit_code == 2

@@ -1,0 +1,375 @@
+"""The commands that make one library call and print; the others have modules of their own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+import neardup_solr as nd
+from neardup_solr.cli import options, progress, show
+from neardup_solr.cli.options import Given
+
+if TYPE_CHECKING:
+    from neardup_solr.choices import RowFormat
+    from neardup_solr.solr.collection import Collection
+    from neardup_solr.verbs.annotate import AnnotateSummary
+    from neardup_solr.verbs.init import Preparation
+    from neardup_solr.verbs.lint.rules import Finding
+
+DANGEROUS, UNTRIED = 3, 5  # exit codes
+DEMO_PAIRS = 8
+MOST_PAIRS = 10  # missed and false ones each, on a terminal
+
+
+def demo(given: Given, *, address: str | None = None) -> int:
+    """See the main job on listings that come with the package."""
+    from neardup_solr.verbs.demo import CORE
+    from neardup_solr.verbs.demo import demo as run
+
+    target = options.connect(address, CORE, create=True)
+    show.compile_kernel()
+    shown = run(target)
+    show.say_summary(shown.indexed)
+    texts = target.texts(show.ids_of(shown.report, most=DEMO_PAIRS))
+    show.print_report(shown.report, texts, most=DEMO_PAIRS)
+    show.say_report(shown.report)
+    show.print_evaluation(shown.evaluation, most=3)
+    own = replace(target, name="NAME").place
+    steps = {
+        f"neardup search {target.place} --id lantern-002": "the near-duplicates of one listing",
+        f"neardup report {target.place} --by bands": "all pairs, found by LSH bands",
+        f"neardup index FILE {own}": "your own .csv, .tsv, .jsonl, ...",
+    }
+    width = max(map(len, steps))
+    show.say("\n".join(["\nNext:", *(f"  {step:{width}}  {what}" for step, what in steps.items())]))
+    return 0
+
+
+def search(given: Given, *, file: Path | None = None, format: RowFormat | None = None) -> int:
+    """Find the near-duplicates of one document or text."""
+    from neardup_solr.reports import rows as faces
+
+    if sum(one is not None for one in (given["id"], given["text"], file)) != 1:
+        raise click.BadParameter("give one of --id, --text and --file")
+    as_rows = options.rows_format(format)
+    options.check_limits(given)
+    if file is not None:
+        show.say_if_typed([str(file)], "the text")
+        from neardup_solr import sources
+
+        given["text"] = sources.read_text(file)
+    target = given.connect()
+    matches = nd.search(target, **given)
+    if as_rows is None:
+        show.print_matches(matches)
+    else:
+        show.print_rows(faces.format_matches(matches, as_rows))
+    if not matches:
+        show.say(_nothing(target, given["id"]))
+        show.say_if_full_text(given["fq"], target.place)
+    if given["by"] != "native":
+        from neardup_solr.solr.coverage import describe_unsigned
+
+        show.say_gaps(describe_unsigned(target))
+    return 0
+
+
+def _nothing(target: Collection, id: str | None) -> str:
+    """What to say if nothing was found: a document without words has no near-duplicates."""
+    from neardup_solr.text.normalize import normalize
+
+    if id is not None and not normalize(target.texts([id]).get(id, "")):
+        return "The document has no text, or none with words, so it has no near-duplicates."
+    return "No near-duplicates found."
+
+
+def report(given: Given, *, output: Path | None = None, format: RowFormat | None = None) -> int:
+    """Report the near-duplicate pairs of documents of a collection."""
+    from neardup_solr.reports import rows as faces
+
+    as_rows = options.rows_format(format)
+    if output is not None:
+        if format not in (None, output.suffix.lower()[1:]):
+            raise click.BadParameter(f"--format {format} is not that of -o {output}: leave it out")
+        faces.check_output(output)
+    target, found = _reported(given)
+    if output is not None:
+        found.write(output)
+        show.say(f"Wrote {output}.")
+    elif as_rows is None:
+        show.print_report(found, target.texts(show.ids_of(found)))
+    else:
+        show.print_rows(faces.format_pairs(found.pairs, as_rows))
+    show.say_report(found)
+    if not found.pairs:
+        show.say_if_full_text([given["query"], *given["fq"]], target.place)
+    return 0
+
+
+def _reported(given: Given) -> tuple[Collection, nd.Report]:
+    """Make the report of a collection; its arguments are checked before a Solr is asked."""
+    from neardup_solr.verbs.report import check_ids
+
+    check_ids(given["from_id"], given["to_id"])
+    options.check_limits(given)
+    target = given.connect()
+    with progress.watching() as watching:
+        return target, nd.report(target, on_progress=watching.on_progress, **given)
+
+
+def evaluate(
+    given: Given, *, known: Path, found: Path | None = None, output: Path | None = None
+) -> int:
+    """Compare a report with known pairs: precision, recall, F1.
+
+    It also lists which pairs were missed or are false.
+    """
+    from neardup_solr.files import check_apart
+    from neardup_solr.reports import rows as faces
+    from neardup_solr.verbs.evaluate import known_pairs
+
+    if output is not None:
+        faces.check_output(output)
+    check_apart({"KNOWN": known, "--report": found, "-o": output})
+    known_pairs(known)  # refused before a report is made
+    if found is not None:
+        made = nd.evaluate(known, found)
+    else:
+        _, pairs = _reported(given)
+        show.say_report(pairs)
+        made = nd.evaluate(known, pairs)
+    is_short = sys.stdout.isatty() or output is not None
+    show.print_evaluation(made, most=MOST_PAIRS if is_short else None)
+    if output is not None:
+        made.write(output)
+        show.say(f"Wrote {output}.")
+    return 0
+
+
+def delete(given: Given, *, yes: bool = False) -> int:
+    """Delete documents by id or by query."""
+    ids, query = given["ids"], given["query"]
+    is_dry = given.pop("dry_run")
+    if not ids and query is None:
+        raise click.BadParameter("give ids, or --query QUERY ('*:*' is everything)")
+    target = given.connect()
+    if is_dry or (query is not None and not yes):
+        count = nd.delete(target, dry_run=True, **given)
+        documents = show.counted(count, "document")
+        if is_dry:
+            if not count:
+                show.say_if_full_text([query], target.place)
+            said = f"{documents} of {target.url} would be deleted"
+            show.say(f"{said} (dry run: nothing was changed).")
+            return 0
+        if count and count == target.count():
+            what = f"{documents}, everything in {target.url}"
+            options.confirm(
+                f"Delete {what}?",
+                unasked=f"this would delete {what}: add --yes if that is meant",
+                declined="Nothing was deleted.",
+            )
+    count = nd.delete(target, **given)
+    if not count:
+        show.say_if_full_text([query], target.place)
+    absent = max(0, len(set(ids)) - count) if query is None else 0
+    rest = f"; {absent:,} of these ids {'is' if absent == 1 else 'are'} not there" if absent else ""
+    show.say(f"{show.counted(count, 'document')} deleted{rest}.")
+    return 0
+
+
+def signatures(given: Given) -> int:
+    """Write the signatures of a source to a Parquet file.
+
+    It has their bands too; no Solr is needed.
+    """
+    settings = given["settings"] = nd.Settings(**given["settings"])
+    show.say_if_typed(given["source"], "documents")
+    show.compile_kernel()
+    with progress.watching() as watching:
+        written = nd.signatures(on_error=watching.on_error, **given)
+    show.say(
+        f"Read {written.read:,} records = {written.written:,} written + {written.failed:,} failed"
+        f" to {given['output']} [{settings.fingerprint}]."
+    )
+    return 1 if written.failed else 0
+
+
+def init(given: Given) -> int:
+    """Create a collection, or add our fields to one that exists."""
+    from neardup_solr.verbs.init import check_names
+
+    names = ("text", "prefix", "native", "remove")
+    check_names(**{name: given[name] for name in names})
+    target = given.connect()
+    done = nd.init(target, **given)
+    if given["remove"]:
+        _say_removed(target.name, done, is_dry=given["dry_run"])
+        return 0
+    if done.is_created:
+        show.say(f"{target.url} is created; next: neardup index FILE {target.place}")
+        return 0
+    _say_prepared(target, done)
+    return 0 if done.is_done or given["dry_run"] else 1
+
+
+def _say_prepared(target: Collection, done: Preparation) -> None:
+    url, place = target.url, target.place
+    if done.is_done and not done.fields and not done.xml:
+        show.say(f"{url} exists, with all fields.")
+        return
+    if done.is_done:
+        texts = ", ".join(done.names.text)
+        read = f"the text is that of {texts} from now on; neardup annotate {place} follows it"
+        added = (
+            f"{_fields(done)} added; next: neardup annotate {place}"
+            f" (neardup init {place} --remove takes them out)"
+        )
+        show.say(f"{url}: {added if done.fields else read}.")
+    else:
+        print(done.xml)
+        show.say(
+            f"{url}: {_fields(done)} would be added, as above."
+            if done.is_mutable
+            else f"{url}: this schema cannot be changed over HTTP: paste the lines above into it,"
+            " before </schema>, and reload the collection."
+        )
+    if done.growth is not None:
+        show.say(f"By default {done.growth}.")
+    if done.beside:
+        show.say(f"The schema is also that of {', '.join(done.beside)}.")
+
+
+def _say_removed(name: str, done: Preparation, *, is_dry: bool) -> None:
+    if not done.fields:
+        show.say(f"{name} has no fields that neardup init has added.")
+    elif is_dry:
+        show.say(f"{_fields(done)} would be removed: {', '.join(done.fields)}.")
+    else:
+        show.say(f"{_fields(done)} removed from the schema of {name}.")
+
+
+def _fields(done: Preparation) -> str:
+    return show.counted(len(done.fields), "field") if done.fields else "the names of fields"
+
+
+def lint(given: Given, *, format: RowFormat | None = None) -> int:
+    """Show what would go wrong with a collection; changes nothing.
+
+    The exit code is 3 if documents would lose something or cannot be written, else 5 if nobody has
+    tried this package with a Solr of that version.
+    """
+    target = given.connect()
+    found = nd.lint(target, **given)
+    _print_findings(found.findings, options.rows_format(format))
+    counts = [
+        show.counted(sum(one.level == level for one in found.findings), level)
+        for level in ("danger", "warning", "note")
+    ]
+    documents = show.counted(found.documents, "document")
+    show.say(f"{target.url} ({documents}): {', '.join(counts)}.")
+    if found.dangers:
+        return DANGEROUS
+    return UNTRIED if found.is_untried else 0
+
+
+def doctor(given: Given, *, format: RowFormat | None = None) -> int:
+    """Check the fields of a collection, and the state of its server.
+
+    The fields have to match the texts; a sample is computed anew.
+
+    The exit code is 3 if something has to be done.
+    """
+    found = nd.doctor(given.connect(), **given)
+    _print_findings(found.findings, options.rows_format(format))
+    for fingerprint, count in found.settings.items():
+        show.say(f"{show.counted(count, 'document')} with [{fingerprint}].")
+    documents = show.counted(found.documents, "document")
+    problems = show.counted(len(found.problems), "problem")
+    show.say(f"{documents}, {found.missing:,} missing, {found.sampled:,} sampled: {problems}.")
+    return DANGEROUS if found.problems else 0
+
+
+def _print_findings(findings: Sequence[Finding], as_rows: str | None) -> None:
+    """Print findings for people, or as rows in one of the formats."""
+    from neardup_solr.cli.main import in_options
+    from neardup_solr.reports.rows import format_rows
+
+    findings = [replace(one, remedy=in_options(one.remedy, "lint")) for one in findings]
+    if as_rows is not None:
+        columns = ("level", "rule", "about", "reason", "remedy")
+        show.print_rows(format_rows(map(asdict, findings), columns, as_rows))
+        return
+    for one in findings:
+        print(show.printable(f"{one.level}: {one.about}: {one.reason}"))
+        print(show.printable(f"    {one.remedy}"))
+
+
+def annotate(given: Given) -> int:
+    """Add our fields to the documents of a collection.
+
+    Nothing else in them is changed.
+    """
+    if given["into"] is not None and given["which"] != "needed":
+        raise click.BadParameter(f"--which {given['which']} does not go with --into: leave one out")
+    target = given.connect()
+    show.compile_kernel()
+    with progress.watching() as watching, progress.resumable():
+        done = nd.annotate(
+            target, on_error=watching.on_error, on_progress=watching.on_progress, **given
+        )
+    _say_annotated(done)
+    return 1 if done.failed else 0
+
+
+def _say_annotated(done: AnnotateSummary) -> None:
+    """The counts of a run; they add up."""
+    counts = {
+        "annotated": done.annotated, "unchanged": done.unchanged,
+        "without text": done.without_text, "gone": done.gone, "failed": done.failed,
+    }  # fmt: skip
+    parts = [f"{count:,} {what}" for what, count in counts.items() if count or what == "annotated"]
+    rate = done.annotated / done.seconds if done.seconds else 0.0
+    read = show.counted(done.read, "document")
+    show.say(f"Read {read} = {' + '.join(parts)} ({done.seconds:.1f} s, {rate:,.0f}/s).")
+    if done.redone:
+        others = show.counted(done.redone, "document")
+        show.say(f"{others} changed while they were written, and were read again.")
+    if done.read and done.without_text == done.read:
+        show.say("No document has a text: is --text-field the right one?")
+
+
+def strip(given: Given) -> int:
+    """Remove our fields from all documents again.
+
+    Marks are removed too; nothing else is changed.
+    """
+    target = given.connect()
+    with progress.watching() as watching, progress.resumable():
+        done = nd.strip(
+            target, on_error=watching.on_error, on_progress=watching.on_progress, **given
+        )
+    failed = f", {done.failed:,} failed" if done.failed else ""
+    show.say(f"{show.counted(done.stripped, 'document')} stripped{failed} ({done.seconds:.1f} s).")
+    return 1 if done.failed else 0
+
+
+def reband(given: Given) -> int:
+    """Give a collection other bands, from its stored signatures.
+
+    No text is read, and nothing else is changed.
+    """
+    target = given.connect()
+    show.compile_kernel()
+    with progress.resumable():
+        changed = nd.reband(target, **given)
+    documents = show.counted(changed, "document")
+    show.say(
+        f"{documents} of {target.url} changed to {given['bands']} bands of {given['rows']} rows."
+    )
+    return 0
