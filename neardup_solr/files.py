@@ -90,7 +90,7 @@ def check_apart(files: Mapping[str, Path | None]) -> None:
 
 
 def is_inside(path: Path, folder: Path) -> bool:
-    """Whether a path lies in a folder, behind links too."""
+    """Return True if a path lies in a folder, also through links."""
     return folder.is_dir() and Path(os.path.realpath(path)).is_relative_to(folder.resolve())
 
 

@@ -39,7 +39,7 @@ _BEGIN: Final = b'{"position": '  # of every dead letter
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What a job does: the source, how it is read, and where it goes.
+    """Task of a job: the source, the way it is read, and the destination.
 
     `identity` is that of the source (see `sources.identity`), None if it can be read only once;
     `source` is its path, "-" or the kind of what was in memory; `reading` says how it is read, as
@@ -55,7 +55,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reached:
-    """How far a job is: what was committed and seen by a search when this was written.
+    """Progress of a job: the records that were committed and found by a search.
 
     Of the `read` records, `repeated` had an id that came again, and `failed` are dead letters,
     which take `letters` bytes of their file; `words` counts the words of all texts. `last` are ids
@@ -373,7 +373,7 @@ def _read(line: bytes) -> Letter:
 
 
 def _is_torn(line: bytes) -> bool:
-    """Whether it is the beginning of a dead letter that did not fit on the disk."""
+    """Return True for the beginning of a dead letter that did not fit on the disk."""
     return not line.endswith(b"\n") and (line.startswith(_BEGIN) or _BEGIN.startswith(line))
 
 

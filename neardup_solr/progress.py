@@ -14,7 +14,7 @@ from neardup_solr.sizes import counted
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a verb is.
+    """Progress of a function.
 
     `stage` is a word for what is being done ("indexing", "comparing", ...), `done` how many
     documents of `total` are done (bands when "joining", pairs when "comparing" in `duplicates`).
@@ -37,12 +37,12 @@ OnProgress = Callable[[Progress], None]
 
 
 def unheard(_: object) -> None:
-    """Nobody is told."""
+    """Ignore the report."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Watching:
-    """Who is told about each record that cannot be used, and now and then about progress."""
+    """Callbacks for records that cannot be used, and for progress."""
 
     on_error: OnError | None = None
     on_progress: OnProgress = field(default=unheard)

@@ -23,7 +23,7 @@ NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def characters(value: object) -> int:
-    """How much a value takes, roughly: the characters of its texts, and its parts."""
+    """Estimate the size of a value: the characters of its texts, and its parts."""
     taken, waiting = 0, [value]
     while waiting:
         found = waiting.pop()
@@ -93,7 +93,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """What is computed from one document and indexed into Solr.
+    """Fields that are computed from one document and indexed into Solr.
 
     `normal` is the normal form of `content`; `shingles` (content_ng), `signatures` (content_sg)
     and `bands` (content_bands) are terms; `signature` is the encoded MinHash signature. A document
@@ -242,7 +242,7 @@ _LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
 
 
 def id_problem(id: str) -> str | None:
-    """What is wrong with an id: empty, over 512 bytes of UTF-8, a lone surrogate; None if nothing.
+    """Say what is wrong with an id: empty, over 512 bytes of UTF-8, a lone surrogate; or None.
 
     Solr would accept an empty one, and replace a lone surrogate.
     """

@@ -45,7 +45,7 @@ _CHANGE = "choose other values (defaults: 128 hashes, 42 bands of 3 rows, 20 sig
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What shapes the fields of a collection; stored with every document as its fingerprint.
+    """Settings of the fields of a collection; each document stores their fingerprint.
 
     `shingle_size` pieces of a `kind` make a shingle (stems are those of a `language`); `hashes`
     extremes of the hash `family`, drawn from `seed`, make a signature; `bands` × `rows` of them

@@ -45,7 +45,7 @@ def in_seconds(time: str, name: str) -> float:
 
 
 def most_failed(given: str, records: int) -> float:
-    """How many of so many records may fail: "20", or a share of them, "0.1%" or "0.001".
+    """Parse how many records may fail: "20", or a share of them, "0.1%" or "0.001".
 
     Raises ArgumentError if it is neither.
     """

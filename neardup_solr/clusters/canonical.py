@@ -27,7 +27,7 @@ _WORDING = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What makes a document canonical: a field's least value, its greatest, or a trusted one.
+    """Rule for the canonical document: a field's least value, its greatest, or a trusted one.
 
     `field` is "" if only the ids count; `trusted` has values in the order of trust, and then no
     other values of the field count.

@@ -49,7 +49,7 @@ class Jar:
         return "-".join(part for part in parts if part) + ".jar"
 
     def intact(self, path: Path) -> bool:
-        """Whether the file has the locked size and hash."""
+        """Return True if the file has the locked size and hash."""
         if not path.is_file() or path.stat().st_size != self.size:
             return False
         with path.open("rb") as file:
@@ -81,7 +81,7 @@ def class_path(folder: Path, jars: Sequence[Jar]) -> str:
 
 
 def installed(folder: Path, jars: Sequence[Jar]) -> bool:
-    """Whether the folder was verified against this lock, and no jar is gone or of another size."""
+    """Return True if the folder was verified against this lock, and its jars have their sizes."""
     try:
         return (folder / MARK).read_text() == _digest(jars) and all(
             (folder / jar.name).stat().st_size == jar.size for jar in jars

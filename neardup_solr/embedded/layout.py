@@ -31,7 +31,7 @@ class Layout:
 
     @property
     def server(self) -> Path:
-        """What the running server writes."""
+        """File that the running server writes."""
         return self.home / self.node
 
     @property
@@ -71,7 +71,7 @@ class Layout:
 
     @property
     def password(self) -> Path:
-        """What the embedded Solr asks for, if it does; `reset` keeps it."""
+        """File with the password of the embedded Solr, if it has one; `reset` keeps it."""
         return self.server / "password"
 
     @property
@@ -85,7 +85,7 @@ class Layout:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What is remembered between commands: the port always, the rest while a server runs.
+    """State between commands: the port always, the rest while a server runs.
 
     `pid` is 0 if the server was stopped; `started` (UTC, ISO 8601) is empty until it is ready;
     `cloud` is the number of nodes if there is a cloud in its place. A `port` of 0 is none yet.

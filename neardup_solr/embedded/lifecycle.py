@@ -113,7 +113,7 @@ def _remember_size(place: Layout, count: int) -> None:
 
 
 def _size(place: Layout) -> int:
-    """How many nodes the cloud has; 0 for a Solr of its own."""
+    """Count the nodes of the cloud; 0 for a single Solr."""
     state = recall(place)
     return state.cloud if state is not None else 0
 
@@ -130,7 +130,7 @@ def _found(place: Layout) -> Server | None:
 
 
 def _settled(place: Layout, asked: int | None) -> int:
-    """How many nodes it has from now on; raises ServerError if it cannot change."""
+    """Decide the number of nodes from now on; raise ServerError if it cannot change."""
     before = _size(place)
     if asked in (None, before):
         return before
@@ -149,7 +149,7 @@ def _settled(place: Layout, asked: int | None) -> int:
 
 
 def _nodes_there(place: Layout) -> int:
-    """How many nodes have a folder."""
+    """Count the nodes that have a folder."""
     return len(list(place.cloud.glob("[0-9]*")))
 
 
@@ -232,7 +232,7 @@ def zookeeper() -> str:
 
 
 def is_known() -> bool:
-    """Whether an embedded Solr has ever been started."""
+    """Return True if an embedded Solr has ever been started."""
     return any(place.solr_home.exists() for place in _places(layout()))
 
 
@@ -316,7 +316,7 @@ def _newest(node: int) -> Path | None:
 
 
 def _replaced(path: Path, descriptor: int) -> bool:
-    """Whether the log was rolled over, so that another file has its name now."""
+    """Return True if the log was rolled over, so that another file has its name now."""
     try:
         return path.stat().st_ino != os.fstat(descriptor).st_ino
     except OSError:

@@ -53,7 +53,7 @@ def header(place: Layout) -> dict[str, str]:
 
 
 def security(password: str, salt: bytes) -> dict[str, Any]:
-    """What security.json says: nothing whatsoever without user and password, all with them."""
+    """Make security.json: without user and password nothing is allowed, with them all is."""
     return {
         "authentication": {
             "class": "solr.BasicAuthPlugin",

@@ -202,7 +202,7 @@ def environment(class_path: str) -> dict[str, str]:
 
 
 def lives(place: Layout, pid: int) -> bool:
-    """Whether the process is the Solr of this home, not another one that got its number."""
+    """Return True if the process is the Solr of this home, not another one with its number."""
     with server_extra():
         import psutil
     if pid <= 0:
@@ -248,7 +248,7 @@ def end(pid: int, timeout: float) -> None:
 
 
 def is_open(port: int) -> bool:
-    """Whether something accepts connections at the port."""
+    """Return True if something accepts connections at the port."""
     try:
         with socket.create_connection((HOST, port), timeout=2):
             return True
@@ -257,7 +257,7 @@ def is_open(port: int) -> bool:
 
 
 def is_free(port: int) -> bool:
-    """Whether a server could listen at the port now."""
+    """Return True if a server could listen at the port now."""
     with socket.socket() as listener:
         if os.name == "posix":  # a server that ended a moment ago does not count as taken
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -308,13 +308,13 @@ def ask(
 
 
 def answers(place: Layout, port: int) -> bool:
-    """Whether the Solr at the port is this home's; its cores may still be loading."""
+    """Return True if the Solr at the port is this home's; its cores may still be loading."""
     said = ask(port, "/solr/admin/info/system?wt=json", headers=password.header(place))
     return said is not None and Path(str(said.get("solr_home"))) == place.solr_home
 
 
 def has_loaded(place: Layout, port: int) -> bool:
-    """Whether every core on the disk is loaded, or has failed to: Solr answers before that."""
+    """Return True if every core on the disk is loaded, or failed to; Solr answers before that."""
     path = "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json"
     said = ask(port, path, headers=password.header(place))
     on_disk = len(list(place.cores.glob("*/core.properties")))

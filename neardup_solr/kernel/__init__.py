@@ -35,7 +35,7 @@ N0, N1, U64 = np.uint64(0), np.uint64(1), np.uint64
 
 
 class Tables(NamedTuple):
-    """What characters become: `lower` for ASCII; `short` if it is up to three bytes of UTF-8.
+    """Normal form of each character: `lower` for ASCII; `short` up to three bytes of UTF-8.
 
     `short` (uint32, 65,536) has those bytes, the first one lowest, and their number in the
     highest; 0 sends to `becomes` and `classes`, which are those of `unicode.Table`. Sequence n is
@@ -51,7 +51,7 @@ class Tables(NamedTuple):
 
 
 class Shape(NamedTuple):
-    """What shapes a signature: shingles of `size` words or characters, a family's coefficients."""
+    """Parameters of a signature: shingles of `size` words or characters, family coefficients."""
 
     kind: int
     size: Any

@@ -157,7 +157,7 @@ def _similarity(first, second, vocabulary, rules, table):
 
 @inner
 def _counted(own, other, different):
-    """What a word counts on its side: the smaller weight, and of the rest what is different."""
+    """Weigh a word on its side: the smaller weight, and the different part of the rest."""
     weight = min(own, other)
     return weight + different * (own - weight)
 
@@ -279,7 +279,7 @@ def _edges(first, second, vocabulary, rules, table):
 
 @inner
 def _may_stand(size, other_size, letters, other_letters, rules):
-    """Whether sizes and letters allow that one word stands for the other."""
+    """Return True if sizes and letters allow that one word stands for the other."""
     longer, difference = max(size, other_size), abs(size - other_size)
     if longer > rules.longest:
         return False
@@ -292,7 +292,7 @@ def _may_stand(size, other_size, letters, other_letters, rules):
 
 @inner
 def _word_similarity(short, long, vocabulary, rules, table):
-    """How far a word stands for another one; neither is too long, `short` has no digit."""
+    """Compute how far a word stands for another one; neither is too long, `short` has no digit."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
     if vocabulary.numeric[long]:
         return 0.0

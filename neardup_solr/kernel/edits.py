@@ -77,7 +77,7 @@ def _text(words, bounds, number):
 
 @inner
 def _alike(one, other):
-    """How many words two texts begin with alike, and how many of the others they end with alike."""
+    """Count the equal words at the beginning of two texts, and of the others those at the end."""
     most = min(len(one), len(other))
     begin = I64(0)
     while begin < most and one[begin] == other[begin]:
@@ -98,7 +98,7 @@ def _mark(words, marks, mark):
 
 @inner
 def _marked(words, marks):
-    """How many words are marked: those that the marked text has, and a few others."""
+    """Count the marked words: those that the marked text has, and a few others."""
     mask, count = U64(len(marks) - 1), I64(0)
     for at in range(len(words)):
         count += I64(marks[words[at] & mask])

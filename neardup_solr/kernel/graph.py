@@ -110,7 +110,7 @@ def diameters(offsets, neighbours, members, bounds, longest):
 
 @inner
 def _breadth_first(first, size, offsets, neighbours, stamps, levels, queue):
-    """How far the farthest of `size` documents is; `queue` and `levels` then tell of each."""
+    """Return the steps to the farthest of `size` documents; fill `queue` and `levels`."""
     queue[0], stamps[first], levels[first] = first, first, 0
     filled, at = 1, 0
     while filled < size and at < filled:

@@ -42,7 +42,7 @@ def floor(bound: float) -> float:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """What still counts as a near-duplicate: at most this distance, at least this similarity.
+    """Limits of a near-duplicate: at most this distance, at least this similarity.
 
     `max_distance` counts words, `min_similarity` lies in 0..1; None is no limit, but if both are
     None the similarity has to be the default of the measure or more.
@@ -93,7 +93,7 @@ class Measure:
 
     @property
     def needs_texts(self) -> bool:
-        """Whether it compares texts."""
+        """True if the measure compares texts."""
         return self.compared_field == "content"
 
     def least(self, limits: Limits) -> float:
@@ -129,7 +129,7 @@ class Comparer:
         return self.measure.least(self.limits)
 
     def may_be_near(self, words: int, other_words: int | None) -> bool:
-        """Whether texts with these numbers of words can be within the limits; None: not known.
+        """Return True for texts whose numbers of words can be within the limits; None: not known.
 
         The distance by words is at least the difference of these numbers.
         """
@@ -139,7 +139,7 @@ class Comparer:
         return abs(words - other_words) <= self.measure.allowed(longest, self.limits)
 
     def prepare(self) -> Prepare:
-        """What prepares texts that are compared with each other; for one thread at a time."""
+        """Make the function that prepares texts for comparing; for one thread at a time."""
         return self.measure.prepare(self)
 
     def compare(self, prepared: Prepared, pairs: Pairs) -> Compared:

@@ -50,7 +50,7 @@ _NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """How many of the documents have each word; words as `aligned_words` gives them."""
+    """Number of documents that have each word; words as `aligned_words` gives them."""
 
     documents: int
     counts: Mapping[str, int]
@@ -144,7 +144,7 @@ def aligned(
 
 
 def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
-    """Whether a pair is the most similar one of both its records, ties included; shape (pairs,).
+    """Mark pairs that are the most similar of both records, ties included; shape (pairs,).
 
     An option for two sides that list each thing once; within one file, which may list a thing
     more than twice, it loses pairs.
@@ -157,7 +157,7 @@ def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
 
 
 def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned]:
-    """What stands for what in two normal forms: the aligned words, then those that stand alone."""
+    """Align two normal forms: the words that stand for each other, then those that stand alone."""
     return _alignment(aligned_words(first), aligned_words(second), frequencies)
 
 
@@ -194,7 +194,7 @@ def _take(side: list[tuple[int, str]], word: str) -> int:
 
 
 def word_similarity(first: str, second: str) -> float:
-    """How far one word stands for another, 0..1.
+    """Compute how far one word stands for another, 0..1.
 
     1 for equal words, 0 for other words with a digit. Else `ABBREVIATED` if the shorter one is cut
     off ("ave") or contracted: first letter, last letter and some between, in order ("blvd");

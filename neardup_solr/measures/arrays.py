@@ -33,7 +33,7 @@ def pairs_of(numbers: NDArray[np.uint64]) -> Pairs:
 
 
 class Flat(NamedTuple):
-    """What is compared of many texts, one after the other: t has values[bounds[t]:bounds[t + 1]].
+    """Values of many texts, one after the other: t has values[bounds[t]:bounds[t + 1]].
 
     `values` are hashes of words or shingles (uint64), or the bytes of normal forms in UTF-8.
     """
@@ -43,11 +43,11 @@ class Flat(NamedTuple):
 
     @property
     def lengths(self) -> NDArray[np.int64]:
-        """How many values each text has."""
+        """Number of values of each text."""
         return np.diff(self.bounds)
 
     def lengths_of(self, texts: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """How many values these texts have, which may be few of many; of the same shape."""
+        """Count the values of these texts, which may be few of many; of the same shape."""
         found: NDArray[np.int64] = self.bounds[1:][texts] - self.bounds[texts]
         return found
 
@@ -57,7 +57,7 @@ class Flat(NamedTuple):
 
 
 class Found(NamedTuple):
-    """What a measure says of pairs, of shape (pairs,) each.
+    """Results of a measure for pairs, of shape (pairs,) each.
 
     `distances` count words and are NO_DISTANCE beyond the limits; None if the measure has none.
     """
@@ -97,7 +97,7 @@ def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -
 
 
 def within(found: Found, least: float) -> Compared:
-    """What was found of pairs, with who is within the limits: from this similarity on."""
+    """Make the results of pairs; those from this similarity on are within the limits."""
     similarities, distances = found
     is_near = similarities >= least
     if distances is None:

@@ -24,7 +24,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overlaps:
-    """How many shingles two texts have in `common`, and each of them has; shape (pairs,)."""
+    """Numbers of shingles that two texts have in `common`, and that each has; shape (pairs,)."""
 
     common: Counts
     first: Counts
@@ -32,7 +32,7 @@ class Overlaps:
 
 
 def shares(part: Counts, whole: Counts) -> Similarities:
-    """What part of the whole each is; 1 if there is nothing at all."""
+    """Divide each part by its whole; 1 if both are 0."""
     found: Similarities = np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
     return found
 

@@ -17,7 +17,7 @@ from neardup_solr.text.shingles import shingles
 
 
 def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> Entry:
-    """What is indexed for one document under these settings.
+    """Compute the entry of one document under these settings.
 
     Terms of fields that the settings leave out are not made: `shingles`, `signatures` and
     `profile_hash` are empty then. So are `signatures`, `bands` and `signature` without `is_signed`.

@@ -27,7 +27,7 @@ Values = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demand:
-    """What bands should do: a similarity to catch and one to pass over, and what each may cost.
+    """Demand on bands: a similarity to catch and one to pass over, and the allowed errors.
 
     Of the pairs of similarity `catch`, at most a share `miss` may share no band; of those of
     similarity `avoid`, at most a share `load` may share one. All lie in 0..1.
@@ -78,7 +78,7 @@ class Plan:
 
     @property
     def hashes(self) -> int:
-        """How many hashes of a signature the bands use."""
+        """Number of hashes of a signature that the bands use."""
         return self.bands * self.rows
 
 
@@ -100,7 +100,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Tuning:
-    """What a sample of a collection tells about a demand, and the choice that answers it.
+    """Result of `tune`: plans for a demand, judged by a sample, and the one that was chosen.
 
     `sampled` of `documents` were compared, each with each: `agreements` counts pairs by the number
     of equal hashes, 0 to all, and `known` does so for known pairs; `absent` of those have a

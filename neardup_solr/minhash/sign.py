@@ -31,7 +31,7 @@ _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Signed:
-    """What is computed from texts.
+    """Signatures and other values that are computed from texts.
 
     `words` (int64, texts) counts words; `signatures` (uint32, texts × hashes) and `keys` (uint64,
     texts × bands) hold nothing of use for texts without words; `normal` are the normal forms. There
@@ -258,7 +258,7 @@ def _tables() -> Flattened:
 
 
 def _short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uint32]:
-    """What each code point becomes as up to three bytes and their number, as the kernel has it."""
+    """Encode the normal form of each code point as up to three bytes and their number."""
     code = np.arange(len(becomes), dtype=np.uint32)
     low, middle = code & 63 | 128, code >> 6 & 63 | 128
     two = code >> 6 | 192 | low << 8 | 2 << 24

@@ -104,7 +104,7 @@ def containment(
 
 
 def agreements(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
-    """How many of all pairs of documents agree in 0, 1, ..., `hashes` positions.
+    """Count the pairs of documents that agree in 0, 1, ..., `hashes` positions.
 
     Takes shape (documents, hashes), gives shape (hashes + 1,); its sum is n(n - 1)/2. Time is
     n² · hashes / 2 comparisons (5,000 documents of 128: about a second), memory some bytes for
@@ -210,7 +210,7 @@ def _sizes(name: str, given: ArrayLike) -> Values:
 
 
 def _deviations(level: float) -> float:
-    """How many standard deviations each way hold a normal variable at a level of confidence."""
+    """Compute the standard deviations each way that hold a normal variable at a level."""
     if not (isinstance(level, Real) and 0 < level < 1):
         raise ArgumentError(
             f"`level` cannot be {shown(level)}", "give a number between 0 and 1, such as 0.95"

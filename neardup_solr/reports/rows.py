@@ -161,7 +161,7 @@ def check_output(path: Path) -> None:
 
 
 def _face(path: Path) -> Face | None:
-    """What makes lines of rows; None for a sheet, which has none."""
+    """Choose the function that makes lines of rows; None for a sheet."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise SourceError(
@@ -188,7 +188,7 @@ def _match_row(match: Match) -> Row:
 
 
 def _spelling(name: str, kept: Collection[str], mark: Callable[[str], str]) -> Spelling:
-    """How the values of a column are written as cells, of which `mark` marks formulas."""
+    """Choose the function that spells a column's values as cells; `mark` marks formulas."""
 
     is_kept = name in kept
 

@@ -26,7 +26,7 @@ MOST_ERRORS = 100  # of a task, that are told
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Written:
-    """What was written to a collection: `read` = `indexed` + `repeated` + `failed`.
+    """Counts of a write to a collection: `read` = `indexed` + `repeated` + `failed`.
 
     `indexed` counts documents, `repeated` further records of their ids, in any task: of each id
     any record may be the one that is there now. `errors` says why the first records of each task

@@ -59,7 +59,7 @@ def _require_alive(session: Any, name: str) -> None:
 
 
 def _made_of(given: object) -> str:
-    """How a DataFrame of Spark is made of something else."""
+    """Choose how a DataFrame of Spark is made of something else."""
     library = type(given).__module__.partition(".")[0]
     if isinstance(given, str | os.PathLike):
         reader = READERS.get(PurePath(given).suffix.lower(), "csv")

@@ -54,7 +54,7 @@ def repeated(column: str, id: str) -> SourceError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Banding:
-    """How documents are parted: each band into `splits`, pairs into `parts`; see `Joining`."""
+    """Division of documents: each band into `splits`, pairs into `parts`; see `Joining`."""
 
     settings: Settings
     splits: int
@@ -150,7 +150,7 @@ class Verification:
     settings: Settings
 
     def prepared(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """What is compared of documents (hash, id, text): normal forms, or encoded signatures."""
+        """Prepare documents (hash, id, text) for comparing: normal forms, or encoded signatures."""
         from neardup_solr.minhash import signature
 
         needs_texts = measure_named(self.measure).needs_texts
@@ -235,7 +235,7 @@ def records(batch: pa.RecordBatch, reading: Reading) -> Iterator[Record]:
 
 
 def told(summary: Mapping[str, Any], ids: Iterable[str]) -> pa.RecordBatch:
-    """What a task tells, as JSON, and in buckets the hashes of the ids that it has indexed."""
+    """Write the report of a task as JSON, with the hashes of its indexed ids in buckets."""
     hashes = np.fromiter((mmh3.hash64(id, signed=False)[0] for id in ids), dtype=np.uint64)
     summed = np.frombuffer(orjson.dumps(summary), dtype=np.uint8)
     return _blobs("bucket", [(TOLD, summed), *_by(hashes >> np.uint64(58), hashes)])

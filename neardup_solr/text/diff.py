@@ -72,7 +72,7 @@ def split(text: str) -> Words:
 
 
 def changes(first: Sequence[str], second: Sequence[str]) -> list[Change]:
-    """What turns one sequence of words into another by the fewest words changed, in order.
+    """Compute the changes from one sequence of words to another, by the fewest words, in order.
 
     Give the forms of `split`. The runs cover both sequences; those that are not "equal" add up to
     the word-level Levenshtein distance (the longer side of each counts).

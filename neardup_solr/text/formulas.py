@@ -74,5 +74,5 @@ def _marked(text: str, mark: str) -> str:
 
 
 def _is_start(run: str, place: int) -> bool:
-    """Whether what follows a run at this place of a text may be the start of a cell."""
+    """Return True if the characters after a run may be the start of a cell."""
     return (place == 0 and bool(run)) or any(one in _SEPARATORS for one in run)

@@ -26,7 +26,7 @@ _FROZEN = unicodedata.unidata_version == "14.0.0"
 
 
 class _Translation(dict[int, str]):
-    """What each folded code point becomes, looked up when it is first met."""
+    """Normal form of each folded code point, looked up when it is first met."""
 
     def __missing__(self, code: int) -> str:
         self[code] = becomes = table().character(code)
@@ -126,7 +126,7 @@ CODES = 0x110000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """What each code point becomes: arrays of shape (0x110000,).
+    """Normal form of each code point: arrays of shape (0x110000,).
 
     `becomes` (16 bits, signed) is one of the constants of this module or the number of one of
     `sequences`; `classes` (8 bits, unsigned) are canonical combining classes.
@@ -137,7 +137,7 @@ class Table:
     sequences: tuple[str, ...]
 
     def character(self, code: int) -> str:
-        """What a folded code point becomes in a text: a string, often itself."""
+        """Normalize a folded code point: a string, often itself."""
         becomes = self.becomes[code]
         if becomes > 0:
             return self.sequences[becomes - 1]

@@ -84,5 +84,5 @@ def joined(parts: Sequence[Packed]) -> Packed:
 
 
 def size_of(texts: Sequence[str]) -> int:
-    """How much texts take: their bytes if they are packed, else their characters."""
+    """Measure texts: their bytes if they are packed, else their characters."""
     return texts.size if isinstance(texts, Packed) else sum(map(len, texts))

@@ -70,7 +70,7 @@ def signed_batch(documents: Sequence[Document], comparer: Comparer) -> Batch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finder:
-    """How candidates are found in a collection: documents that match the `filters`.
+    """Finder of candidates in a collection, among documents that match the `filters`.
 
     `hot` are the bands found so far that too many documents share. By `with_most_shared`,
     documents that share only such bands are found too, those that share most. `fields` are

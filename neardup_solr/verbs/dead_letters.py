@@ -36,7 +36,7 @@ OBJECTS = ("json", "jsonl")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetrySummary:
-    """What a retry did with dead letters: `read` = `indexed` + `repeated` + `failed`.
+    """Counts of a retry of dead letters: `read` = `indexed` + `repeated` + `failed`.
 
     `repeated` counts those whose id another one after them has, too: that one counts. The failed
     ones stay in their files, which are `left`; `errors` says why the first 1,000 of them failed.
@@ -153,7 +153,7 @@ def require_job(folder: Path) -> Kept:
 
 
 def any_in(folder: Path) -> bool:
-    """Whether a job has dead letters."""
+    """Return True if a job has dead letters."""
     return next(letters_in(folder), None) is not None
 
 
@@ -252,7 +252,7 @@ class _Attempt:
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """What tells whether a file is still the same; None if there is none."""
+    """Read what identifies the state of a file; None if there is none."""
     try:
         found = path.stat()
     except FileNotFoundError:

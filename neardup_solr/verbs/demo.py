@@ -15,7 +15,7 @@ CORE = "neardup_demo"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Demonstration:
-    """What the demo did: listings indexed, pairs reported, and how they compare with the truth."""
+    """Result of the demo: listings indexed, pairs reported, and their evaluation."""
 
     indexed: IndexSummary
     report: Report

@@ -27,7 +27,7 @@ SAMPLE = 1_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnosis:
-    """What doctor counted and found: `settings` counts the documents of each fingerprint.
+    """Counts and findings of `doctor`: `settings` counts the documents of each fingerprint.
 
     `documents` counts those of the collection without nested ones, `missing` those that have text
     but none of our fields, `without_text` those without text (None if text cannot be searched;
@@ -130,7 +130,7 @@ class Sampled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counted:
-    """What is known of a collection: documents by settings fingerprint, `missing` ones, a sample.
+    """Counts of a collection: documents by settings fingerprint, `missing` ones, a sample.
 
     `without_text` have nothing in the `text` fields; None if those cannot be searched. The rest
     is what its server tells about itself, as in `solr.probe.health`; None if it does not.
@@ -222,7 +222,7 @@ def _finding(level: str, rule: str, about: str, reason: str, remedy: str) -> Fin
 
 
 def _differ(stored: Any, made: Any) -> bool:
-    """Whether two values differ; lists are compared as sets, as docValues return them."""
+    """Return True if two values differ; lists are compared as sets, as docValues return them."""
     if isinstance(stored, list) or isinstance(made, list):
         return set(stored or ()) != set(made or ())
     return (stored or None) != (made or None)

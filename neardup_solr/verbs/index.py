@@ -43,7 +43,7 @@ LOOKED_AT = 100  # documents whose columns stand for those of the collection
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexSummary:
-    """What an indexing run did: `read` = `indexed` + `repeated` + `failed`.
+    """Counts of an indexing run: `read` = `indexed` + `repeated` + `failed`.
 
     `repeated` counts records whose id came again in the source, and that were left out for it.
     `errors` says why the first 1,000 of the failed ones failed. `collection` is the name of the

@@ -40,7 +40,7 @@ NO_MARK: Mark = (None, None, None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Marks:
-    """What a run did: `marked` + `unchanged` + `vanished` are all members of clusters.
+    """Counts of a run: `marked` + `unchanged` + `vanished` are all members of clusters.
 
     `marked` documents got new or other marks, `unchanged` ones had them already, `vanished` ones
     are no longer in the collection. `cleared` documents had marks of an earlier run and are no

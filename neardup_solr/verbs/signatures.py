@@ -27,7 +27,7 @@ ROWS = 20_000  # of a row group
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignaturesSummary:
-    """What was written: `read` = `written` + `failed` records.
+    """Counts of the records: `read` = `written` + `failed`.
 
     `errors` says why the first 1,000 of the failed ones failed.
     """

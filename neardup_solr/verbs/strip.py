@@ -19,7 +19,7 @@ from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewrite, Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StripSummary:
-    """What a run did: how many documents were `stripped` of our fields, and how many `failed`.
+    """Counts of a run: documents that were `stripped` of our fields, and that `failed`.
 
     `redone` counts documents that others changed before they were written, and that were read
     again. `errors` says why the first 1,000 of the failed ones failed.

@@ -24,7 +24,7 @@ _SLOT = re.compile(r"<!-- ([a-z]+) -->\n?")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Page:
-    """What a report page shows.
+    """Contents of a report page.
 
     `summary` has the large figures and `parameters` how they were found, both by label, in order;
     `texts` the texts by key (see `key_of`), of which any may be missing (an estimate reads none),

@@ -54,7 +54,7 @@ class Listed:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Listing:
-    """What a page lists, and of how many clusters and pairs within them."""
+    """Rows that a page lists, and the numbers of clusters and pairs that they are taken from."""
 
     listed: Sequence[Listed]
     clusters: int
@@ -119,7 +119,7 @@ def listing(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Listing:
 
 
 def shares(sizes: NDArray[np.int64], room: int, *, least: int) -> NDArray[np.int64]:
-    """How many of its items each gets of `room`: all alike, but none more than it has.
+    """Share `room` among items: all get as much, but none more than it has.
 
     If that were less than `least` for each, the first ones get those, and the others nothing.
     """

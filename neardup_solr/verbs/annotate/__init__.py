@@ -33,7 +33,7 @@ READ = (TEXT, MD5, SETTINGS, VERSION)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotateSummary:
-    """What a run did: `read` = `annotated` + `unchanged` + `without_text` + `gone` + `failed`.
+    """Counts of a run: `read` = `annotated` + `unchanged` + `without_text` + `gone` + `failed`.
 
     `unchanged` documents already had the fields of their text; `gone` ones were deleted after
     their id was read. `errors` says why the first 1,000 of the failed ones failed. `redone` counts

@@ -42,7 +42,7 @@ FAILED, KEPT, REMOVED = range(3)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unique:
-    """What became of the records of a file: how many are kept, and how many are not.
+    """Counts of the records of a file: those that are kept, and those that are not.
 
     `removed` are near-duplicates of a kept one, `repeated` are left out for another one of their
     id, `failed` could not be used, and are in no file but that of the rejected ones.

@@ -152,18 +152,18 @@ class Duplicates:
 
     @property
     def are_short(self) -> bool:
-        """Whether many documents have so few words that the measure aligned suits them better."""
+        """True if many documents have so few words that the measure aligned suits them better."""
         is_few = self.median_words is not None and self.median_words < SHORT
         return self.measure == "words" and is_few and self.documents >= MANY
 
     @property
     def by_bands(self) -> bool:
-        """Whether candidates had to share an LSH band."""
+        """True if candidates had to share an LSH band."""
         return self.by == "bands"
 
     @property
     def chained(self) -> tuple[Cluster, ...]:
-        """Clusters whose ends may have nothing in common: more than two pairs lie between them.
+        """Clusters whose ends may be unrelated: more than two pairs lie between them.
 
         Clusters that are too large to measure (`diameter` 0) are included.
         """
@@ -171,7 +171,7 @@ class Duplicates:
 
     @property
     def complete(self) -> bool:
-        """Whether all documents were compared, in their present state."""
+        """True if all documents were compared, in their present state."""
         return not self.gaps
 
     @property

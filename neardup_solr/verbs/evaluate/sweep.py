@@ -47,7 +47,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep(tables.Table):
-    """How right the pairs of a result are at each threshold; a notebook shows it as a picture."""
+    """Precision, recall and F1 of a result at each threshold; a notebook shows a picture."""
 
     points: tuple[Point, ...]
 

@@ -126,7 +126,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Facts:
-    """What is known about a pair, with given settings and limits.
+    """Facts about a pair, with given settings and limits.
 
     `allowed` is the distance in words that the limits allow for the longer text; `shared_bands`
     are numbers of bands, from 0; `alignment` says which words correspond, if that was measured.
@@ -151,12 +151,12 @@ class Facts:
 
     @property
     def is_exact(self) -> bool:
-        """Whether both have the same words in the same order."""
+        """True if both have the same words in the same order."""
         return self.first.entry.md5_hash == self.second.entry.md5_hash
 
     @property
     def has_words(self) -> bool:
-        """Whether both have words; a text without words is similar to nothing."""
+        """True if both have words; a text without words is similar to nothing."""
         return bool(self.first.entry.num_words and self.second.entry.num_words)
 
     @property
@@ -183,7 +183,7 @@ class Facts:
 
     @property
     def is_near(self) -> bool:
-        """Whether the pair is within the limits."""
+        """True if the pair is within the limits."""
         is_within = (
             self.distance <= self.allowed
             if self.measure == "words"
@@ -218,7 +218,7 @@ class Facts:
 
     @property
     def changes(self) -> list[Change]:
-        """What turns the words of the first text into those of the second."""
+        """Changes from the words of the first text to those of the second."""
         return changes(self.first.words.forms, self.second.words.forms)
 
     def measured(self, name: str) -> Measured:
@@ -237,7 +237,7 @@ def facts(
     shared_words: Mapping[str, int] = NOTHING,
     by: Way = "bands",
 ) -> Facts:
-    """What is known about two documents: every measure, shared bands and terms, what finds them.
+    """Gather the facts about two documents: all measures, shared bands and terms, ways.
 
     Bands and the estimate are those of the subjects' signatures, stored or not; words are aligned
     by the `frequencies` of words in the collection, if those are given.
@@ -337,7 +337,7 @@ def _way(name: str, found: Facts) -> Route:
 
 
 def _shared_terms(found: Facts, field: str) -> int:
-    """How many terms a search shares: it compares the terms of a text with stored ones."""
+    """Count the terms that a search shares: it compares the terms of a text with stored ones."""
     if not found.has_words:
         return 0
     one, other = found.first, found.second

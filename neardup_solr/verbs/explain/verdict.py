@@ -88,7 +88,7 @@ def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
 
 
 def is_related(found: Facts) -> bool:
-    """Whether a pair is similar enough to be worth catching."""
+    """Return True if a pair is similar enough to be worth catching."""
     measured = {each.measure: each.similarity for each in found.measures}
     is_alike = measured["words"] >= RELATED or measured.get("aligned", 0.0) >= RELATED_ALIGNED
     if found.measure in ("aligned", "containment"):
@@ -97,7 +97,7 @@ def is_related(found: Facts) -> bool:
 
 
 def is_aligned(found: Facts) -> bool:
-    """Whether they are near only if words may differ in spelling."""
+    """Return True if they are near only if words may differ in spelling."""
     if found.measure != "words":
         return False
     by_words = found.measured("words").similarity >= WORDS.least(Limits())
@@ -333,7 +333,7 @@ def _limits_of(found: Facts) -> str:
 
 
 def _parts(found: Facts) -> Iterator[str]:
-    """Whether one is a part of the other, which neither edits nor Jaccard show."""
+    """Return True if one is a part of the other, which neither edits nor Jaccard show."""
     names = ("containment", found.first, found.second), ("contained", found.second, found.first)
     for measure, part, whole in names:
         share = found.measured(measure).similarity
@@ -410,7 +410,7 @@ def _is_one_shingle(each: Subject) -> bool:
 
 
 def shape(settings: Settings) -> str:
-    """What a shingle is made of: "3 words"."""
+    """Describe a shingle: "3 words"."""
     size, kind = settings.shingle_size, settings.kind
     return f"{size} {kind if size > 1 else kind.removesuffix('s')}"
 

@@ -37,7 +37,7 @@ _NOT_ADMITTED = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gating:
-    """How the gate works: arguments of `gate`, checked.
+    """Checked arguments of `gate`.
 
     Raises ArgumentError if a value is out of range.
     """
@@ -158,7 +158,7 @@ def gate(
 
 @dataclass(slots=True, kw_only=True)
 class _Far:
-    """How far a run is: bytes of the source that were read, and documents decided."""
+    """Progress of a run: bytes of the source that were read, and documents decided."""
 
     on_progress: OnProgress
     size: int | None
@@ -210,7 +210,7 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
 def _meeting(
     collection: Collection, policy: Policy, gating: Gating, settings: Settings, *, is_sure: bool
 ) -> Meeting:
-    """What finds the documents of a collection that others are near to."""
+    """Make the finder of documents of a collection that others are near to."""
     finder = Finder(
         comparer=search.comparer_for(collection, settings, policy.measure, policy.limits),
         filters=gating.fq,
@@ -383,6 +383,6 @@ class _Run:
 
 
 def _is_there(met: Met, numbers: Mapping[int, int], latest: Mapping[str, int]) -> bool:
-    """Whether a document was admitted, and no later one with its id."""
+    """Return True if a document was admitted, and no later one with its id."""
     number = met.number if met.row is None else numbers.get(met.row, _NOT_ADMITTED)
     return latest.get(met.id) == number

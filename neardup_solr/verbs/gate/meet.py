@@ -28,7 +28,7 @@ from neardup_solr.verbs.gate.policy import TAG_FIELD
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Matched:
-    """What each document of a batch is near to, and whether there were too many to compare all.
+    """Near-duplicates of each document of a batch, and if there were too many to compare all.
 
     Documents of the same batch are included, whether they are admitted or not.
     """
@@ -73,7 +73,7 @@ class Meeting:
 
     @property
     def comparer(self) -> Comparer:
-        """What compares documents."""
+        """The comparer of documents."""
         return self.finder.comparer
 
     def sure(self) -> Meeting:
@@ -104,7 +104,7 @@ class Meeting:
 
 
 def _counts(id: str, one: Hit) -> bool:
-    """Whether a document of the collection counts for one with this id.
+    """Return True if a document of the collection counts for one with this id.
 
     One that was tagged as a near-duplicate of this id does not: it came later, and this document
     comes again.

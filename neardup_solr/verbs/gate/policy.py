@@ -23,7 +23,7 @@ TAG_FIELD = "neardup_of"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Policy:
-    """What is done with a document that has a near-duplicate: arguments of `gate`, checked.
+    """Actions for a document that has a near-duplicate: checked arguments of `gate`.
 
     `tag`, `hold` and `reject` are the least similarities for each action; an action that is None is
     not taken. If all three are None, `tag` is the threshold of the measure.
@@ -60,12 +60,12 @@ class Policy:
 
     @property
     def limits(self) -> Limits:
-        """What counts as near: the smallest of the bounds."""
+        """Limits of a near-duplicate: the smallest of the bounds."""
         least = min(bound for _, bound in self.bounds if bound is not None)
         return Limits(max_distance=self.max_distance, min_similarity=least)
 
     def can(self, action: str) -> bool:
-        """Whether any document could get this action."""
+        """Return True if any document could get this action."""
         return self.exact == action or any(
             name == action and bound is not None for name, bound in self.bounds
         )
@@ -93,7 +93,7 @@ class Policy:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """What becomes of one document: `action` is "allow", "tag", "hold" or "reject".
+    """Decision about one document: `action` is "allow", "tag", "hold" or "reject".
 
     `matches` are its near-duplicates, most similar first: documents of the collection, and earlier
     ones that were admitted. Their `shared` counts the LSH bands in common; they have no text.
@@ -115,7 +115,7 @@ class Decision:
 
     @property
     def is_admitted(self) -> bool:
-        """Whether the document is to be indexed: allowed, or tagged."""
+        """True if the document is to be indexed: allowed, or tagged."""
         return self.action in ADMITTED
 
     def kept(self) -> Mapping[str, Any]:

@@ -27,7 +27,7 @@ PLACED = "_nest_path_:*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lint:
-    """What lint found, the most serious first; `documents` counts those of the collection.
+    """Findings of `lint`, the most serious first; `documents` counts those of the collection.
 
     `is_untried` if nobody has tried this package with the version of its Solr.
     """
