@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import inspect
 import re
-from html import unescape
 from pathlib import Path
 
 import pytest
 
 import neardup_solr as nd
 from tests import ROOT
-from website import commands, library, sources
+from website import commands, library, reference, sources
 from website.__main__ import build, html
 
 COMMANDS = commands.commands()
@@ -25,37 +24,35 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site"
 
 
-def coded(page: Path) -> set[str]:
-    """What a page shows as code in its text."""
-    return set(re.findall(r'<code class="docutils literal notranslate">(.*?)</code>', read(page)))
-
-
-def read(page: Path) -> str:
-    """A page's HTML without the marks around words of code."""
-    return unescape(re.sub(r'<span class="pre">(.*?)</span>', r"\1", page.read_text("utf-8")))
+def section(page: str, title: str) -> str:
+    """The part of a page of the reference that has this heading."""
+    text = (ROOT / "docs" / "reference" / f"{page}.md").read_text("utf-8")
+    return text.partition(f"\n## {title}\n")[2].partition("\n## ")[0]
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_every_command_has_a_page_with_all_its_options(site: Path, words: str) -> None:
+def test_every_command_is_in_the_reference_with_all_its_options(words: str) -> None:
     """Its arguments, and each spelling of its options, stand there as code."""
     parameters = [p for p in COMMANDS[words].params if "--help" not in p.opts]
     options = {o for p in parameters if p.param_type_name == "option" for o in p.opts}
     arguments = {p.human_readable_name for p in parameters if p.param_type_name == "argument"}
-    assert options | arguments <= coded(site / "commands" / f"{commands.page_name(words)}.html")
+    coded = set(re.findall(r"`(.+?)`", section("commands", f"neardup {words}")))
+    assert options | arguments <= coded
 
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_command_has_a_page_by_hand_with_an_example(words: str) -> None:
-    """docs/commands has a file for it, which begins with its name and shows it in use."""
+    """docs/commands has a file for it, with its name, a link to its options, and it in use."""
     page = ROOT / "docs" / "commands" / f"{commands.page_name(words)}.md"
     text = page.read_text("utf-8") if page.is_file() else ""
     assert text.startswith(f"# neardup {words}\n")
+    assert f"(../reference/commands.md#neardup-{commands.page_name(words)})" in text
     assert f"$ neardup {words}" in text
 
 
 def test_every_command_is_in_the_list_of_commands() -> None:
     """Each has its line there, under one of the headings of `neardup --help`."""
-    listed = re.findall(r"^\| \[`neardup ([a-z -]+)`\]", commands.overview(""), re.MULTILINE)
+    listed = re.findall(r"^\| \[`neardup ([a-z -]+)`\]", commands.page(), re.MULTILINE)
     assert sorted(listed) == sorted(COMMANDS)
 
 
@@ -67,22 +64,21 @@ def test_every_page_of_a_command_is_that_of_one() -> None:
 
 def told(name: str) -> str:
     """What the reference has about a public name."""
-    page = (ROOT / "docs" / "reference" / f"{library.group_of(name)}.md").read_text("utf-8")
-    return page.partition(f"\n## {name}\n")[2].partition("\n## ")[0]
+    return section(library.group_of(name), name)
 
 
-@pytest.mark.parametrize("page", library.pages())
+@pytest.mark.parametrize("page", reference.pages())
 def test_the_reference_is_that_of_the_code(page: str) -> None:
     """The committed pages are what their docstrings and signatures make."""
     path = ROOT / "docs" / page
     written = path.read_text("utf-8") if path.is_file() else ""
-    assert written == library.pages()[page], "run: .venv/bin/python -m website.library"
+    assert written == reference.pages()[page], "run: .venv/bin/python -m website.reference"
 
 
 def test_every_page_of_the_reference_is_made() -> None:
     """docs/reference has no page of a group that is gone."""
     pages = {f"reference/{path.name}" for path in (ROOT / "docs" / "reference").iterdir()}
-    assert pages == set(library.pages())
+    assert pages == set(reference.pages())
 
 
 @pytest.mark.parametrize("name", nd.__all__)

@@ -1,7 +1,7 @@
 """The documentation as a site: `scripts/docs` builds it.
 
-`sources` puts together the Markdown pages, those of docs/ and those that `commands` and `library`
-write from the code; Sphinx makes HTML of them, as `conf` says.
+`reference` writes docs/reference/ from the code, by `commands` and `library`; `sources` puts the
+Markdown pages together; Sphinx makes HTML of them, as `conf` says.
 """
 
 from pathlib import Path

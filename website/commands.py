@@ -1,4 +1,4 @@
-"""The pages of the commands, from the parser that parses them.
+"""The reference of the commands, from the parser that parses them.
 
 What is written by hand about a command, with its examples, is docs/commands/WORD.md.
 """
@@ -31,35 +31,27 @@ def page_name(words: str) -> str:
     return words.replace(" ", "-")
 
 
-def page(words: str, command: Command, by_hand: str) -> str:
-    """A command's page: help and usage, what is written by hand, options, exit codes."""
-    title, _, told = by_hand.partition("\n")
-    summary, _, more = (command.help or "").partition("\n\n")
-    usage = f"```text\n{usage_of(words, command)}\n```"
-    parts = [
-        title,
-        _plain(summary),
-        usage,
-        _plain(more),
-        told.strip(),
-        *_tables(words, command),
-        _codes(),
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def overview(by_hand: str) -> str:
-    """The page about all commands: what is written by hand, then the groups that `--help` has."""
-    parts = [by_hand.strip()]
+def page() -> str:
+    """The page about all commands: a list in the groups of `--help`, exit codes, each command."""
+    parts = ["# Options of the commands"]
     for heading, names in GROUPS.items():
         rows = [
-            f"| [`neardup {words}`](commands/{page_name(words)}.md) | {_first(command)} |"
+            f"| [`neardup {words}`](#neardup-{page_name(words)}) | {_first(command)} |"
             for words, command in commands().items()
             if words.split()[0] in names
         ]
         parts.append("\n".join([f"## {heading}", "", "| command | |", "|---|---|", *rows]))
-    pages = "\n".join(f"commands/{page_name(words)}" for words in commands())
-    return "\n\n".join([*parts, f"```{{toctree}}\n:hidden:\n\n{pages}\n```", ""])
+    told = [told_of(words, command) for words, command in commands().items()]
+    return "\n\n".join([*parts, _codes(), *told]) + "\n"
+
+
+def told_of(words: str, command: Command) -> str:
+    """All that `--help` says of a command, under a heading of its own."""
+    summary, _, more = (command.help or "").partition("\n\n")
+    link = f"[Explanations and examples](../commands/{page_name(words)}.md)."
+    usage = f"```text\n{usage_of(words, command)}\n```"
+    parts = [f"## neardup {words}", f"{_plain(summary)} {link}", usage, _plain(more)]
+    return "\n\n".join(part for part in [*parts, *_tables(words, command)] if part)
 
 
 def usage_of(words: str, command: Command) -> str:
@@ -84,7 +76,7 @@ def _tables(words: str, command: Command) -> Iterator[str]:
     context = _context(words, command)
     for heading, parameters in groupby(command.params, command.heading):
         rows = [f"| {_spelled(one, context)} | {_told(one)} |" for one in parameters]
-        yield "\n".join([f"## {heading}", "", "| | meaning |", "|---|---|", *rows])
+        yield "\n".join([f"| {heading} | |", "|---|---|", *rows])
 
 
 def _spelled(parameter: click.Parameter, context: click.Context) -> str:

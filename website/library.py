@@ -1,9 +1,4 @@
-"""The reference of the library, from the public names and their docstrings.
-
-    python -m website.library
-
-writes it to docs/reference/, where a test compares it with the code.
-"""
+"""The reference of the library, from the public names and their docstrings."""
 
 from __future__ import annotations
 
@@ -18,7 +13,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import neardup_solr as nd
-from website import ROOT
 
 # What belongs to a collection, beside the functions; results are all other classes.
 OF_A_COLLECTION = ("connect", "Collection", "Settings")
@@ -27,7 +21,6 @@ LONGEST_SIGNATURE = 80
 OURS = {getattr(nd, name).__module__ for name in nd.__all__}
 STARS: dict[Any, str] = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 
-MADE = "<!-- Made from the docstrings by `python -m website.library`: change those, not this. -->"
 GROUPS = {
     "functions": "Functions",
     "collection": "Collections",
@@ -53,9 +46,8 @@ def names_of(group: str) -> list[str]:
 
 
 def pages() -> dict[str, str]:
-    """The pages of the reference by their names in docs/."""
-    made = {f"reference/{group}.md": page(group) for group in GROUPS}
-    return {**made, "reference/types.md": types_page()}
+    """The pages by their names."""
+    return {group: page(group) for group in GROUPS} | {"types": types_page()}
 
 
 def page(group: str) -> str:
@@ -64,7 +56,7 @@ def page(group: str) -> str:
     rows = [f"| [`{name}`](#{name.lower()}) | {_summary(name)} |" for name in names]
     listed = "\n".join(["| name | |", "|---|---|", *rows])
     told = [told_of(name, getattr(nd, name)) for name in names]
-    return "\n\n".join([f"# {GROUPS[group]}", MADE, listed, *told]) + "\n"
+    return "\n\n".join([f"# {GROUPS[group]}", listed, *told]) + "\n"
 
 
 def types_page() -> str:
@@ -78,7 +70,7 @@ def types_page() -> str:
     listed = "\n".join(["| choice | |", "|---|---|", *rows])
     classes = {n: kind for n, kind in kinds.items() if inspect.isclass(kind) and kind is not Any}
     told = [told_of(name, kind) for name, kind in sorted(classes.items())]
-    return "\n\n".join(["# Types", MADE, listed, *told]) + "\n"
+    return "\n\n".join(["# Types", listed, *told]) + "\n"
 
 
 def told_of(name: str, what: Any) -> str:
@@ -219,19 +211,3 @@ def _link(name: str) -> str:
 
 def _escaped(text: str) -> str:
     return text.replace("|", "\\|")
-
-
-def main() -> None:
-    """Write the pages, and take away those of groups that are gone."""
-    folder = ROOT / "docs"
-    made = pages()
-    for old in (folder / "reference").glob("*.md"):
-        if f"reference/{old.name}" not in made:
-            old.unlink()
-    for name, text in made.items():
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text, encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from website import ROOT, commands, library
+from website import ROOT, commands, reference
 
 # The parts of the navigation; commands and library list their own pages.
 NAVIGATION = {
@@ -31,6 +31,7 @@ NAVIGATION = {
     ),
     "Project": ("figures/index", "changes"),
 }  # fmt: skip
+COMMANDS = "reference/commands"
 ELSEWHERE = {"CHANGELOG.md": "changes.md", "solr_config/README.md": "fields.md"}
 LINK = re.compile(r"\[(?P<text>[^]\n]*)\]\((?P<target>[^)#\s]+)(?P<heading>#[^)\s]*)?\)")
 
@@ -61,14 +62,12 @@ def pages() -> dict[str, str | Path]:
     found |= by_hand
     found["index.md"] = by_hand["index.md"] + _navigation()
     found["figures/index.md"] = by_hand["figures/index.md"] + _figures(list(by_hand))
-    found["commands.md"] = commands.overview(by_hand["commands.md"])
-    for words, command in commands.commands().items():
-        name = f"commands/{commands.page_name(words)}.md"
-        found[name] = commands.page(words, command, by_hand.get(name, f"# neardup {words}\n"))
-    found["library.md"] = by_hand["library.md"] + _tree(
-        page.removesuffix(".md") for page in library.pages()
-    )
-    return found | library.pages()
+    words = (f"commands/{commands.page_name(each)}" for each in commands.commands())
+    made = reference.pages()
+    found["commands.md"] = by_hand["commands.md"] + _tree([COMMANDS, *words])
+    names = (name.removesuffix(".md") for name in made)
+    found["library.md"] = by_hand["library.md"] + _tree(n for n in names if n != COMMANDS)
+    return found | made
 
 
 def place(path: Path) -> str:
