@@ -6,9 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from neardup_solr.cli import show
-from neardup_solr.progress import Progress, Watching
+
+if TYPE_CHECKING:
+    from neardup_solr.progress import Progress, Watching
 
 MOST_ERRORS = 20
 UNITS = {"joining": "bands"}  # what a stage counts, if not documents
@@ -20,6 +23,8 @@ def watching(**units: str) -> Iterator[Watching]:
 
     `units` say what a stage counts, by its name. Bars are shown only on a terminal.
     """
+    from neardup_solr.progress import Watching
+
     if not sys.stderr.isatty():
         yield Watching(on_error=first_errors(show.say))
         return
