@@ -243,24 +243,19 @@ def _parameter(heading: str, text: Text, one: Argument) -> click.Parameter:
             return (names(typed) if text.metavar in PARTED else typed) or default
         return text.read(typed) if text.read and isinstance(typed, str) else typed
 
-    known: dict[str, Any] = {"callback": read}
-    known |= {"required": True} if one.is_required else {"default": default}
+    known: dict[str, Any] = {"callback": read, "type": _type(words, text), "metavar": text.metavar}
     if heading == ARGUMENTS:
         several = -1 if is_several else 1
-        placed = Placed([one.name], type=str, nargs=several, metavar=text.metavar, **known)
+        placed = Placed([one.name], nargs=several, required=one.is_required, **known)
         placed.text = text.help
         return placed
-    flags = text.spell(one.name)
+    known |= {"required": True} if one.is_required else {"default": default}
     known |= {"help": text.help, "show_default": text.default or True}
+    flags = text.spell(one.name)
     if words[0] == "bool":
-        return click.Option([one.name, *flags], is_flag=True, **known)
-    return click.Option(
-        [one.name, *flags],
-        type=_type(words, text),
-        metavar=text.metavar or NUMBERS.get(words[0]),
-        multiple=is_several,
-        **known,
-    )
+        return click.Option([one.name, *flags], **known | {"type": None, "is_flag": True})
+    known["metavar"] = text.metavar or NUMBERS.get(words[0])
+    return click.Option([one.name, *flags], multiple=is_several, **known)
 
 
 def _type(words: Sequence[str], text: Text) -> click.ParamType[Any] | type:

@@ -55,7 +55,7 @@ def tune(given: Given, *, plot: Path | None = None, format: TableOrJson = "table
         plots.plot(found, plot)
         show.say(f"Wrote {plot}.")
     place = target.place if target else nd.errors.place(given.collection or "NEW", given.address)
-    follow = _command(found, source, place, options.typed_again(READ))
+    follow = _commands(found, source, place, options.typed_again(READ))
     show.print_rows(_json(found) if format == "json" else _table(found, follow))
     return 1 if failures else 0
 
@@ -75,21 +75,23 @@ def _json(found: Tuning) -> Iterator[str]:
     yield orjson.dumps(fields, option=orjson.OPT_INDENT_2).decode() + "\n"
 
 
-def _command(
+def _commands(
     found: Tuning, source: list[str] | None, place: str, reading: Sequence[str] = ()
-) -> str:
-    """What to type to get the chosen bands in the collection of that place."""
-    plan, settings = found.choice.plan, found.settings
+) -> list[str]:
+    """What to type to use the chosen bands: for a file, or in the collection of that place."""
+    plan = found.choice.plan
     bands = ["--bands", str(plan.bands), "--band-rows", str(plan.rows)]
     if not source:
-        return f"{shlex.join(['neardup', 'reband', *bands])} {place}"
-    bands += options.shaping_words(
-        settings, ("kind", "shingle_size", "language", "family", "hashes")
-    )
-    return f"{shlex.join(['neardup', 'index', *source, *reading, *bands])} {place}"
+        return [f"{shlex.join(['neardup', 'reband', *bands])} {place}"]
+    names = ("kind", "shingle_size", "language", "family", "hashes")
+    asked = [*source, *reading, *bands, *options.shaping_words(found.settings, names)]
+    return [
+        shlex.join(["neardup", "duplicates", *asked, "--by", "bands"]),
+        f"{shlex.join(['neardup', 'index', *asked])} {place}",
+    ]
 
 
-def _table(found: Tuning, follow: str) -> Iterator[str]:
+def _table(found: Tuning, follow: Sequence[str]) -> Iterator[str]:
     for block in (_head(found), _histogram(found), _choices(found), _advice(found, follow)):
         yield from (f"{line.rstrip()}\n" for line in block)
 
@@ -163,7 +165,7 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
-def _advice(found: Tuning, follow: str) -> Iterator[str]:
+def _advice(found: Tuning, follow: Sequence[str]) -> Iterator[str]:
     from neardup_solr.minhash.plans import percent
 
     plan, demand = found.choice.plan, found.demand
@@ -184,6 +186,6 @@ def _advice(found: Tuning, follow: str) -> Iterator[str]:
         return
     miss, load = percent(demand.miss), percent(demand.load)
     yield f"Fewest bands that miss at most {miss} and pass at most {load}:"
-    yield f"  {follow}"
+    yield from (f"  {command}" for command in follow)
     if found.current:
         yield f"They are computed from stored signatures, without texts: see {page('tuning')}."

@@ -251,6 +251,8 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.duplicates([], settings=5),
          "`settings` has to be nd.Settings or a mapping, not 5;"
          ' give names and values, such as settings={"hashes": 256}'),
+        (lambda nd: nd.duplicates(NOWHERE, settings={"hashes": 256}),
+         "a collection has its own settings, and `settings` are given; leave `settings` out"),
         (lambda nd: nd.duplicates([], settings={"hash": 5}),
          "`settings` cannot be 'hash'; did you mean 'hashes'? Choose one of kind,"
          " shingle_size, language, family, hashes, seed, bands, rows, signatures, fields,"

@@ -224,6 +224,8 @@ def duplicates(
     given = [source] if against is None else [source, against]
     has_collection = any(is_collection(each) for each in given)
     require(has_collection or not fq, "`fq` is for a collection", "leave it out")
+    reason = "a collection has its own settings, and `settings` are given"
+    require(not (has_collection and settings), reason, "leave `settings` out")
     previous = None
     if remember is not None:
         from neardup_solr.verbs.duplicates.previous_run import PreviousRun

@@ -2,6 +2,7 @@
 
 import json
 import math
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from neardup_solr import demo
 from neardup_solr.cli.main import command
-from neardup_solr.cli.tune import _command, _table
+from neardup_solr.cli.tune import _commands, _table
 from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SettingsError, SourceError
 from neardup_solr.minhash import bands, plans, statistics
 from neardup_solr.minhash.plans import Demand, Plan
@@ -325,7 +326,7 @@ def test_the_table_fits_a_terminal() -> None:
         current=replace(found.choice, candidates=123_456.7, index_bytes=12_345.0),
     )
     for shown in (found, large):
-        follow = _command(shown, None, "-c listings")
+        follow = _commands(shown, None, "-c listings")
         lines = [line.rstrip("\n") for line in _table(shown, follow)]
         assert max(map(len, lines)) <= 80
         assert ("  neardup reband --bands 35 --band-rows 3 -c listings" in lines) == (
@@ -340,7 +341,7 @@ def test_the_example_of_the_documentation() -> None:
     """docs/tuning.md shows what the command prints."""
     page = (ROOT / "docs" / "tuning.md").read_text()
     found = tune(LISTINGS, known=PAIRS)
-    shown = "".join(_table(found, _command(found, ["listings.tsv"], "-c NEW")))
+    shown = "".join(_table(found, _commands(found, ["listings.tsv"], "-c NEW")))
     assert shown.rstrip("\n") in page
 
 
@@ -368,7 +369,21 @@ def test_the_command_counts_bad_records(tmp_path: Path) -> None:
     assert "chosen 35 × 3" in ran.stdout
 
 
+def test_the_advice_for_a_file_can_be_followed(tmp_path: Path) -> None:
+    """`duplicates` takes the bands, rows and shingles that are advised, and uses them."""
+    source = tmp_path / "a.csv"
+    source.write_text("key,text\n" + "".join(f"{n},one two three four {n}\n" for n in range(9)))
+    words = [str(source), "--id-field", "key", "--kind", "chars", "--shingle-size", "5"]
+    advice = CliRunner().invoke(command("tune"), [*words, "--catch", "0.6"]).stdout
+    _, _, advised = advice.partition("neardup duplicates ")
+    typed = shlex.split(advised.splitlines()[0])
+    assert typed[:5] == [*words[:3], "--bands", "19"]
+    ran = CliRunner().invoke(command("duplicates"), [*typed, "--measure", "jaccard"])
+    assert ran.exit_code == 0
+    assert " with a band in common compared" in ran.stderr
+
+
 @pytest.mark.parametrize("words", [["--format", "xml"], ["--kind", "chars"]])
-def test_wrong_usage_of_the_command(words: list[str]) -> None:
+def test_wrong_usage_of_the_commands(words: list[str]) -> None:
     """A format that is not known, or shingles asked of a collection, is told before any work."""
     assert CliRunner().invoke(command("tune"), words).exit_code == 2
