@@ -13,8 +13,8 @@ from neardup_solr.candidates import CAP
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import graph, joins
 from neardup_solr.measures.arrays import Pairs
+from neardup_solr.resources import run_aside, thread_pool
 from neardup_solr.settings import Settings
-from neardup_solr.threads import run_aside, thread_pool
 
 MOST_PAIRS = 1 << 28
 MEMORY = 1 << 30  # bytes for the keys and their marks

@@ -16,12 +16,12 @@ from neardup_solr.kernel import pieces
 from neardup_solr.kernel.machine import Flattened
 from neardup_solr.minhash import bands, families
 from neardup_solr.minhash.families import minhash
+from neardup_solr.resources import thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
 from neardup_solr.text.packed import Packed, joined
 from neardup_solr.text.shingles import shingles, stemmed
-from neardup_solr.threads import thread_pool
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -17,9 +17,9 @@ from neardup_solr.errors import (
     SolrAnswerError,
     SourceError,
 )
-from neardup_solr.garbage import uncollected
 from neardup_solr.progress import LOG, OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
+from neardup_solr.resources import gc_disabled
 from neardup_solr.sizes import documents
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
@@ -93,7 +93,7 @@ def mark(
     with collection.session.outages.waited_for(patience):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
-        with uncollected():
+        with gc_disabled():
             wanted = _wanted(members, _taken(collection, filters))
             run = _Run(collection=collection, wanted=wanted, filters=filters)
         differing = run.differing()
@@ -174,7 +174,7 @@ class _Run:
 
     def differing(self) -> dict[str, Mark]:
         """The documents whose marks are not the wanted ones, with the marks they should have."""
-        with uncollected():
+        with gc_disabled():
             wanted = self.wanted
             found = _marks(self.collection, wanted, self.filters)
             differing = {id: mark for id, mark in wanted.items() if found.get(id, mark) != mark}

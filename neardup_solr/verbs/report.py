@@ -15,10 +15,10 @@ from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_pairs
+from neardup_solr.resources import thread_pool
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.coverage import CHANGED, describe_unsigned
 from neardup_solr.solr.hits import Hits
-from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.batch import (
     Finder,
     hits_of_batch,

@@ -18,12 +18,12 @@ import orjson
 from neardup_solr.arguments import require, require_positive
 from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress
+from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.solr import update
 from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order, Sent
-from neardup_solr.threads import ahead, thread_pool
 from neardup_solr.verbs.annotate.whole import Wholes, wholes
 
 Found = dict[str, Any]
@@ -135,7 +135,7 @@ class Rewrite:
         waiting: deque[Future[Sent]] = deque()
         since = time.monotonic()
         with thread_pool(1 + self.pace.threads) as pool:
-            for asked, found in ahead(pool, self._read_page, _pages(ids, self.pace.batch)):
+            for asked, found in prefetch(pool, self._read_page, _pages(ids, self.pace.batch)):
                 self._count_read(asked, found, again=again)
                 orders = self.task.orders(found, again)
                 if again:

@@ -28,9 +28,9 @@ from neardup_solr.measures import (
 from neardup_solr.measures.arrays import Compared, Flat, Pairs, pairs_of
 from neardup_solr.minhash import sign
 from neardup_solr.progress import SILENT, Progress, Watching
+from neardup_solr.resources import prefetch, run_aside, thread_pool
 from neardup_solr.spill import Spill
 from neardup_solr.text.packed import Packed, size_of
-from neardup_solr.threads import ahead, run_aside, thread_pool
 from neardup_solr.verbs.duplicates.inputs import Gathered, count_fitting, threads
 from neardup_solr.verbs.duplicates.options import Options
 
@@ -238,8 +238,8 @@ class Comparison:
 
         # One part is read while another is normalised; not two are read at the same time.
         with thread_pool(1) as reader, thread_pool(1) as normaliser:
-            read = ahead(reader, self._read, parts())
-            for forms in ahead(normaliser, lambda part: self._forms(*part, found), read):
+            read = prefetch(reader, self._read, parts())
+            for forms in prefetch(normaliser, lambda part: self._forms(*part, found), read):
                 prepared.extend(prepare(forms))
                 done += len(forms)
                 characters += size_of(forms)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.garbage import uncollected
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.progress import Progress
+from neardup_solr.resources import gc_disabled, thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
 from neardup_solr.solr.answers import LOG_AGAIN
@@ -24,7 +24,6 @@ from neardup_solr.solr.coverage import count_unsigned
 from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.spill import Rows
-from neardup_solr.threads import thread_pool
 from neardup_solr.verbs.duplicates import previous_run
 from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Intake, Side
 from neardup_solr.verbs.duplicates.previous_run import (
@@ -198,7 +197,7 @@ def _signed(
 ) -> Iterator[_Signed]:
     collection = export.collection
     if remembering is not None and (before := remembering.before) is not None:
-        with uncollected():
+        with gc_disabled():
             asked = _after(collection, before) if may_ask else None
         listed = asked or _all(export, before)
         same = listed.known(before)

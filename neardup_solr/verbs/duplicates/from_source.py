@@ -20,11 +20,11 @@ from neardup_solr.minhash import entries, sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, Progress
 from neardup_solr.records import AnyId, Document, Number, Run
+from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.sources.record import Piece, came_before
 from neardup_solr.spill import Lists, Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
-from neardup_solr.threads import ahead, thread_pool
 from neardup_solr.verbs.duplicates.inputs import READING, Ids, Intake, Order, Side, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
@@ -81,7 +81,7 @@ def of_source(
     usable = _usable(_checked(source, intake), side.failures, order)
     batches = _batches(_limited(usable, limit, side))
     with thread_pool(signers) as pool:
-        for batch, made, own_sets in ahead(pool, signed, batches, at_once=signers):
+        for batch, made, own_sets in prefetch(pool, signed, batches, at_once=signers):
             is_there = made.words > 0
             there = is_there.tolist()
             order.have_words.extend(is_there.tobytes())

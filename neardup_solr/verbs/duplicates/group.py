@@ -15,10 +15,10 @@ from neardup_solr.choices import Linkage
 from neardup_solr.clusters import canonical
 from neardup_solr.clusters.canonical import LENGTH
 from neardup_solr.errors import SettingsError
-from neardup_solr.garbage import uncollected
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, natural
+from neardup_solr.resources import gc_disabled
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
 from neardup_solr.verbs.duplicates.options import Options
 
@@ -48,7 +48,7 @@ def group(comparison: Comparison, verified: Verified, options: Options) -> Group
     For complete linkage, the pairs that single linkage would infer are compared too; those that
     are near-duplicates are added.
     """
-    with uncollected():
+    with gc_disabled():
         own = _Numbered(comparison, verified, options)
         return Grouped(
             pairs=own.rows(),

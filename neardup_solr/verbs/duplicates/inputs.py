@@ -20,12 +20,12 @@ from neardup_solr.measures.sets import hashed_sets
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, unheard
 from neardup_solr.records import AnyId
+from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.solr import is_collection
 from neardup_solr.sources.values import plain
 from neardup_solr.spill import Lists, Rows, Spill, Strings
 from neardup_solr.text.packed import size_of
-from neardup_solr.threads import ahead, thread_pool
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection, State
@@ -319,7 +319,7 @@ class Gathered:
                 at = last
 
         with thread_pool(1) as reader:
-            for texts in ahead(reader, self.texts, parts()):
+            for texts in prefetch(reader, self.texts, parts()):
                 forms = sign.normal_forms([text or "" for text in texts], threads=threads())
                 sets.extend(hashed_sets(forms, self.settings))
                 characters += size_of(forms)
