@@ -69,6 +69,7 @@ def rows_of(count: int, similarity: float, rate: float) -> int:
     return 1
 
 
+NATIVE = {"property.neardup.native": "content"}  # the source of the copyField
 LIKE_OURS = "sim=0.5 tp=0.9"
 WAYS = {
     "our bands, 42 of 3": Way(),
@@ -151,7 +152,7 @@ def _filled(
     solr = collection.open_collection(base, core)
     params = {"action": "CREATE", "name": core, "configSet": admin.CONFIGSET}
     if way is not None and way.asked:
-        params |= {"configSet": _configset(core, way), **collection.NATIVE_PROPERTIES}
+        params |= {"configSet": _configset(core, way), **NATIVE}
     answer(solr.session.get(f"{base}/admin/cores", params=params))
     documents = [nd.Document(id=str(at), text=text) for at, text in enumerate(texts)]
     started = time.perf_counter()
@@ -187,10 +188,8 @@ def _asked(way: Way, text: str) -> query.Request:
         entry = entries.entry(nd.Document(id="q", text=text), OURS)
         terms = query.Terms(field="content_bands", values=entry.bands)
         return query.any_of(terms, filters=[], params={})
-    terms = query.Terms(field=collection.NATIVE, values=[text])
-    made = query.min_hash(terms, filters=[], params={})
-    assert LIKE_OURS in made["query"]
-    return made | {"query": made["query"].replace(LIKE_OURS, way.asked)}
+    asked = f"{{!min_hash field=content_native {way.asked} v=$text}}"
+    return {"query": asked, "sort": "score desc,id asc", "params": {"text": text}}
 
 
 def _found(solr: Collection, way: Way, text: str, limit: int) -> tuple[int, dict[str, float]]:

@@ -36,6 +36,8 @@ T = TypeVar("T", bound=str)
 OneOrMore = str | Sequence[str]  # one, or several of them
 Id = str | int  # a whole number is taken as its text
 
+# Arguments and choices of earlier versions, with what to do instead.
+GONE = {"native": "ask for Solr's own MinHashes by hand, as docs/native.md shows"}
 _OPENED = 'open it first: nd.connect("http://host:8983/solr", "NAME")'
 
 
@@ -82,6 +84,8 @@ def require_choice(name: str, given: object, choices: Collection[str]) -> None:
 
 
 def _no_choice(name: str, given: object, choices: Collection[str]) -> ArgumentError:
+    if isinstance(given, str) and given in GONE:
+        return ArgumentError(f"`{name}` cannot be {given!r} any more", GONE[given])
     near = _nearest(str(given), choices)
     meant = f"did you mean {near!r}? Choose one of" if near else "choose one of"
     said = repr(given) if isinstance(given, str) else shown(given)
@@ -103,7 +107,7 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     for name in kwargs:
         if name not in signature.parameters and further is None:
             near = _nearest(name, signature.parameters)
-            step = f"did you mean `{near}`?" if near else about
+            step = GONE.get(name) or (f"did you mean `{near}`?" if near else about)
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
         bound = signature.bind(*args, **kwargs)

@@ -11,7 +11,7 @@ Kind = Literal["words", "chars", "stops", "stems"]  # what shingles are made of
 Family = Literal["affine", "xor"]  # of hashes
 MeasureName = Literal["words", "jaccard", "containment", "aligned", "estimate"]
 # What the candidates of a search share with the text.
-By = Literal["shingles", "bands", "signatures", "profile", "md5", "native"]
+By = Literal["shingles", "bands", "signatures", "profile", "md5"]
 Same = Literal["first_word", "md5_hash"]  # fields that have to be equal
 # How the candidates of a whole collection are found.
 Way = Literal["bands", "shingles", "words", "all"]

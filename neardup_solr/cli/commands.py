@@ -72,10 +72,9 @@ def search(given: Given, *, file: Path | None = None, format: RowFormat | None =
     if not matches:
         show.say(_nothing(target, given["id"]))
         show.say_if_full_text(given["fq"], target.place)
-    if given["by"] != "native":
-        from neardup_solr.solr.coverage import describe_unsigned
+    from neardup_solr.solr.coverage import describe_unsigned
 
-        show.say_gaps(describe_unsigned(target))
+    show.say_gaps(describe_unsigned(target))
     return 0
 
 
@@ -204,7 +203,7 @@ def init(given: Given) -> int:
     """Create a collection, or add our fields to one that exists."""
     from neardup_solr.verbs.init import check_names
 
-    names = ("text", "prefix", "native", "remove")
+    names = ("text", "prefix", "remove")
     check_names(**{name: given[name] for name in names})
     target = given.connect()
     done = nd.init(target, **given)

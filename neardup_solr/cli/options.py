@@ -22,6 +22,7 @@ from click.core import ParameterSource
 
 import neardup_solr as nd
 from neardup_solr import choices, sizes
+from neardup_solr.arguments import GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.texts import ARGUMENTS, OTHER, RENAMED, TEXTS, Text
 from neardup_solr.errors import without_password
@@ -134,6 +135,9 @@ class Command(click.Command):
             said = without_password(error.format_message())
             if isinstance(error, click.NoSuchOption) and error.option_name in RENAMED:
                 said = f"{error.option_name} is {RENAMED[error.option_name]} now"
+            for word, step in GONE.items():
+                if f"--{word}" in said or repr(word) in said:
+                    said = f"{said.removesuffix('.')}; {step}"
             raise click.UsageError(said, ctx) from None
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -99,7 +99,6 @@ TEXTS: dict[str, dict[str, Text]] = {
             "--text-field",
         ),
         "prefix": Text("Prefix of the names of our fields, such as nd_.", "PREFIX"),
-        "native": Text("Let Solr compute its own MinHashes too."),
         "shards": Text("Shards of a collection in SolrCloud.", least=1, default="1"),
         "replicas": Text("Copies of each shard in SolrCloud.", least=1, default="1"),
         "remove": Text("Remove our fields from the schema again."),
@@ -142,7 +141,7 @@ TEXTS: dict[str, dict[str, Text]] = {
         "exact": Text("At least this action for the same text."),
         "by": Text(
             "What near-duplicates have to share (default: the first of these that the collection"
-            " has; never native, the MinHashes that Solr made)."
+            " has)."
         ),
         "duplicates.by": Text(
             "What candidates share: bands, shingles (most of one of the two), words (rare ones; for"

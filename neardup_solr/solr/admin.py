@@ -40,11 +40,9 @@ def create(
     configset: Path,
     shards: int = 1,
     replicas: int = 1,
-    properties: Mapping[str, str] = NOTHING,
 ) -> bool:
     """Create the core (standalone) or the collection (SolrCloud) with the bundled configset.
 
-    `properties` are those of the core, such as `collection.NATIVE_PROPERTIES`.
     The configset is uploaded to a SolrCloud that has none of that name; a standalone Solr has to
     have it on its disk. False if another command created the collection at the same moment.
 
@@ -53,11 +51,11 @@ def create(
     try:
         if is_cloud(collection):
             sizes = {"numShards": str(shards), "replicationFactor": str(replicas)}
-            _create_collection(collection, configset, {**sizes, **properties})
+            _create_collection(collection, configset, sizes)
         else:
             _require_one(shards=shards, replicas=replicas)
             params = {"action": "CREATE", "name": collection.name, "configSet": CONFIGSET}
-            _get(collection, "cores", {**params, **properties})
+            _get(collection, "cores", params)
     except SolrAnswerError as error:
         reason = error.reason.lower()
         if "already" in reason and _appears(collection):

@@ -79,10 +79,6 @@ Ask = Callable[[query.Request], dict[str, Any]]
 T = TypeVar("T")
 R = TypeVar("R", bound="Joined")
 
-NATIVE = "content_native"  # the field of the MinHashes that Solr itself computes
-# A property of the core: the configset's copyField reads its source from it.
-NATIVE_PROPERTIES = {"property.neardup.native": TEXT}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
@@ -597,14 +593,6 @@ class Collection:
             return PLAIN
         notes = [one for one in found if one["name"] == NOTE]
         return Names.read(str(notes[0].get("default", "")), self.place) if notes else PLAIN
-
-    def has_native(self) -> bool:
-        """Whether the schema copies all fields of the text into the field of native MinHashes.
-
-        Raises CoreMissing if there is no such collection, SolrError if Solr does not answer.
-        """
-        copies = self._rows("schema/copyfields", "copyFields", "source", **{"dest.fl": NATIVE})
-        return set(self.names.text) <= {copy["source"] for copy in copies}
 
     def require_fields(self, names: Iterable[str]) -> None:
         """Refuse a collection whose schema lacks fields.

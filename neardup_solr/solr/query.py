@@ -83,21 +83,6 @@ def each_term(terms: Terms) -> tuple[Request, dict[str, str]]:
     return {"query": "*:*", "params": {**named, _TERMS: terms.field}}, queries
 
 
-def min_hash(terms: Terms, *, filters: Sequence[str], params: Mapping[str, str]) -> Request:
-    """A request for documents that share bands of Solr's own MinHashes with a text, the only term.
-
-    Solr analyses the text as it did those of the documents. The score of a hit is the number of
-    bands shared, of 42 with 3 rows: those that this similarity and expected rate of true
-    positives give for 126 MinHashes, with none left over (`docs/native.md`).
-    """
-    return {
-        "query": f"{{!min_hash field=${_TERMS} sim=0.5 tp=0.9 v=$text}}",
-        "sort": "score desc,id asc",
-        "filter": list(filters),
-        "params": {**params, _TERMS: terms.field, "text": terms.values[0]},
-    }
-
-
 def with_settings(request: Request, fingerprint: str) -> Request:
     """The same request, with what `SETTINGS_COUNTED` refers to."""
     params = {"settings": fingerprint, _SETTINGS: SETTINGS}

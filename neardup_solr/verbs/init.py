@@ -8,13 +8,12 @@ from typing import Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.files import page, solr_config
+from neardup_solr.files import solr_config
 from neardup_solr.progress import LOG
-from neardup_solr.records import NOTHING
 from neardup_solr.settings import ALL_FIELDS
 from neardup_solr.sizes import counted, documents
 from neardup_solr.solr import admin, probe, schema
-from neardup_solr.solr.collection import NATIVE_PROPERTIES, Collection
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
@@ -52,7 +51,6 @@ def init(
     *,
     text: OneOrMore = (),
     prefix: str | None = None,
-    native: bool = False,
     shards: int | None = None,
     replicas: int | None = None,
     dry_run: bool = False,
@@ -64,8 +62,7 @@ def init(
     is that of its schema; `text` names the fields that hold the text (several are joined by line
     breaks), `prefix` goes before the names of our fields. These names are kept with the collection,
     so nothing else has to name them. A dry run changes nothing, and a schema that is not managed
-    cannot be changed: `is_done` is False then, and `xml` holds what to add. With `native` Solr also
-    computes MinHashes of its own from every text, for clients that do not use this package.
+    cannot be changed: `is_done` is False then, and `xml` holds what to add.
     `shards` is the number of shards of a new collection in SolrCloud, `replicas` how many copies
     there are of each (default: 1); those of one that exists have to be as many.
 
@@ -79,29 +76,29 @@ def init(
     """
     require_positive(shards=shards, replicas=replicas)
     texts = listed(text)
-    check_names(text=texts, prefix=prefix, native=native, remove=remove)
+    check_names(text=texts, prefix=prefix, remove=remove)
     if remove:
         done = _removed(collection, dry_run=dry_run)
     elif admin.exists(collection):
         _require_sizes(collection, shards=shards, replicas=replicas)
-        done = _added(collection, texts, prefix, native=native, dry_run=dry_run)
+        done = _added(collection, texts, prefix, dry_run=dry_run)
     else:
         require(
             not (texts or prefix or dry_run),
             f"there is no collection {collection.name!r} yet",
             "create it first, without `text`, `prefix` and `dry_run`",
         )
-        done = _created(collection, shards=shards or 1, replicas=replicas or 1, native=native)
+        done = _created(collection, shards=shards or 1, replicas=replicas or 1)
     if done.is_done and not dry_run:
         collection.take_names(collection.kept_names() if remove else done.names)
     return done
 
 
-def check_names(*, text: Sequence[str], prefix: str | None, native: bool, remove: bool) -> None:
+def check_names(*, text: Sequence[str], prefix: str | None, remove: bool) -> None:
     """Refuse impossible names, and arguments that do not go with `remove`, by ArgumentError."""
-    odd = native or prefix is not None or bool(text)
+    odd = prefix is not None or bool(text)
     reason = "`remove` takes out all of our fields"
-    require(not (remove and odd), reason, "leave `text`, `prefix` and `native` out")
+    require(not (remove and odd), reason, "leave `text` and `prefix` out")
     chosen(PLAIN, "", text=text, prefix=prefix)
 
 
@@ -118,13 +115,12 @@ def _require_sizes(collection: Collection, *, shards: int | None, replicas: int 
     raise SettingsError(reason, step)
 
 
-def _created(collection: Collection, *, shards: int, replicas: int, native: bool) -> Preparation:
+def _created(collection: Collection, *, shards: int, replicas: int) -> Preparation:
     is_created = admin.create(
         collection,
         configset=solr_config() / "conf",
         shards=shards,
         replicas=replicas,
-        properties=NATIVE_PROPERTIES if native else NOTHING,
     )
     nodes = collection.nodes()
     if is_created and nodes < replicas:
@@ -133,40 +129,18 @@ def _created(collection: Collection, *, shards: int, replicas: int, native: bool
             collection.url, replicas, counted(nodes, "node"),
         )  # fmt: skip
     if not is_created:  # somebody else was faster
-        return _added(collection, (), None, native=native, dry_run=False)
+        return _added(collection, (), None, dry_run=False)
     collection.require_fields(ALL_FIELDS)
-    _require_native(collection, native)
     return Preparation(
         names=collection.names, fields=(), is_done=True, is_mutable=True, is_created=True
     )
 
 
 def _added(
-    collection: Collection,
-    text: Sequence[str],
-    prefix: str | None,
-    *,
-    native: bool,
-    dry_run: bool,
-) -> Preparation:
-    collection.require_one()
-    done = _prepared(collection, text, prefix, dry_run=dry_run)
-    _require_native(collection, native)
-    return done
-
-
-def _require_native(collection: Collection, native: bool) -> None:
-    if native and not collection.has_native():
-        raise SettingsError(
-            f"the collection {collection.name!r} exists, without native MinHashes",
-            f"create another one, or add them by hand: see {page('native')}",
-        )
-
-
-def _prepared(
     collection: Collection, text: Sequence[str], prefix: str | None, *, dry_run: bool
 ) -> Preparation:
     """Add what is missing, unless the schema is not managed or this is a dry run."""
+    collection.require_one()
     for attempt in range(ATTEMPTS):
         found = schema.described(collection)
         names = _names(collection, found, text, prefix)

@@ -118,10 +118,8 @@ def report(
     )
     on_progress = on_progress or unheard
     settings, criteria = searchable(collection, asked)
-    # A collection of another program, with MinHashes of Solr's own, may have no versions.
-    is_ours = criteria.by != "native"
-    gaps = describe_unsigned(collection) if is_ours else []
-    state = collection.state() if is_ours else None
+    gaps = describe_unsigned(collection)
+    state = collection.state()
     ids = _chosen_ids(collection, from_id, to_id, query)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
     finder = Finder(comparer=comparer, filters=criteria.fq)

@@ -25,7 +25,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import query
-from neardup_solr.solr.collection import NATIVE, Collection
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import counted, ranked
 from neardup_solr.solr.names import SETTINGS, TEXT
 from neardup_solr.text import normalize
@@ -42,7 +42,6 @@ WAYS: dict[By, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "signatures": ("content_sg", lambda entry: entry.signatures),
     "profile": ("profile_hash", lambda entry: (entry.profile_hash,) if entry.num_words else ()),
     "md5": ("md5_hash", lambda entry: (entry.md5_hash,) if entry.num_words else ()),
-    "native": (NATIVE, lambda entry: (entry.content,) if entry.num_words else ()),
 }
 SIGNED = ("bands", "signatures")  # the ways that need a signature, and so the kernel
 SAME: dict[str, Callable[[Entry], str]] = {
@@ -51,7 +50,6 @@ SAME: dict[str, Callable[[Entry], str]] = {
 }
 NO_LIMITS = Limits()
 NOT_BOTH = "`id` is that of a document in the collection, `text` any text"
-UNMARKED = frozenset({"content"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,9 +93,9 @@ def search(
 
     Give either `id` or `text`; a document is not its own near-duplicate. `by` says what candidates
     share with it: "shingles", "bands", "signatures", "profile" or "md5" (default: the first of
-    these that the collection has), or "native", MinHashes made by Solr. The `rows` candidates that
-    share most are compared. They have to match `fq`, Solr filter queries, and the fields that
-    `same` names ("first_word", "md5_hash") have to be equal.
+    these that the collection has). The `rows` candidates that share most are compared. They have to
+    match `fq`, Solr filter queries, and the fields that `same` names ("first_word", "md5_hash")
+    have to be equal.
 
     Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
     and at least `min_similarity` (0..1) similar (default: the threshold of the measure).
@@ -189,12 +187,8 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
 
     Raises SettingsError if it has no documents, or lacks a field that is needed.
     """
-    is_native = criteria.by == "native" and collection.has_native()
-    # What another program indexed has texts and Solr's MinHashes, but no settings.
-    settings = collection.stored_settings() if is_native else collection.needed_settings()
-    settings = settings or Settings(fields=UNMARKED)
+    settings = collection.needed_settings()
     there = settings.fields - ({"content_sg"} if settings.signatures == 0 else set())
-    there |= {NATIVE} if is_native else set()
     ways = _ways(there)
     by = criteria.by or next(iter(ways), DEFAULT_WAY)
     if not measure_named(criteria.measure).needs_texts:
@@ -225,8 +219,8 @@ def hits(
         same, param = query.same_value(name, SAME[name](entry))
         filters.append(same)
         params |= param
-    asked = query.min_hash if criteria.by == "native" else query.any_of
-    found = ranked(collection, asked(terms, filters=filters, params=params), page=criteria.rows + 1)
+    asked = query.any_of(terms, filters=filters, params=params)
+    found = ranked(collection, asked, page=criteria.rows + 1)
     return list(islice(filter(wanted, found), criteria.rows))
 
 

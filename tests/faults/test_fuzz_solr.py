@@ -306,7 +306,6 @@ READS: dict[str, Callable[[Collection], object]] = {
     "counted": lambda solr: solr.select(
         {"query": "*:*"}, fields=["id"], limit=0, counting={"values": "*:*"}
     ),
-    "native": lambda solr: solr.has_native(),
     "names": lambda solr: solr.kept_names(),
     "fields": lambda solr: solr.require_fields(["id"]),
     "schema": schema.described,
@@ -404,7 +403,6 @@ def requests_for(field: str, value: str, many: list[str]) -> list[query.Request]
         query.any_of(terms, filters=[filter], params=params),
         query.any_term(terms, filters=[filter]),
         query.with_settings(query.any_term(terms, filters=[]), many[0]),
-        query.min_hash(Terms(field=field, values=many[:1]), filters=[filter], params=params),
         query.each_term(terms)[0],
     ]
 

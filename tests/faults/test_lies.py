@@ -52,7 +52,6 @@ REQUESTS: dict[str, tuple[Call, dict[str, Any]]] = {
         {"facets": {"count": 1, "values": BUCKETS}},
     ),
     "schema": (lambda solr: solr.require_fields(["id"]), {"fields": FIELDS}),
-    "copy fields": (lambda solr: solr.has_native(), {"copyFields": []}),
     "names": (lambda solr: solr.kept_names(), {"fields": FIELDS}),
     "create": (lambda solr: admin.create(solr, configset=_NOWHERE), {}),
     "drop": (lambda solr: admin.drop(solr), {}),

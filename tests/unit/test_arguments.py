@@ -237,7 +237,13 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          "`same` cannot be 'city'; choose one of first_word, md5_hash"),
         (lambda nd: nd.search(NOWHERE, text="x", by="band"),
          "`by` cannot be 'band'; did you mean 'bands'? Choose one of shingles, bands, signatures,"
-         " profile, md5, native"),
+         " profile, md5"),
+        (lambda nd: nd.search(NOWHERE, text="x", by="native"),
+         "`by` cannot be 'native' any more; ask for Solr's own MinHashes by hand, as docs/native.md"
+         " shows"),
+        (lambda nd: nd.init(NOWHERE, native=True),
+         "nd.init() has no argument `native`; ask for Solr's own MinHashes by hand, as"
+         " docs/native.md shows"),
         (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
          "`fq` has to be a text or a list of texts, not a list with 5;"
          ' give texts, such as fq=["one", "other"]'),

@@ -10,7 +10,7 @@ from typing import Any
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema, update
-from neardup_solr.solr.collection import NATIVE, Collection
+from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, TEXT, Names
 from neardup_solr.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs import lint
@@ -18,6 +18,7 @@ from neardup_solr.verbs.lint import rules
 
 SAMPLE = 500  # documents whose copied fields are compared with what they were copied from
 LOOKED_AT = 100  # documents whose fields stand for those of all, if Solr does not tell
+_NATIVE = "content_native"  # MinHashes that Solr makes of the text, where asked to (docs/native.md)
 _TEXTS = frozenset({"StrField", "TextField", "SortableTextField"})
 
 
@@ -69,7 +70,7 @@ def require_other(collection: Collection, other: Collection) -> None:
     if collection.base == other.base and names & others:
         raise SettingsError(f"{collection.name!r} would be written into itself", next_step)
     written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
-    lost = sorted(_used(other) - written - INTERNAL - {NATIVE})
+    lost = sorted(_used(other) - written - INTERNAL - {_NATIVE})
     if other.count() and (lost or not other.names.is_plain):
         what = f" with the fields {', '.join(lost)}" if lost else " of another program"
         reason = f"{other.name!r} has documents{what}, which would be replaced"

@@ -34,7 +34,7 @@ WORDS = {
 }  # fmt: skip
 NEEDED = {
     "--language": "--kind stems", "--within": "--against b.txt", "--mutual-best": "--against b.txt",
-    "--shards": "--native", "--full": "--remember known",
+    "--full": "--remember known",
 }  # fmt: skip
 INSTEAD = {  # of the words of a command: what these options go with
     ("explain", "--solr"): "1 2", ("explain", "--collection"): "1 2", ("search", "--id"): "--id 1",
@@ -164,6 +164,15 @@ def test_an_option_of_an_earlier_version_names_the_new_one(old: str, new: str) -
         parser().main(["report", old, "x"], standalone_mode=False)
 
 
+@pytest.mark.parametrize("words", ["init --native", "search --text x --by native"])
+def test_an_option_that_is_gone_says_what_to_do_instead(words: str) -> None:
+    """In one line, which the library has for its arguments, too."""
+    with pytest.raises(
+        click.UsageError, match=r"native.*; ask .* by hand, as docs/native.md shows$"
+    ):
+        parser().main(words.split(), standalone_mode=False)
+
+
 class Asked(Exception):
     """The library was asked; the command need not go on."""
 
@@ -266,7 +275,7 @@ WRONG = [
     ["tune", "--hashes", "0"],
     ["tune", "--sample", "1"],
     ["explain", "1", "1"],
-    ["init", "--remove", "--native"],
+    ["init", "--remove", "--prefix", "nd_"],
     ["init", "--prefix", "a b"],
     ["annotate", "--bands", "0"],
 ]

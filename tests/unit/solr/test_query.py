@@ -58,12 +58,6 @@ def test_requests_word_for_word() -> None:
             "b": "{!term f=$field_terms cache=false v=$term1}",
         },
     )
-    assert query.min_hash(terms, filters=["x:1"], params={"p": "1"}) == {
-        "query": "{!min_hash field=$field_terms sim=0.5 tp=0.9 v=$text}",
-        "sort": "score desc,id asc",
-        "filter": ["x:1"],
-        "params": {"p": "1", "field_terms": "f", "text": "a"},
-    }
     assert query.by_id("7") == {
         "query": "{!term f=$field_id v=$id}",
         "params": {"id": "7", "field_id": "id"},
