@@ -44,6 +44,15 @@ def in_seconds(time: str, name: str) -> float:
     return seconds
 
 
+def as_seconds(given: float | str, name: str) -> float:
+    """The seconds of a time, or of their number; raises ArgumentError as `in_seconds` does."""
+    if isinstance(given, str):
+        return in_seconds(given, name)
+    if given < 0:
+        raise ArgumentError(f"`{name}` cannot be {given:g}", "give 0 or more")
+    return given
+
+
 def most_failed(given: str, records: int) -> float:
     """Parse how many records may fail: "20", or a share of them, "0.1%" or "0.001".
 

@@ -314,7 +314,7 @@ def names(given: Iterable[str]) -> tuple[str, ...]:
 
 
 def connect(
-    address: str | None, collection: str | None, *, create: bool = False, patience: float = 0
+    address: str | None, collection: str | None, *, create: bool = False, patience: float | str = 0
 ) -> Collection:
     """The collection that the options name; a line says so if the embedded Solr was started.
 

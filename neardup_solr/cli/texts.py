@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from neardup_solr.sizes import in_seconds
-
 
 class Text(NamedTuple):
     """How an option is typed, and what help tells about it."""
@@ -175,7 +173,7 @@ TEXTS: dict[str, dict[str, Text]] = {
             " 1024; of a word: 50).",
             least=2,
         ),
-        "most": Text("Candidates to compare for each document.", least=1),
+        "most": Text("Matches that a decision names.", least=1),
         "linkage": Text(
             "Clusters: single, what pairs connect; complete, only if any two are a pair."
         ),
@@ -288,8 +286,6 @@ TEXTS: dict[str, dict[str, Text]] = {
         "patience": Text(
             "How long to wait for a Solr that is away or restarts, such as 90s, 5m or 0.",
             "TIME",
-            default="5m",
-            read=lambda typed: in_seconds(typed, "patience"),
         ),
         "max_failed": Text(
             "Leave with exit code 0 if at most so many records fail, such as 20 or 0.1%.",

@@ -12,7 +12,7 @@ from neardup_solr.errors import RecordError, SolrUnreachable
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds
 from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import DataFrame, SparkSession, chosen, require_session
 
@@ -87,16 +87,16 @@ def write(
     settings: Settings | Mapping[str, Any] | None = None,
     max_doc_bytes: int | str = MAX_DOC_BYTES,
     batch: int = 500,
-    patience: float = 300,
+    patience: float | str = "5m",
 ) -> Written:
     """Index a DataFrame into a collection, each partition by the task that has it.
 
     It keeps what `index` promises: a task ends when a search finds each of its documents, or they
-    have failed; a Solr that is away is waited for, at most `patience` seconds each time, also if a
-    task begins then; only this call itself needs one that is there. A task
-    that Spark repeats sends its documents again, which replace themselves. If an id comes again,
-    any of its records may be the one that stays, and the others are counted as `repeated`; the
-    ids' hashes (8 bytes each) are shuffled to count them. A longer text than `max_doc_bytes` fails.
+    have failed; a Solr that is away is waited for, at most `patience` (seconds, or "5m") each time,
+    also if a task begins then; only this call itself needs one that is there. A task that Spark
+    repeats sends its documents again, which replace themselves. If an id comes again, any of its
+    records may be the one that stays, and the others are counted as `repeated`; the ids' hashes (8
+    bytes each) are shuffled to count them. A longer text than `max_doc_bytes` fails.
 
     Raises ArgumentError if a column is missing; whatever `index` raises ends the job.
     """
@@ -106,7 +106,7 @@ def write(
 
     require_possible(settings)
     require_positive(batch=batch)
-    require(patience >= 0, f"`patience` cannot be {patience:g}", "give 0 or more")
+    patience = as_seconds(patience, "patience")
     most = as_bytes(max_doc_bytes, "max_doc_bytes")
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)

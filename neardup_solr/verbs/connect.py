@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from neardup_solr.arguments import checked
 from neardup_solr.errors import ArgumentError, ServerError, SolrUnreachable
+from neardup_solr.sizes import as_seconds
 from neardup_solr.solr.access import Access, Connection, from_environment
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import require_name
@@ -32,7 +33,7 @@ def connect(
     headers: Mapping[str, str] | None = None,
     proxy: str | None = None,
     plain_http: bool = False,
-    patience: float = 0,
+    patience: float | str = 0,
     on_started: Callable[[str], None] | None = None,
 ) -> Collection:
     """A collection in Solr: at `address`, at $NEARDUP_SOLR_URL, or in the embedded Solr.
@@ -58,7 +59,7 @@ def connect(
     gets one line that says so. With `create` its collection is created if it is missing. In your
     own Solr only `init` creates one, and `create` is refused there if it is missing. If a SolrCloud
     answers that its ZooKeeper is away, or the nodes that have this collection, they are waited for,
-    at most `patience` seconds.
+    at most `patience` (seconds, or "5m").
 
     Raises ArgumentError if no collection can have that name, `create` names one that a Solr of
     yours does not have, the address is not an http or https
@@ -67,6 +68,7 @@ def connect(
     SolrUnreachable if no Solr, or no ZooKeeper, answers; ServerError if the embedded Solr cannot be
     fetched or started.
     """
+    patience = as_seconds(patience, "patience")
     if collection is not None:
         require_name(collection)
     address = address or os.environ.get(ADDRESS)

@@ -18,6 +18,7 @@ from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.jobs import Job, Kept, Letter, Work, folders_of, kept_in, letters_in
 from neardup_solr.progress import Failures, OnError, OnProgress, Watching, unheard
 from neardup_solr.records import Document
+from neardup_solr.sizes import as_seconds
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.sources.columns import matches
@@ -87,7 +88,7 @@ def retry(
     collection: Collection,
     *,
     job: str | Path | None = None,
-    patience: float = 300,
+    patience: float | str = "5m",
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> RetrySummary:
@@ -103,8 +104,8 @@ def retry(
     `on_error`, a warning is logged. If all have been indexed, the folder of the job goes, too. So
     a retry can be interrupted and called again.
 
-    `patience` is how many seconds to wait for a Solr that is away, `on_progress` is told how far
-    the work is.
+    `patience` (seconds, or "5m") is how long to wait for a Solr that is away, `on_progress` is told
+    how far the work is.
 
     Raises JobError if there is no job in the folder, it is at work or has not ended, or its files
     cannot be understood, SettingsError if documents would lose columns, SourceError if the dead
@@ -121,7 +122,7 @@ def retry(
     with_letters = [folder for folder in folders if folder in unfinished and any_in(folder)]
     attempt = _Attempt(
         collection=collection,
-        sending=Sending(patience=patience),
+        sending=Sending(patience=as_seconds(patience, "patience")),
         failures=Failures(on_error),
         on_progress=on_progress or unheard,
     )

@@ -28,7 +28,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching, share_of
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, documents
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds, documents
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
@@ -85,7 +85,7 @@ def index(
     threads: int = 2,
     batch: int = 500,
     checkpoint_every: int = 20_000,
-    patience: float = 300,
+    patience: float | str = "5m",
     min_replicas: int = 1,
     job: str | Path | None = None,
     resume: bool = False,
@@ -113,10 +113,10 @@ def index(
     When this returns, every record is committed and found by a search, or has failed. After every
     `checkpoint_every` records or fewer that is made sure of. If Solr is away, restarts or replays
     its log, and if it answers wrongly after right answers, or not at all, it is waited for, at most
-    `patience` seconds each time, and what it has lost is sent again; the embedded one is started
-    again. In a SolrCloud, `min_replicas` replicas of each shard have to have them by then, and are
-    waited for as long. With a folder `job`, each checkpoint is kept there, with the records that
-    failed (dead-letters.jsonl); `resume` then goes on from the last one.
+    `patience` (seconds, or "5m") each time, and what it has lost is sent again; the embedded one is
+    started again. In a SolrCloud, `min_replicas` replicas of each shard have to have them by then,
+    and are waited for as long. With a folder `job`, each checkpoint is kept there, with the records
+    that failed (dead-letters.jsonl); `resume` then goes on from the last one.
 
     Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
     was indexed with other settings, SchemaError if it lacks fields, SolrHalted if its disk is full,
@@ -142,7 +142,7 @@ def index(
             threads=threads,
             batch_documents=batch,
             checkpoint_every=checkpoint_every,
-            patience=patience,
+            patience=as_seconds(patience, "patience"),
             min_replicas=min_replicas,
         ),
         watching=Watching.of(on_error, on_progress),

@@ -20,7 +20,7 @@ from neardup_solr.errors import (
 from neardup_solr.progress import LOG, OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
 from neardup_solr.resources import gc_disabled
-from neardup_solr.sizes import documents
+from neardup_solr.sizes import as_seconds, documents
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS
@@ -64,7 +64,7 @@ def mark(
     *,
     fq: OneOrMore = (),
     dry_run: bool = False,
-    patience: float = 300,
+    patience: float | str = "5m",
     on_progress: OnProgress | None = None,
 ) -> Marks:
     """Mark the members of clusters in their collection, and no other documents.
@@ -78,7 +78,7 @@ def mark(
     Solr rewrites only the documents that are cleared. After an interruption the same call continues
     where it stopped. A dry run only counts.
 
-    A Solr that is away or restarts is waited for, at most `patience` seconds each time.
+    A Solr that is away or restarts is waited for, at most `patience` (seconds, or "5m") each time.
     `on_progress` is told how many documents have been sent, after each batch.
 
     Raises ArgumentError if a document is in two clusters, or none of them is in the collection,
@@ -90,7 +90,7 @@ def mark(
     filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())
     _require_apart(members)
     require_markable(collection)
-    with collection.session.outages.waited_for(patience):
+    with collection.session.outages.waited_for(as_seconds(patience, "patience")):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
         with gc_disabled():
@@ -128,7 +128,7 @@ def unmark(
     *,
     fq: OneOrMore = (),
     dry_run: bool = False,
-    patience: float = 300,
+    patience: float | str = "5m",
     on_progress: OnProgress | None = None,
 ) -> Marks:
     """Remove all marks from a collection, also those of interrupted runs.

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, unheard
+from neardup_solr.sizes import as_seconds
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION
@@ -40,7 +41,7 @@ def strip(
     rate: float = 0,
     threads: int = 2,
     batch: int = 1_000,
-    patience: float = 300,
+    patience: float | str = "5m",
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> StripSummary:
@@ -72,6 +73,7 @@ def strip(
         failures=Failures(on_error),
         on_progress=on_progress or unheard,
     )
+    patience = as_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         run.run([*listed(query), any_of])
     run.failures.warn()

@@ -259,6 +259,9 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          ' give names and values, such as settings={"hashes": 256}'),
         (lambda nd: nd.duplicates(NOWHERE, settings={"hashes": 256}),
          "a collection has its own settings, and `settings` are given; leave `settings` out"),
+        (lambda nd: nd.index([], NOWHERE, patience="soon"),
+         "`patience` soon is not a time; give one such as 90s or 5m"),
+        (lambda nd: nd.connect(ADDRESS, patience=-1), "`patience` cannot be -1; give 0 or more"),
         (lambda nd: nd.duplicates([], settings={"hash": 5}),
          "`settings` cannot be 'hash'; did you mean 'hashes'? Choose one of kind,"
          " shingle_size, language, family, hashes, seed, bands, rows, signatures, fields,"

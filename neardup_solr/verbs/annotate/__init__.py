@@ -14,6 +14,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, choose_fields
+from neardup_solr.sizes import as_seconds
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.coverage import roots_only
@@ -66,7 +67,7 @@ def annotate(
     rate: float = 0,
     threads: int = 2,
     batch: int = 1_000,
-    patience: float = 300,
+    patience: float | str = "5m",
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,
 ) -> AnnotateSummary:
@@ -87,15 +88,16 @@ def annotate(
     `query` (one or several) selects documents. `text` fields and `prefix` are those that `init`
     keeps with the collection; with `into` you may give others. At most `rate` documents a second
     are written (0: no limit), `batch` at once, by `threads` threads. A Solr that is away or
-    restarts is waited for, at most `patience` seconds each time. What Solr refuses goes to
-    `on_error` and into the summary; if there is no `on_error`, a warning is logged. `on_progress`
-    is told how far the work is.
+    restarts is waited for, at most `patience` (seconds, or "5m") each time. What Solr refuses goes
+    to `on_error` and into the summary; if there is no `on_error`, a warning is logged.
+    `on_progress` is told how far the work is.
 
     Raises SettingsError if the collection was annotated with other settings or an update would
     lose data, SchemaError if fields are missing, SolrError if Solr stops answering.
     """
     pace = Pace(rate=rate, threads=threads, batch=batch)
     watching = Watching.of(on_error, on_progress)
+    patience = as_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         collection = _renamed(collection, listed(text), prefix, in_place=into is None)
         if into is None:

@@ -18,7 +18,7 @@ from neardup_solr.minhash import encode, entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, share_of, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import OtherSettings
 from neardup_solr.sources import Reading, Source, rows_hint, size_hint
@@ -68,7 +68,7 @@ def gate(
     index: bool = False,
     batch: int = 50,
     most: int = 100,
-    patience: float = 300,
+    patience: float | str = "5m",
     id: str | None = None,
     text: OneOrMore | None = None,
     keep: OneOrMore | None = None,
@@ -98,14 +98,14 @@ def gate(
     and what Solr refuses is rejected. Now and then, and after the last one that is read, they are
     committed and looked for, and what Solr has lost is sent again. `replaces` of a decision tells
     if it took the place of a document of the same id. A Solr that is away or restarts is waited
-    for, at most `patience` seconds each time. One query asks about `batch` documents, as soon as
-    they have been read; a decision names at most `most` matches.
-    `id`, `text`, `keep`, `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say
-    how a source is read, as for `index`; by default `text` are the text fields of a collection of
-    somebody else's, as `init` has kept them. With `index`, a document that replaces another one has
-    to bring its columns, and without them nothing more is sent, unless `keep` says which to keep.
-    A document that cannot be indexed is rejected with the reason; a record that makes no document
-    goes to `on_error` (default: a warning is logged). `on_progress` is told how far the work is.
+    for, at most `patience` (seconds, or "5m") each time. One query asks about `batch` documents, as
+    soon as they have been read; a decision names at most `most` matches. `id`, `text`, `keep`,
+    `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a source is read,
+    as for `index`; by default `text` are the text fields of a collection of somebody else's, as
+    `init` has kept them. With `index`, a document that replaces another one has to bring its
+    columns, and without them nothing more is sent, unless `keep` says which to keep. A document
+    that cannot be indexed is rejected with the reason; a record that makes no document goes to
+    `on_error` (default: a warning is logged). `on_progress` is told how far the work is.
 
     Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
     be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.
@@ -150,7 +150,7 @@ def gate(
             settings=settings,
             as_record=lambda one: {id or "id": one.id, names[0]: one.text, **one.kept},
         ),
-        patience=patience,
+        patience=as_seconds(patience, "patience"),
         columns=Columns(collection, {TAG_FIELD}) if gating.index and keep is None else None,
     )
     return Decisions(run.decisions(documents), is_indexing=index)
