@@ -235,7 +235,8 @@ def _with_place(arguments: Iterable[Argument]) -> Iterator[Argument]:
 def _parameter(heading: str, text: Text, one: Argument) -> click.Parameter:
     """Make the parameter of an argument, by its annotation."""
     words = re.findall(r"\w+", one.kind)
-    is_several = one.name == "source" or bool({"Sequence", "OneOrMore"} & {*words})
+    has_several = bool({"Sequence", "OneOrMore"} & {*words}) and "tuple" not in words
+    is_several = one.name == "source" or has_several  # pairs of ids come in one file
     default = one.default
     if is_several and default is not None:
         default = (default,) if isinstance(default, str) else tuple(default)
