@@ -37,7 +37,10 @@ OneOrMore = str | Sequence[str]  # one, or several of them
 Id = str | int  # a whole number is taken as its text
 
 # Arguments and choices of earlier versions, with what to do instead.
-GONE = {"native": "ask for Solr's own MinHashes by hand, as docs/native.md shows"}
+GONE = {
+    "native": "ask for Solr's own MinHashes by hand, as docs/native.md shows",
+    "plot": "tune prints its histogram; draw `agreements` of --format json for a file",
+}
 _OPENED = 'open it first: nd.connect("http://host:8983/solr", "NAME")'
 
 

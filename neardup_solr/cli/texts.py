@@ -108,7 +108,6 @@ TEXTS: dict[str, dict[str, Text]] = {
         "tune.sample": Text("Documents to compare with each other."),
         "seed": Text("Another number draws another sample."),
         "known": Text("Known pairs: two columns of ids.", "FILE"),
-        "plot": Text("Draw to a .png or .svg file.", "FILE"),
         "reband.bands": Text("LSH bands.", least=1),
         "reband.rows": Text("Rows of a band.", flags="--band-rows", least=1),
         "show.job retry.job": Text(

@@ -6,7 +6,6 @@ import math
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -25,13 +24,12 @@ BAR = 25  # characters of the longest
 EIGHTHS = "▏▎▍▌▋▊▉█"
 
 
-def tune(given: Given, *, plot: Path | None = None, format: TableOrJson = "table") -> int:
+def tune(given: Given, *, format: TableOrJson = "table") -> int:
     """Choose bands and rows by what to catch and to pass over.
 
     It also shows what they cost, on a sample.
     """
     from neardup_solr.minhash.plans import Demand
-    from neardup_solr.reports import plots
     from neardup_solr.verbs.tune import Sampling, check_hashes
 
     source = given["source"]
@@ -42,8 +40,6 @@ def tune(given: Given, *, plot: Path | None = None, format: TableOrJson = "table
     Demand(**{name: given[name] for name in shares})  # refused before a Solr is asked
     check_hashes(given["hashes"])
     Sampling(size=given["sample"])
-    if plot is not None:
-        plots.check_plot(plot)
     failures: list[Exception] = []
     target = None if source else given.connect()
     if source:
@@ -51,9 +47,6 @@ def tune(given: Given, *, plot: Path | None = None, format: TableOrJson = "table
         show.compile_kernel()
     found = nd.tune(**given | {"source": target or source}, on_error=failures.append)
     _say_failures(failures)
-    if plot is not None:
-        plots.plot(found, plot)
-        show.say(f"Wrote {plot}.")
     place = target.place if target else nd.errors.place(given.collection or "NEW", given.address)
     follow = _commands(found, source, place, options.typed_again(READ))
     show.print_rows(_json(found) if format == "json" else _table(found, follow))

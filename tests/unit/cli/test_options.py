@@ -17,6 +17,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import embedded, sources
+from neardup_solr.arguments import GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
 from neardup_solr.cli.options import arguments_of
@@ -56,7 +57,7 @@ VALUES = {
 BY_TYPE = {"integer": "2", "integer range": "5", "float": "0.7", "float range": "0.7"}
 # These say what is read or printed around the library's call; other tests look at that.
 FACES: set[str | tuple[str, str]] = {
-    "--format", "--output", "--held", "--strict", "--plot", "--report", "--file", "--mark", "--yes",
+    "--format", "--output", "--held", "--strict", "--report", "--file", "--mark", "--yes",
     "--max-failed",  # the exit code
     "--help", ("delete", "--dry-run"), ("duplicates", "--dry-run"),
     ("index", "--restart"),  # what happens without it, and nothing is said about an earlier run
@@ -116,7 +117,6 @@ OPTIONS = {  # of a command, without an argument
     "doctor format": "prints",
     "explain format": "prints",
     "tune format": "prints",
-    "tune plot": "draws a picture",
     "dead-letters show output": "writes a file",
     "dead-letters show format": "prints",
 }
@@ -164,12 +164,14 @@ def test_an_option_of_an_earlier_version_names_the_new_one(old: str, new: str) -
         parser().main(["report", old, "x"], standalone_mode=False)
 
 
-@pytest.mark.parametrize("words", ["init --native", "search --text x --by native"])
-def test_an_option_that_is_gone_says_what_to_do_instead(words: str) -> None:
+@pytest.mark.parametrize(
+    ("gone", "words"),
+    [("native", "init --native"), ("native", "search --text x --by native"),
+     ("plot", "tune a.txt --plot a.svg")],
+)  # fmt: skip
+def test_an_option_that_is_gone_says_what_to_do_instead(gone: str, words: str) -> None:
     """In one line, which the library has for its arguments, too."""
-    with pytest.raises(
-        click.UsageError, match=r"native.*; ask .* by hand, as docs/native.md shows$"
-    ):
+    with pytest.raises(click.UsageError, match=f"{gone}'.*; {GONE[gone]}$"):
         parser().main(words.split(), standalone_mode=False)
 
 

@@ -3,7 +3,6 @@
 import json
 import math
 import shlex
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,11 +16,10 @@ from hypothesis import strategies as st
 from neardup_solr import demo
 from neardup_solr.cli.main import command
 from neardup_solr.cli.tune import _commands, _table
-from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SettingsError, SourceError
+from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.minhash import bands, plans, statistics
 from neardup_solr.minhash.plans import Demand, Plan
 from neardup_solr.records import Document
-from neardup_solr.reports import plots
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.tune import Sampling, _reservoir, tune
 from tests import ROOT
@@ -282,39 +280,6 @@ def test_settings_and_hashes_shape_the_sample() -> None:
     assert short.choice.index_bytes == statistics.index_bytes(short.choice.plan.bands, 256)
 
 
-@pytest.mark.parametrize("suffix", [".png", ".svg", ".PNG"])
-def test_pictures(tmp_path: Path, suffix: str) -> None:
-    """A picture is of the format that its suffix says."""
-    path = tmp_path / f"picture{suffix}"
-    plots.plot(tune(LISTINGS, known=PAIRS), path)
-    head = {".png": b"\x89PNG", ".svg": b"<?xml"}[suffix.lower()]
-    assert path.read_bytes().startswith(head)
-    if suffix == ".svg":
-        shown = path.read_text()
-        for words in ("35 bands of 3 rows", "catch 0.5: 99.1 %", "known pairs", "logarithmic"):
-            assert words in shown
-
-
-def test_the_same_picture_is_the_same_file(tmp_path: Path) -> None:
-    """An SVG holds no date and no random names."""
-    found = tune(LISTINGS)
-    for name in ("a.svg", "b.svg"):
-        plots.plot(found, tmp_path / name)
-    assert (tmp_path / "a.svg").read_bytes() == (tmp_path / "b.svg").read_bytes()
-
-
-def test_pictures_that_cannot_be(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A suffix, a place or a missing library is told before any work."""
-    (tmp_path / "folder.png").mkdir()
-    for name in ("a.pdf", "a", "none/a.png", "folder.png"):
-        with pytest.raises(SourceError):
-            plots.check_plot(tmp_path / name)
-    monkeypatch.setattr(sys, "path", [])
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(NeardupError, match=r"neardup-solr\[plot\]"):
-        plots.check_plot(tmp_path / "a.png")
-
-
 def test_the_table_fits_a_terminal() -> None:
     """No line is wider than 80 columns, whatever the figures; the chosen plan is marked."""
     found = tune(LISTINGS, known=PAIRS)
@@ -345,17 +310,15 @@ def test_the_example_of_the_documentation() -> None:
     assert shown.rstrip("\n") in page
 
 
-def test_the_command_prints_json_and_draws(tmp_path: Path) -> None:
-    """--format json is the whole record, and the picture is written."""
-    picture = tmp_path / "a.svg"
-    words = [str(LISTINGS), "--catch", "0.6", "--format", "json", "--plot", str(picture)]
+def test_the_command_prints_json() -> None:
+    """--format json is the whole record."""
+    words = [str(LISTINGS), "--catch", "0.6", "--format", "json"]
     ran = CliRunner().invoke(command("tune"), words)
     assert ran.exit_code == 0
     found = json.loads(ran.stdout)
     assert found["choice"]["plan"]["caught"] >= 0.99
     assert found["demand"]["catch"] == 0.6
     assert found["settings"].startswith("n1 words3 affine128")
-    assert picture.stat().st_size > 1_000
 
 
 def test_the_command_counts_bad_records(tmp_path: Path) -> None:
