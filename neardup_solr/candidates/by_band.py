@@ -56,9 +56,7 @@ class Joining:
     most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
     work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
     different sides are paired, with `groups` (uint32, documents) only those of the same one, of
-    which each counts for the cap by itself. `let_go` is called when signatures that were looked at
-    are not needed for now: if they lie in a file, they need not stay in memory.
-    `key` says what it is that pairs share.
+    which each counts for the cap by itself. `key` says what it is that pairs share.
     """
 
     cap: int = CAP
@@ -67,7 +65,6 @@ class Joining:
     threads: int = 1
     sides: Sides = field(default_factory=lambda: ONE_SIDE)
     groups: Groups = field(default_factory=lambda: ONE_GROUP)
-    let_go: Callable[[], None] = lambda: None
     key: Literal["band", "word"] = "band"
 
 
@@ -297,8 +294,7 @@ def whole_hashes(
 def _by_parts(fill: Callable[[slice], None], documents: int, joining: Joining) -> None:
     parts = [slice(at, at + _AT_ONCE) for at in range(0, documents, _AT_ONCE)]
     with thread_pool(joining.threads) as pool:
-        for _ in pool.map(fill, parts):
-            joining.let_go()
+        list(pool.map(fill, parts))
 
 
 def components(documents: int, pairs: Pairs) -> NDArray[np.int64]:

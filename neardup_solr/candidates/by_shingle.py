@@ -152,7 +152,6 @@ class _Search:
                 hashed = hashed ^ np.repeat(groups[first:last] * SPREAD, np.diff(own))
             yield hashed, own - own[0], slice(first, last)
             first = last
-        self._joining.let_go()
 
 
 def _joined(parts: Sequence[tuple[Hashes, Rows]]) -> tuple[Hashes, Rows]:

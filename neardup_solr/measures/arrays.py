@@ -51,10 +51,6 @@ class Flat(NamedTuple):
         found: NDArray[np.int64] = self.bounds[1:][texts] - self.bounds[texts]
         return found
 
-    def size_between(self, first: NDArray[np.uint32], last: NDArray[np.uint32]) -> int:
-        """The bytes from some texts to others, all together."""
-        return int((self.bounds[1:][last] - self.bounds[first]).sum()) * self.values.itemsize
-
 
 class Found(NamedTuple):
     """Results of a measure for pairs, of shape (pairs,) each.

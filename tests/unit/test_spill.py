@@ -27,17 +27,21 @@ def test_strings_are_a_list(batches: list[list[str]], memory: int) -> None:
         assert [strings[row] for row in range(len(strings))] == expected
 
 
-def test_strings_are_a_list_on_windows_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Strings that are read in between do not move the place where the next ones are written."""
-    monkeypatch.delattr(os, "pread")
+def test_strings_are_read_while_they_grow() -> None:
+    """Whether they are in memory or in a file."""
+    for memory in (None, 4):
+        with Spill(memory=memory) as spill:
+            strings = spill.strings()
+            strings.extend(["first", "second"])
+            assert strings[0] == "first"
+            strings.extend(["third"])
+            assert list(strings) == ["first", "second", "third"]
+
+
+def test_a_machine_that_does_not_tell_its_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows has no sysconf."""
     monkeypatch.delattr(os, "sysconf")
-    with Spill() as unlimited, Spill(memory=4) as spill:
-        assert unlimited.memory > 0
-        strings = spill.strings()
-        strings.extend(["first", "second"])
-        assert strings[0] == "first"
-        strings.extend(["third"])
-        assert [strings[row] for row in range(3)] == ["first", "second", "third"]
+    assert Spill().memory > 0
 
 
 @given(st.lists(st.integers(0, 4), max_size=6), st.integers(1, 200))
@@ -68,10 +72,8 @@ def test_a_table_takes_no_more_than_its_share() -> None:
 
 
 @pytest.mark.parametrize("share", [1, 64])  # megabytes: then in a file, and all in memory
-@pytest.mark.parametrize("is_linux", [True, False])
-def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch, share: int, is_linux: bool) -> None:
-    """In place, if the system can, to whatever holds it then."""
-    monkeypatch.setattr("neardup_solr.spill._GROWS", is_linux)
+def test_a_large_table_grows(share: int) -> None:
+    """All of it is there whatever holds it."""
     block = np.arange(100_000, dtype=np.uint64).reshape(-1, 4)
     with Spill(memory=share << 22) as spill:
         rows = spill.rows(4, np.uint64)
@@ -80,21 +82,8 @@ def test_a_large_table_grows(monkeypatch: pytest.MonkeyPatch, share: int, is_lin
             if at % 10 == 0:
                 assert np.array_equal(rows.table()[-len(block) :], block + np.uint64(at))
         table = rows.table().reshape(40, -1, 4)
-        assert (rows._held.nbytes + rows._nothing.nbytes == 0) == (share == 1)
-    assert all(np.array_equal(part, block + np.uint64(at)) for at, part in enumerate(table))
-
-
-def test_what_was_let_go_is_still_there() -> None:
-    """A table in a file is read again when it is looked at."""
-    with Spill(memory=4) as spill:
-        rows = spill.rows(1, np.uint32)
-        rows.append(np.arange(100_000, dtype=np.uint32)[:, None])
-        table = rows.table()
-        assert table.sum() == 4_999_950_000
-        spill.let_go()
-        assert table.sum() == 4_999_950_000
-        rows.append(np.array([[1]], dtype=np.uint32))
-        assert rows.table().sum() == 4_999_950_001
+        assert (rows._file is not None) == (share == 1)
+        assert all(np.array_equal(part, block + np.uint64(at)) for at, part in enumerate(table))
 
 
 def test_files_leave_nothing_behind(tmp_path: Path) -> None:

@@ -48,7 +48,6 @@ U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
 ORDER = 3  # of the pairs in a checkpoint: the version of `_in_order`
-HELD = 3  # the part of the memory for texts that are compared, if they lie in a file
 
 
 @dataclass(slots=True)
@@ -75,31 +74,6 @@ class Verified:
         """Keep these pairs, in this order."""
         self.pairs, self.distances = self.pairs[wanted], self.distances[wanted]
         self.similarities = self.similarities[wanted]
-
-
-class _Held:
-    """What pairs bring into memory of a table in a file; it is let go if it would be too much.
-
-    With a row the system reads what is around it, so from the first to the last one of pairs all
-    may come.
-    """
-
-    def __init__(self, spill: Spill) -> None:
-        self._spill = spill
-        self._first = self._last = np.empty(0, dtype=np.uint32)
-
-    def need(self, pairs: Pairs, size: Callable[[Ends, Ends], int]) -> None:
-        """Have room for these pairs, too; `size` gives the bytes from some rows to others."""
-        if not len(pairs):
-            return
-        first, last = pairs.min(axis=0), pairs.max(axis=0)
-        if len(self._first):
-            both = np.minimum(first, self._first), np.maximum(last, self._last)
-            if size(*both) <= self._spill.memory // HELD:
-                self._first, self._last = both
-                return
-            self._spill.let_go()
-        self._first, self._last = first, last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,12 +154,10 @@ class Comparison:
         if self.comparer.measure.needs_texts:
             return self._by_texts(pairs, checkpoint)
         found = Verified(pairs[:0], NO_DISTANCES, NO_SIMILARITIES)
-        held = _Held(self.spill)
         table = self.gathered.signatures
         parts = []
         for at in range(0, len(pairs), BLOCK):
             block = pairs[at : at + BLOCK]
-            held.need(block, lambda first, last: int((last - first + 1).sum()) * table.strides[0])
             parts.append(_near(block, self.comparer.compare(table, block)))
         found.take(parts)
         return found
@@ -206,12 +178,10 @@ class Comparison:
             texts = self._prepared(rows, found)
         is_there = np.ones(len(self.gathered), dtype=np.bool_)
         is_there[list(found.vanished)] = False
-        held = _Held(self.spill)
         for at in range(done, len(pairs), BLOCK):
             block = pairs[at : at + BLOCK]
             block = block[is_there[block].all(axis=1)]
             own = places[block]
-            held.need(own, texts.size_between)
             parts.append(_near(block, self.comparer.compare(texts, own)))
             if checkpoint:
                 checkpoint.keep(parts[-1])
@@ -335,7 +305,6 @@ class _Search:
             cap=cap,
             memory=self.spill.share,
             most=self.spill.memory // _PAIR,
-            let_go=self.spill.let_go,
             threads=threads(),
             sides=self.sides,
             groups=self.groups,

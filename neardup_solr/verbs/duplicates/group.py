@@ -25,6 +25,7 @@ from neardup_solr.verbs.duplicates.options import Options
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.result import Duplicates
 
+PAIRS_AT_ONCE = 1 << 14  # whose signatures are looked at
 UNCLUSTERED = ""  # the cluster of a pair that complete linkage has separated
 
 DocumentKey = tuple[int, str]  # a document: its side, 0 or 1, and its id
@@ -282,9 +283,7 @@ class _Numbered:
         settings = gathered.settings
         originals = self._places[self._pairs]
         found = np.empty(len(originals), dtype=np.int64)
-        at_once = self._comparison.spill.at_once // 2
-        for at in range(0, len(originals), at_once):
-            some = originals[at : at + at_once]
-            found[at : at + at_once] = count_shared_bands(gathered.signatures, some, settings)
-            self._comparison.spill.let_go()
+        for at in range(0, len(originals), PAIRS_AT_ONCE):
+            some = slice(at, at + PAIRS_AT_ONCE)
+            found[some] = count_shared_bands(gathered.signatures, originals[some], settings)
         return found

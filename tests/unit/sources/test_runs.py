@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import os
 import tracemalloc
 from pathlib import Path
 from typing import Any
@@ -229,6 +230,21 @@ def test_a_file_that_changed_is_not_read_again(tmp_path: Path) -> None:
         path.write_text('{"id": "1"}\n')
         with pytest.raises(SourceError, match="has changed while it was read"):
             texts.texts(["1"], places[:1])
+
+
+def test_texts_are_read_again_on_windows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It cannot read at a place of a file without going there."""
+    monkeypatch.delattr(os, "pread")
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"id": "1", "text": "one"}\n{"id": "2", "text": "two"}\n')
+    texts = sources.again(path, Reading())
+    assert texts is not None
+    with texts.file:
+        (run,) = sources.pieces(path)
+        assert isinstance(run, Run)
+        places = np.stack([run.begins, run.sizes], axis=1)
+        assert list(texts.texts(["2"], places[1:])) == ["two"]
+        assert list(texts.texts(["1", "2"], places)) == ["one", "two"]
 
 
 def test_long_lines_are_read_again_few_at_a_time(tmp_path: Path) -> None:
