@@ -89,12 +89,10 @@ def _spelled(parameter: click.Parameter, context: click.Context) -> str:
 
 
 def _told(parameter: click.Parameter) -> str:
-    """The help of an option, its choices and its default."""
+    """The help of an option, and its default."""
     if not isinstance(parameter, click.Option):
         return getattr(parameter, "text", "").replace("|", "\\|")
     facts = []
-    if isinstance(parameter.type, click.Choice):
-        facts.append("one of " + ", ".join(f"`{choice}`" for choice in parameter.type.choices))
     if parameter.multiple:
         facts.append("repeatable")
     default = _default(parameter)
