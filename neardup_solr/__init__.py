@@ -14,7 +14,7 @@ The words of the command `neardup` are the library's functions, and its options 
     what failed in index      dead_letters, retry
     one that was there        lint, init, annotate, doctor, strip
     a closer look             explain, evaluate, mark, unmark, reband
-    numbers of signatures     decode, jaccard, containment
+    numbers of signatures     decode, estimate_jaccard, estimate_containment
 
 `help(neardup_solr.duplicates)` shows what each of them takes, gives and raises. Whatever goes wrong
 raises a NeardupError that says what to do next. `nd.types` names the types of what they take and
@@ -55,8 +55,8 @@ _PLACES = {
     "reband": "verbs.reband",
     "signatures": "verbs.signatures",
     "decode": "minhash.signature",
-    "jaccard": "minhash.statistics",
-    "containment": "minhash.statistics",
+    "estimate_jaccard": "minhash.statistics",
+    "estimate_containment": "minhash.statistics",
     "read_pairs": "sources.pairs",
     "Collection": "solr.collection",
     "Settings": "settings",
@@ -99,6 +99,8 @@ _PLACES = {
     "SourceError": "errors",
 }
 __all__ = list(_PLACES)
+# So that they are not taken for the measures of these names, which are exact.
+_RENAMED = {"containment": "estimate_containment", "jaccard": "estimate_jaccard"}
 
 if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares the two
     from neardup_solr import types as types
@@ -120,8 +122,8 @@ if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares th
     from neardup_solr.jobs import Letter as Letter
     from neardup_solr.minhash.plans import Tuning as Tuning
     from neardup_solr.minhash.signature import decode as decode
-    from neardup_solr.minhash.statistics import containment as containment
-    from neardup_solr.minhash.statistics import jaccard as jaccard
+    from neardup_solr.minhash.statistics import estimate_containment as estimate_containment
+    from neardup_solr.minhash.statistics import estimate_jaccard as estimate_jaccard
     from neardup_solr.progress import Progress as Progress
     from neardup_solr.records import Cluster as Cluster
     from neardup_solr.records import Document as Document
@@ -173,6 +175,8 @@ else:
     def __getattr__(name: str) -> object:
         if name == "types":
             return import_module("neardup_solr.types")
+        if name in _RENAMED:
+            raise AttributeError(f"nd.{name} is nd.{_RENAMED[name]} now")
         if name not in _PLACES:
             raise AttributeError(f"module 'neardup_solr' has no attribute {name!r}")
         return getattr(import_module(f"neardup_solr.{_PLACES[name]}"), name)

@@ -41,6 +41,8 @@ GONE = {
     "native": "ask for Solr's own MinHashes by hand, as docs/native.md shows",
     "plot": "tune prints its histogram; draw `agreements` of --format json for a file",
 }
+RENAMED = {"rows": "candidates"}
+
 _OPENED = 'open it first: nd.connect("http://host:8983/solr", "NAME")'
 
 
@@ -111,6 +113,8 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
         if name not in signature.parameters and further is None:
             near = _nearest(name, signature.parameters)
             step = GONE.get(name) or (f"did you mean `{near}`?" if near else about)
+            if RENAMED.get(name) in signature.parameters:
+                step = f"it is `{RENAMED[name]}` now"
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
         bound = signature.bind(*args, **kwargs)

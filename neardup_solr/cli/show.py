@@ -196,8 +196,8 @@ def say_report(report: Report) -> None:
     say(f"{pairs} among {counted(report.documents, 'document')}.")
     if report.cut:
         say(
-            f"{report.cut:,} documents had as many candidates as --rows allows and may have more"
-            " near-duplicates; raise --rows to be sure."
+            f"{report.cut:,} documents had as many candidates as --candidates allows and may have"
+            " more near-duplicates; raise --candidates to be sure."
         )
     say_gaps(report.gaps)
 

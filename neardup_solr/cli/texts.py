@@ -145,7 +145,7 @@ TEXTS: dict[str, dict[str, Text]] = {
             " short records), or all for every pair (default: all up to 2,000 documents, for more"
             " bands; shingles for --measure containment, words for aligned)."
         ),
-        "rows": Text("Candidates to compare for each document.", least=1),
+        "candidates": Text("Candidates to compare for each document.", least=1),
         "measure": Text(
             "words (edit distance), jaccard (of shingles), containment (an excerpt in a longer"
             " text), aligned (short records), or estimate (jaccard by signatures)."
@@ -320,4 +320,5 @@ RENAMED = {
     "--to": "--to-id",
     "--missing": "--which missing",
     "--all": "--which all",
+    "--rows": "--candidates",
 }

@@ -37,10 +37,10 @@ class Estimate:
     high: Values
 
 
-def jaccard(
+def estimate_jaccard(
     signatures: NDArray[np.uint32], others: NDArray[np.uint32], *, level: float = 0.95
 ) -> Estimate:
-    """Jaccard similarity of the sets behind signatures, pair by pair.
+    """Estimate the Jaccard similarity of the sets behind signatures, pair by pair.
 
     Takes shapes (..., hashes) that broadcast – (hashes,) and (documents, hashes) compare one with
     many – and gives shape (...). The value is the share of equal positions (Broder 1997),
@@ -68,7 +68,7 @@ def jaccard(
     return wilson(np.asarray((signatures == others).mean(axis=-1)), hashes, deviations)
 
 
-def containment(
+def estimate_containment(
     signatures: NDArray[np.uint32],
     others: NDArray[np.uint32],
     *,
@@ -76,21 +76,21 @@ def containment(
     other_sizes: ArrayLike,
     level: float = 0.95,
 ) -> Estimate:
-    """Share of each set that the other one contains: |A∩B| / |A|, pair by pair.
+    """Estimate the share of each set that the other contains, |A∩B| / |A|, pair by pair.
 
-    Shapes are those of `jaccard`; `sizes` and `other_sizes` are numbers of distinct shingles.
+    Shapes are those of `estimate_jaccard`; `sizes` and `other_sizes` count distinct shingles.
     J = |A∩B| / (|A| + |B| - |A∩B|) gives |A∩B| = J / (1 + J) · (|A| + |B|), exactly. But J is an
     estimate, and its error grows by (|A| + |B|) / |A|: for a small set in a large one it says
     little. Values are cut at what the sizes allow. An empty set is in nothing: 0.
 
-    Raises what `jaccard` does, and ArgumentError if a size is negative or no number.
+    Raises what `estimate_jaccard` does, and ArgumentError if a size is negative or no number.
     """
     size, other_size = _sizes("sizes", sizes), _sizes("other_sizes", other_sizes)
     if not (np.all(size >= 0) and np.all(other_size >= 0)):
         raise ArgumentError(
             "`sizes` and `other_sizes` cannot be below 0", "give the number of shingles of each set"
         )
-    similar = jaccard(signatures, others, level=level)
+    similar = estimate_jaccard(signatures, others, level=level)
     _paired(similar.value.shape, size.shape, other_size.shape)
     whole = np.where(size > 0, size, 1)
     most = np.minimum(size, other_size) / whole

@@ -16,7 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotInTime
 from dataclasses import dataclass, field
 
-from neardup_solr.arguments import require, require_positive
+from neardup_solr.arguments import require_positive
 from neardup_solr.errors import (
     NeardupError,
     RecordError,
@@ -67,7 +67,6 @@ class Sending:
             checkpoint_every=self.checkpoint_every,
             min_replicas=self.min_replicas,
         )
-        require(self.patience >= 0, f"`patience` cannot be {self.patience:g}", "give 0 or more")
 
 
 @dataclass(slots=True, kw_only=True)

@@ -44,7 +44,7 @@ Near = tuple[list[Pair], bool]  # a document's pairs; whether it has as many can
 class Report(tables.Table):
     """The pairs of a report, each once, and the number of documents it is about.
 
-    `cut` counts documents with as many candidates as `rows` allows: they may have more. `gaps` says
+    `cut` counts documents with as many as `candidates` allows: they may have more. `gaps` says
     what else may be missing, such as documents that changed while they were read.
     """
 
@@ -88,7 +88,7 @@ def report(
     query: str | None = None,
     later_only: bool = False,
     by: By | None = None,
-    rows: int = 100,
+    candidates: int = 100,
     fq: OneOrMore = (),
     same: Same | Sequence[Same] = (),
     measure: MeasureName = "words",
@@ -100,7 +100,7 @@ def report(
 
     The report is about the documents with ids from `from_id` to `to_id` (inclusive; whole numbers
     by value, then the others by code point) that a `query` in Solr's syntax matches. With
-    `later_only` a document is compared only with documents of later ids. `by`, `rows`, `fq`,
+    `later_only` a document is compared only with documents of later ids. `by`, `candidates`, `fq`,
     `same`, `measure`, `max_distance` and `min_similarity` say what counts as a near-duplicate, as
     for `search`. `on_progress` is told how many documents are compared.
 
@@ -110,7 +110,7 @@ def report(
     check_ids(from_id, to_id)
     asked = Criteria(
         by=by,
-        rows=rows,
+        candidates=candidates,
         fq=listed(fq),
         same=listed(same),
         measure=measure,
@@ -185,7 +185,9 @@ class _Neighbours:
             wanted=lambda hit: self._is_wanted(document.id, hit.id),
         )
         matches = compared(self.collection, entry, found, self.comparer, many=True)
-        return [_pair(document.id, match) for match in matches], len(found) == self.criteria.rows
+        return [_pair(document.id, match) for match in matches], len(
+            found
+        ) == self.criteria.candidates
 
     def together(self, ids: Sequence[str]) -> list[Near]:
         """The pairs of each of some documents, by one search for all their bands.
@@ -202,13 +204,13 @@ class _Neighbours:
         for row, one in near_ones(known, met, self.comparer):
             pairs[row].append(_pair(batch.documents[row].id, one.match))
         return [
-            self.alone(document) if each.is_cut else (own, len(first) == self.criteria.rows)
+            self.alone(document) if each.is_cut else (own, len(first) == self.criteria.candidates)
             for document, each, own, first in zip(batch.documents, found, pairs, best, strict=True)
         ]
 
     def _best(self, document: Document, found: Hits) -> list[Hit]:
         wanted = (one for one in found.found if self._is_wanted(document.id, one.id))
-        return list(islice(wanted, self.criteria.rows))
+        return list(islice(wanted, self.criteria.candidates))
 
     def _is_wanted(self, id: str, other_id: str) -> bool:
         return natural(other_id) > natural(id) if self.later_only else other_id != id

@@ -60,7 +60,7 @@ class Criteria:
     """
 
     by: By | None = None
-    rows: int = 100
+    candidates: int = 100
     fq: tuple[str, ...] = ()
     same: tuple[Same, ...] = ()
     measure: MeasureName = "words"
@@ -72,7 +72,7 @@ class Criteria:
             require_choice("by", self.by, WAYS)
         for name in self.same:
             require_choice("same", name, SAME)
-        require_positive(rows=self.rows)
+        require_positive(candidates=self.candidates)
 
 
 @checked
@@ -82,7 +82,7 @@ def search(
     id: Id | None = None,
     text: str | None = None,
     by: By | None = None,
-    rows: int = 100,
+    candidates: int = 100,
     fq: OneOrMore = (),
     same: Same | Sequence[Same] = (),
     measure: MeasureName = "words",
@@ -93,9 +93,9 @@ def search(
 
     Give either `id` or `text`; a document is not its own near-duplicate. `by` says what candidates
     share with it: "shingles", "bands", "signatures", "profile" or "md5" (default: the first of
-    these that the collection has). The `rows` candidates that share most are compared. They have to
-    match `fq`, Solr filter queries, and the fields that `same` names ("first_word", "md5_hash")
-    have to be equal.
+    these that the collection has). At most `candidates` documents, those that share most, are
+    compared. They have to match `fq`, Solr filter queries, and the fields that `same` names
+    ("first_word", "md5_hash") have to be equal.
 
     Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
     and at least `min_similarity` (0..1) similar (default: the threshold of the measure).
@@ -106,7 +106,7 @@ def search(
     require((id is None) != (text is None), "give either `id` or `text`", NOT_BOTH)
     criteria = Criteria(
         by=by,
-        rows=rows,
+        candidates=candidates,
         fq=listed(fq),
         same=listed(same),
         measure=measure,
@@ -123,9 +123,9 @@ def search(
     needs_texts = measure_named(criteria.measure).needs_texts
     is_signed = criteria.by in SIGNED or not needs_texts
     entry = entries.entry(document, settings, is_signed=is_signed)
-    candidates = hits(collection, entry, criteria, wanted=lambda hit: hit.id != id)
+    found_hits = hits(collection, entry, criteria, wanted=lambda hit: hit.id != id)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
-    found = compared(collection, entry, candidates, comparer)
+    found = compared(collection, entry, found_hits, comparer)
     return found if needs_texts else _with_texts(collection, found)
 
 
@@ -156,7 +156,7 @@ def _by_bands(
     entry = entries.entry(document, _only(settings, frozenset(fields)))
     asked = collection.terms("content_bands", entry.bands)
     request = query.any_term(asked, filters=criteria.fq)
-    limit = 2 * criteria.rows + 1
+    limit = 2 * criteria.candidates + 1
     found = collection.select(
         query.with_settings(request, settings.fingerprint),
         fields=["id", "md5_hash", "num_words", *fields],
@@ -167,7 +167,7 @@ def _by_bands(
         return None
     shared = counted(entry.bands, found.documents, "content_bands")
     there = {one.id: one.fields for one in shared}
-    hits = islice(filter(wanted, shared), criteria.rows)
+    hits = islice(filter(wanted, shared), criteria.candidates)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
     near = [hit for hit in hits if comparer.may_be_near(entry.num_words, hit.num_words)]
     known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
@@ -208,7 +208,7 @@ def _ways(fields: Set[str]) -> list[By]:
 def hits(
     collection: Collection, entry: Entry, criteria: Criteria, *, wanted: Callable[[Hit], bool]
 ) -> list[Hit]:
-    """The wanted documents that share most terms with an entry, at most `criteria.rows`."""
+    """The wanted documents that share most terms with an entry, at most `criteria.candidates`."""
     field_name, terms_of = WAYS[criteria.by or DEFAULT_WAY]
     terms = collection.terms(field_name, terms_of(entry))
     if not terms.values:
@@ -220,8 +220,8 @@ def hits(
         filters.append(same)
         params |= param
     asked = query.any_of(terms, filters=filters, params=params)
-    found = ranked(collection, asked, page=criteria.rows + 1)
-    return list(islice(filter(wanted, found), criteria.rows))
+    found = ranked(collection, asked, page=criteria.candidates + 1)
+    return list(islice(filter(wanted, found), criteria.candidates))
 
 
 def comparer_for(collection: Collection, settings: Settings, name: str, limits: Limits) -> Comparer:

@@ -40,7 +40,7 @@ def strip(
     query: OneOrMore = (),
     rate: float = 0,
     threads: int = 2,
-    batch: int = 1_000,
+    batch: int = 500,
     patience: float | str = "5m",
     on_error: OnError | None = None,
     on_progress: OnProgress | None = None,

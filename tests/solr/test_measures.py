@@ -36,7 +36,7 @@ def rows(pairs: tuple[nd.Pair, ...] | tuple[nd.Duplicate, ...]) -> Rows:
 @pytest.mark.parametrize("measure", NAMES)
 def test_report_by_bands_is_duplicates_by_bands(listings: Collection, measure: MeasureName) -> None:
     """Of the same candidates, the two commands find the same pairs, just as similar."""
-    found = nd.report(listings, by="bands", rows=1_000, measure=measure)
+    found = nd.report(listings, by="bands", candidates=1_000, measure=measure)
     expected = nd.duplicates(listings, by="bands", measure=measure)
     assert found.cut == 0
     assert len(found.pairs) > 20

@@ -70,7 +70,7 @@ def compare_signatures(encoded: str) -> float:
     """Signatures are arrays, and so are what is told from them and its confidence interval."""
     signature = nd.decode(encoded)
     assert_type(signature, NDArray[np.uint32])
-    told = nd.jaccard(signature, signature)
+    told = nd.estimate_jaccard(signature, signature)
     assert_type(told.low, NDArray[np.float64])
     return float(told.value)
 

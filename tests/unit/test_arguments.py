@@ -51,7 +51,7 @@ RIGHT: dict[str, dict[str, Any]] = {
     "tune": {"source": DOCUMENTS, "sample": 2},
     "unmark": {"collection": NOWHERE},
 }
-ON_THEIR_OWN = {"evaluate", "decode", "jaccard", "containment", "read_pairs"}
+ON_THEIR_OWN = {"evaluate", "decode", "estimate_jaccard", "estimate_containment", "read_pairs"}
 # Values, and the kinds of arguments that they may be.
 VALUES: list[tuple[object, set[str]]] = [
     (None, {"None"}), (True, {"bool"}), (5, {"int", "float"}), (np.int64(5), {"int", "float"}),
@@ -210,13 +210,18 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          "`collection` has to be a Collection, not the text 'ads.jsonl'; swap it and `source`"),
         (lambda nd: nd.gate(NOWHERE, []),
          "`collection` has to be a Collection, not a list; swap it and `source`"),
-        (lambda nd: nd.search(NOWHERE, text="x", rows="5"),
-         "`rows` has to be a whole number, not the text '5'; give the number, rows=5"),
-        (lambda nd: nd.search(NOWHERE, text="x", rows="all"),
-         "`rows` has to be a whole number, not the text 'all';"
-         " give a whole number, such as rows=1"),
-        (lambda nd: nd.search(NOWHERE, text="x", rows=2.7),
-         "`rows` has to be a whole number, not 2.7; give a whole number, such as rows=3"),
+        (lambda nd: nd.search(NOWHERE, text="x", candidates="5"),
+         "`candidates` has to be a whole number, not the text '5'; give the number, candidates=5"),
+        (lambda nd: nd.search(NOWHERE, text="x", candidates="all"),
+         "`candidates` has to be a whole number, not the text 'all';"
+         " give a whole number, such as candidates=1"),
+        (lambda nd: nd.search(NOWHERE, text="x", candidates=2.7),
+         "`candidates` has to be a whole number, not 2.7;"
+         " give a whole number, such as candidates=3"),
+        (lambda nd: nd.search(NOWHERE, text="x", rows=5),
+         "nd.search() has no argument `rows`; it is `candidates` now"),
+        (lambda nd: nd.reband(NOWHERE, bands=5, row=3),
+         "nd.reband() has no argument `row`; did you mean `rows`?"),
         (lambda nd: nd.search(NOWHERE, text="x", min_similarity="0.8"),
          "`min_similarity` has to be a number, not the text '0.8';"
          " give the number, min_similarity=0.8"),
@@ -293,9 +298,9 @@ def test_who_catches_it(error: type[Exception]) -> None:
     "call",
     [
         lambda value: nd.decode(value),
-        lambda value: nd.jaccard(value, value),
-        lambda value: nd.jaccard(SIGNATURE, SIGNATURE, level=value),
-        lambda value: nd.containment(SIGNATURE, value, sizes=3, other_sizes=3),
+        lambda value: nd.estimate_jaccard(value, value),
+        lambda value: nd.estimate_jaccard(SIGNATURE, SIGNATURE, level=value),
+        lambda value: nd.estimate_containment(SIGNATURE, value, sizes=3, other_sizes=3),
         lambda value: nd.evaluate(value, [("1", "2")]),
         lambda value: nd.evaluate([("1", "2")], value),
         lambda value: nd.read_pairs(value),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.sizes import in_bytes
+from neardup_solr.sizes import as_seconds, in_bytes
 
 
 @pytest.mark.parametrize(
@@ -24,3 +24,9 @@ def test_what_is_no_size(size: str) -> None:
     with pytest.raises(SettingsError, match="is not a size; give one such as 512M or 4G") as error:
         in_bytes(size)
     assert str(error.value).startswith(size)
+
+
+@pytest.mark.parametrize(("given", "seconds"), [("5m", 300), ("90s", 90), ("0", 0), (2.5, 2.5)])
+def test_times_are_texts_or_numbers(given: float | str, seconds: float) -> None:
+    """`patience` is the same in the command and in Python."""
+    assert as_seconds(given, "patience") == seconds

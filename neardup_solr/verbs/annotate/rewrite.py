@@ -44,7 +44,7 @@ class Pace:
 
     rate: float = 0.0
     threads: int = 2
-    batch: int = 1_000
+    batch: int = 500
 
     def __post_init__(self) -> None:
         require(self.rate >= 0, f"`rate` cannot be {self.rate:g}", "give 0 or more a second")

@@ -279,7 +279,7 @@ def shared_bands(first: Signature, second: Signature, settings: Settings) -> tup
 def _measures(first: Subject, second: Subject, longest: int) -> tuple[Measured, ...]:
     distance = word_distance(first.words.forms, second.words.forms, at_most=longest)
     shared, sizes = len(first.pieces & second.pieces), (len(first.pieces), len(second.pieces))
-    supposed = statistics.jaccard(first.signature, second.signature)
+    supposed = statistics.estimate_jaccard(first.signature, second.signature)
     return (
         Measured(
             measure="words",

@@ -197,15 +197,15 @@ def test_settings_left_out_are_those_of_the_collection(run: Run, listings: Path)
 def test_a_collection_without_shingles_is_searched_by_what_it_has(run: Run, listings: Path) -> None:
     """Without --by, the first way that the collection has is taken."""
     run("index", str(listings), "--fields=-content_ng")
-    found = run("search", "--text", "Blue Door Cafe 12 Harbour Street", "--rows", "10")
+    found = run("search", "--text", "Blue Door Cafe 12 Harbour Street", "--candidates", "10")
     assert [line.split("\t")[0] for line in found.stdout.splitlines()] == ["id", "1", "2"]
 
 
 @pytest.mark.parametrize(
     "words",
     [["search"], ["search", "--id", "1", "--text", "x"], ["delete"], ["index"], ["nonsense"],
-     ["report", "--rows", "many"],
-     ["report", "-o", "x.tsv", "--format", "csv"], ["index", "-", "--rows", "3"]],
+     ["report", "--candidates", "many"],
+     ["report", "-o", "x.tsv", "--format", "csv"], ["index", "-", "--candidates", "3"]],
 )  # fmt: skip
 def test_wrong_usage_is_exit_code_2(run: Run, words: list[str]) -> None:
     """What cannot be parsed is told from what failed."""
@@ -322,7 +322,7 @@ def test_closed_pipe_is_no_traceback(run: Run, solr: Collection, tmp_path: Path)
     source = tmp_path / "same.txt"
     source.write_text("".join(f"{n} the very same text\n" for n in range(150)))
     run("index", str(source))
-    command = " ".join(NEARDUP) + " report --format tsv --rows 200 | head -1"
+    command = " ".join(NEARDUP) + " report --format tsv --candidates 200 | head -1"
     piped = subprocess.run(
         ["bash", "-c", command],
         capture_output=True,

@@ -176,7 +176,7 @@ def test_reports_of_boilerplate_are_those_of_one_search_each(
 ) -> None:
     """Documents with hot bands are searched for alone; the others find what they found before."""
     nd.index(boilerplate, solr)
-    criteria: dict[str, Any] = {"by": "bands", "rows": 25}
+    criteria: dict[str, Any] = {"by": "bands", "candidates": 25}
     pairs = nd.report(solr, **criteria).pairs
     searched = {
         tuple(sorted((id, match.id)))

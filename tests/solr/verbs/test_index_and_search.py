@@ -161,7 +161,7 @@ def test_search_obeys_filters_and_limits(solr: Collection) -> None:
     assert found(fq=("id:3",)) == ["3"]
     assert found(fq=("-id:2", "-id:3")) == []
     assert found(same=("md5_hash",)) == ["2"]
-    assert found(rows=1) == ["2"]
+    assert found(candidates=1) == ["2"]
     assert found(max_distance=0) == ["2"]
     assert found(min_similarity=0.95) == ["2"]
 
@@ -197,8 +197,8 @@ def test_report_of_some_documents(solr: Collection) -> None:
 def test_report_says_where_rows_cut_it(solr: Collection) -> None:
     """Documents with as many candidates as rows allows are counted."""
     nd.index([Document(id=str(n), text="same text here") for n in range(6)], solr)
-    assert nd.report(solr, rows=3).cut == 6
-    assert nd.report(solr, rows=6).cut == 0
+    assert nd.report(solr, candidates=3).cut == 6
+    assert nd.report(solr, candidates=6).cut == 0
 
 
 def test_search_and_report_of_an_empty_collection(solr: Collection) -> None:

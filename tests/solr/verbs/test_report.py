@@ -17,13 +17,13 @@ from tests.solr.families import families
 
 CRITERIA: list[dict[str, Any]] = [
     {"by": "bands"},
-    {"by": "bands", "rows": 3},
+    {"by": "bands", "candidates": 3},
     {"by": "bands", "fq": ("half_i:1",)},
     {"by": "bands", "max_distance": 2},
     {"by": "bands", "measure": "jaccard", "min_similarity": 0.3},
     {"by": "bands", "measure": "containment"},
     {"by": "bands", "measure": "aligned"},
-    {"by": "bands", "measure": "estimate", "rows": 5},
+    {"by": "bands", "measure": "estimate", "candidates": 5},
 ]
 
 
@@ -73,7 +73,7 @@ def test_a_document_with_too_many_candidates(solr: Collection) -> None:
     """Where more share a band than are fetched at a time, a document is searched for alone."""
     fox = "the quick brown fox jumps over the lazy dog in the park"
     nd.index([nd.Document(id=str(n), text=f"{fox} {n}") for n in range(5_050)], solr)
-    found = nd.report(solr, to_id="2", by="bands", rows=20, max_distance=1)
+    found = nd.report(solr, to_id="2", by="bands", candidates=20, max_distance=1)
     assert (found.documents, found.cut) == (3, 3)
     assert 20 <= len(found.pairs) <= 60
     # The gate takes the best of them, and says that there are more.

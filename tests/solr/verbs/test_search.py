@@ -17,13 +17,13 @@ FOX = "the quick brown fox jumps over the lazy dog in the park near the old mill
 
 CRITERIA: list[dict[str, Any]] = [
     {"by": "bands"},
-    {"by": "bands", "rows": 2},
-    {"by": "bands", "rows": 1, "max_distance": 2},
+    {"by": "bands", "candidates": 2},
+    {"by": "bands", "candidates": 1, "max_distance": 2},
     {"by": "bands", "fq": ("half_i:1",)},
     {"by": "bands", "measure": "jaccard", "min_similarity": 0.3},
     {"by": "bands", "measure": "containment"},
     {"by": "bands", "measure": "aligned"},
-    {"by": "bands", "measure": "estimate", "rows": 3},
+    {"by": "bands", "measure": "estimate", "candidates": 3},
     {"by": "bands", "same": ("first_word",)},
 ]
 
@@ -59,7 +59,7 @@ def test_one_request_does(solr: Collection) -> None:
     assert [match.id for match in expected] == ["1"]
     assert at_once() == expected
     # More candidates than are compared: what they share has to be counted by Solr.
-    criteria = Criteria(by="bands", rows=1)
+    criteria = Criteria(by="bands", candidates=1)
     nd.index([nd.Document(id=str(n), text=f"{FOX} {n}") for n in range(5)], solr)
     assert at_once() is None
 

@@ -72,8 +72,8 @@ FUNCTIONS = {  # of the library, without a command of their own
     "read": "gives documents to a program",
     "solve": "tune without documents",
     "decode": "gives a signature to a program",
-    "jaccard": "of two signatures that a program holds",
-    "containment": "of two signatures that a program holds",
+    "estimate_jaccard": "of two signatures that a program holds",
+    "estimate_containment": "of two signatures that a program holds",
     "read_pairs": "gives pairs to a program",
 }
 ARGUMENTS = {  # of the library, without an option

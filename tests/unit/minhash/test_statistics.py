@@ -60,7 +60,7 @@ def test_wilson_interval_of_published_tables(
     equal: int, hashes: int, low: float, high: float
 ) -> None:
     """The interval is the one that the literature gives for such a share."""
-    found = statistics.jaccard(*agreeing(equal, hashes))
+    found = statistics.estimate_jaccard(*agreeing(equal, hashes))
     assert float(found.value) == equal / hashes
     assert float(found.low) == pytest.approx(low, abs=5e-5)
     assert float(found.high) == pytest.approx(high, abs=5e-5)
@@ -69,7 +69,7 @@ def test_wilson_interval_of_published_tables(
 def test_one_with_many() -> None:
     """Shapes broadcast: one signature is compared with each row."""
     one, other = agreeing(32, 128)
-    found = statistics.jaccard(one, np.stack([one, other]))
+    found = statistics.estimate_jaccard(one, np.stack([one, other]))
     assert found.value.tolist() == [1.0, 0.25]
     assert found.high[0] == 1.0
     assert found.low.shape == (2,)
@@ -79,8 +79,8 @@ def test_empty_signatures_resemble_nothing() -> None:
     """The empty set has similarity and containment 0 with everything, itself included."""
     full = agreeing(0, 128)[0]
     for pair in ((EMPTY, full), (full, EMPTY), (EMPTY, EMPTY)):
-        similar = statistics.jaccard(*pair)
-        contained = statistics.containment(*pair, sizes=0, other_sizes=9)
+        similar = statistics.estimate_jaccard(*pair)
+        contained = statistics.estimate_containment(*pair, sizes=0, other_sizes=9)
         for found in (similar, contained):
             assert [float(v) for v in (found.value, found.low, found.high)] == [0, 0, 0]
 
@@ -88,14 +88,14 @@ def test_empty_signatures_resemble_nothing() -> None:
 def test_signatures_of_different_length_are_refused() -> None:
     """Positions of other settings say nothing about each other."""
     with pytest.raises(SettingsError, match="of 128 and of 64 hashes"):
-        statistics.jaccard(agreeing(0, 128)[0], agreeing(0, 64)[0])
+        statistics.estimate_jaccard(agreeing(0, 128)[0], agreeing(0, 64)[0])
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, math.nan])
 def test_impossible_levels_are_refused(level: float) -> None:
     """A level of confidence lies between 0 and 1."""
     with pytest.raises(ArgumentError, match="`level` cannot be"):
-        statistics.jaccard(*agreeing(3, 4), level=level)
+        statistics.estimate_jaccard(*agreeing(3, 4), level=level)
 
 
 @given(equal=st.integers(0, 64), level=st.floats(0.01, 0.999), more=st.floats(0.0001, 0.0009))
@@ -103,15 +103,15 @@ def test_intervals_hold_their_value_and_widen_with_the_level(
     equal: int, level: float, more: float
 ) -> None:
     """0 <= low <= value <= high <= 1, and a surer interval is no narrower."""
-    narrow = statistics.jaccard(*agreeing(equal, 64), level=level)
-    wide = statistics.jaccard(*agreeing(equal, 64), level=level + more)
+    narrow = statistics.estimate_jaccard(*agreeing(equal, 64), level=level)
+    wide = statistics.estimate_jaccard(*agreeing(equal, 64), level=level + more)
     assert 0 <= wide.low <= narrow.low <= narrow.value <= narrow.high <= wide.high <= 1
 
 
 @pytest.mark.parametrize("similarity", [0.05, 0.3, 0.5, 0.9])
 def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> None:
     """Of 1,000 pairs of random sets, 95 % intervals hold the true similarity for about 95 %."""
-    found = statistics.jaccard(*random_sets(similarity, 200, 1_000))
+    found = statistics.estimate_jaccard(*random_sets(similarity, 200, 1_000))
     held = ((found.low <= similarity) & (similarity <= found.high)).mean()
     assert 0.93 <= held <= 0.98  # four standard errors are 2.8 %
     assert found.value.mean() == pytest.approx(similarity, abs=4 * 0.045 / math.sqrt(1_000))
@@ -122,8 +122,8 @@ def test_containment_of_a_part_in_a_whole() -> None:
     draw = np.random.default_rng(3).integers(0, 2**32, 200, dtype=np.uint32)
     part = families.fold(draw[:50], SETTINGS)
     whole = families.fold(draw, SETTINGS)
-    small = statistics.containment(part, whole, sizes=50, other_sizes=200)
-    large = statistics.containment(whole, part, sizes=200, other_sizes=50)
+    small = statistics.estimate_containment(part, whole, sizes=50, other_sizes=200)
+    large = statistics.estimate_containment(whole, part, sizes=200, other_sizes=50)
     assert small.low <= 1 <= small.high
     assert large.low <= 0.25 <= large.high
     assert small.high - small.low > 3 * (large.high - large.low)
@@ -132,32 +132,36 @@ def test_containment_of_a_part_in_a_whole() -> None:
 @given(equal=st.integers(0, 32), size=st.integers(0, 500), other_size=st.integers(0, 500))
 def test_containment_is_bounded_by_the_sizes(equal: int, size: int, other_size: int) -> None:
     """No more of a set is in another than the other has members; the bounds stay in order."""
-    found = statistics.containment(*agreeing(equal, 32), sizes=size, other_sizes=other_size)
+    found = statistics.estimate_containment(
+        *agreeing(equal, 32), sizes=size, other_sizes=other_size
+    )
     most = min(size, other_size) / size if size else 0
     assert 0 <= found.low <= found.value <= found.high <= most
 
 
 def test_containment_of_exact_figures() -> None:
     """|A∩B| = J / (1 + J) · (|A| + |B|): of 30 and 60 shingles at J = 1/2, 30 are common."""
-    found = statistics.containment(*agreeing(64, 128), sizes=[30, 60], other_sizes=[60, 30])
+    found = statistics.estimate_containment(
+        *agreeing(64, 128), sizes=[30, 60], other_sizes=[60, 30]
+    )
     assert found.value.tolist() == [1.0, 0.5]
 
 
 def test_negative_sizes_are_refused() -> None:
     """A number of shingles is 0 or more."""
     with pytest.raises(ArgumentError, match="`sizes` and `other_sizes` cannot be below 0"):
-        statistics.containment(*agreeing(1, 2), sizes=-1, other_sizes=3)
+        statistics.estimate_containment(*agreeing(1, 2), sizes=-1, other_sizes=3)
 
 
 def test_what_does_not_go_together_is_refused() -> None:
     """Shapes that do not pair up, and sizes that are not numbers."""
     one, other = (np.stack([each] * 3) for each in agreeing(1, 2))
     with pytest.raises(ArgumentError, match=r"the shapes \(3,\) and \(2,\) do not go together"):
-        statistics.jaccard(one, other[:2])
+        statistics.estimate_jaccard(one, other[:2])
     with pytest.raises(ArgumentError, match="do not go together"):
-        statistics.containment(one, other, sizes=[1, 2], other_sizes=3)
+        statistics.estimate_containment(one, other, sizes=[1, 2], other_sizes=3)
     with pytest.raises(ArgumentError, match="`sizes` has to be numbers, not the text 'many'"):
-        statistics.containment(one, other, sizes="many", other_sizes=3)
+        statistics.estimate_containment(one, other, sizes="many", other_sizes=3)
 
 
 @pytest.mark.parametrize(("documents", "hashes"), [(2, 1), (5, 7), (300, 16), (513, 300)])

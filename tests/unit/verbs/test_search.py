@@ -17,7 +17,7 @@ NOWHERE = collection.open_collection("http://127.0.0.1:1/solr", "x")
     [
         ({"by": "words"}, "`by` cannot be 'words'; choose one of shingles, bands, signatures, p"),
         ({"same": ("city",)}, "`same` cannot be 'city'; choose one of first_word, md5_hash"),
-        ({"rows": 0}, "`rows` cannot be 0; give 1 or more"),
+        ({"candidates": 0}, "`candidates` cannot be 0; give 1 or more"),
     ],
 )
 def test_criteria_that_cannot_be(criteria: dict[str, Any], reason: str) -> None:
