@@ -114,7 +114,11 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
     described = schema.described(collection)
     side.unsigned = count_unsigned(collection, described, fq)
     same = () if intake.groups is None else intake.groups.fields
-    others = [name for name in same if not _is_exported(collection, described, name)]
+    others = [
+        name for name in same if not _readable(collection, described, name, "same").is_exported
+    ]
+    for name in options.keep:
+        _readable(collection, described, name, "keep")
     if remembering is not None:
         remembering.is_cut = side.is_cut
         # Parts of an export may see other states: what is newer than this one is asked for again.
@@ -149,17 +153,19 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
     return side
 
 
-def _is_exported(collection: Collection, described: schema.Schema, name: str) -> bool:
-    """Whether /export can read a field whose values have to be equal.
+def _readable(
+    collection: Collection, described: schema.Schema, name: str, argument: str
+) -> schema.Field:
+    """Return the field that an argument names.
 
-    Raises SettingsError if there is no such field, or its values cannot be read at all.
+    Raises SettingsError if there is no such field, or its values cannot be read.
     """
     field = described.field(collection.names.of(name))
     if field is None or not (field.is_exported or field.is_kept):
         lacks = f"the field {name!r} is neither stored nor in docValues"
         missing = f"the collection {collection.name!r} has no field {name!r}"
-        raise SettingsError(lacks if field else missing, "name another one in `same`")
-    return field.is_exported
+        raise SettingsError(lacks if field else missing, f"name another one in `{argument}`")
+    return field
 
 
 @dataclass(slots=True, kw_only=True)

@@ -215,6 +215,8 @@ def test_fields_of_a_foreign_collection(books: Collection) -> None:
     ):
         with pytest.raises(SettingsError, match=reason):
             nd.duplicates(books, same=["city_s", name])
+        with pytest.raises(SettingsError, match=reason.replace("same", "keep")):
+            nd.duplicates(books, keep=["city_s", name])
 
 
 def test_a_filter_is_read_as_for_a_search(tenants: Collection, books: Collection) -> None:
