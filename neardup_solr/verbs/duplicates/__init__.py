@@ -244,7 +244,7 @@ def duplicates(
             previous=previous,
         )
         gathered = gather(given, intake)
-        way = options.way(len(gathered), gathered.fits)
+        way = options.way(len(gathered) - len(gathered.dead), gathered.fits)
         found = find_candidates(gathered, way, options, spilled)
         comparison = Comparison(
             gathered=gathered,

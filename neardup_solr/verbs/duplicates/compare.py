@@ -276,11 +276,15 @@ def _near(pairs: Pairs, compared: Compared) -> Part:
 def comparer_of(gathered: Gathered, options: Options) -> Comparer:
     """Make what compares the documents, with their own frequencies of words if those are needed."""
     measure = options.compared_by
+    frequencies = None
+    if measure.needs_frequencies:
+        forms = gathered.forms()
+        frequencies = aligned.frequencies([forms[row] for row in gathered.living().tolist()])
     return Comparer(
         measure=measure,
         limits=options.limits,
         settings=gathered.settings,
-        frequencies=aligned.frequencies(gathered.forms()) if measure.needs_frequencies else None,
+        frequencies=frequencies,
         threads=threads(),
     )
 
@@ -312,10 +316,7 @@ class _Search:
 
 
 def find_candidates(gathered: Gathered, way: Way, options: Options, spill: Spill) -> Candidates:
-    """Find the pairs that may be near-duplicates, of the same group if there are groups.
-
-    Documents whose id comes again later are left out.
-    """
+    """Find the pairs that may be near-duplicates, of the same group if there are groups."""
     is_across = len(gathered.sides) == 2 and not options.within
     search = _Search(
         gathered=gathered,
@@ -328,12 +329,6 @@ def find_candidates(gathered: Gathered, way: Way, options: Options, spill: Spill
     if len(search.groups):  # whatever a way has made of them
         same = [_are_same(search.groups, part) for part in _parts(found.pairs)]
         found = replace(found, pairs=found.pairs[np.concatenate([NO_PAIRS, *same])])
-    dead = np.zeros(len(gathered), dtype=np.bool_)
-    for side, first in zip(gathered.sides, gathered.bounds, strict=False):
-        dead[np.array(side.dead, dtype=np.int64) + first] = True
-    if dead.any():
-        pairs, beyond = (some[~dead[some].any(axis=1)] for some in (found.pairs, found.beyond))
-        found = replace(found, pairs=pairs, beyond=beyond)
     return found
 
 

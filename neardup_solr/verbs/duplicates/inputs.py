@@ -41,6 +41,7 @@ READING = "reading"
 
 
 AT_ONCE = 20_000  # texts that are read at once
+NO_ROWS = np.empty(0, dtype=np.intp)
 PAGE = 500  # documents that are requested at once
 FIRST, MOST = 100, 10_000  # or while others are worked on: the first ones, and at most
 CHARACTERS = 1 << 24  # that those have, about
@@ -238,14 +239,16 @@ def count_fitting(done: int, characters: int) -> int:
 class Gathered:
     """All that is compared, by row: the rows of the second side come after those of the first.
 
-    Only documents of the same of `groups` are compared; it is empty if all are.
-    `sets` are the shingles of each document, if they were kept while it was signed.
+    Only documents of the same of `groups` are compared; it is empty if all are. The rows that are
+    `dead`, because another record of their id counts, have groups of their own. `sets` are the
+    shingles of each document, if they were kept while it was signed.
     """
 
     settings: Settings
     signatures: NDArray[np.uint32]
     sides: tuple[Side, ...]
     groups: NDArray[np.uint32] = field(default_factory=lambda: ONE_GROUP)
+    dead: NDArray[np.intp] = field(default_factory=lambda: NO_ROWS)
     sets: Flat | None = None
     _forms: list[str] = field(default_factory=list)
 
@@ -289,11 +292,15 @@ class Gathered:
             for text in side.texts([row - first for row in rows if first <= row < last])
         ]
 
+    def living(self) -> NDArray[np.intp]:
+        """The rows that count, in ascending order."""
+        return np.delete(np.arange(len(self)), self.dead)
+
     def fits(self, most: int) -> bool:
-        """Whether all texts together have at most `most` characters; reads no more than needed."""
-        total = 0
-        for at in range(0, len(self), PAGE):
-            texts = self.texts(range(at, min(at + PAGE, len(self))))
+        """Whether texts that count have at most `most` characters; reads no more than needed."""
+        total, rows = 0, self.living()
+        for at in range(0, len(rows), PAGE):
+            texts = self.texts(rows[at : at + PAGE].tolist())
             total += sum(len(text or "") for text in texts)
             if total > most:
                 return False
@@ -365,11 +372,20 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
     if intake.remembering is not None:
         intake.remembering.settle(signatures)
     groups = ONE_GROUP if intake.groups is None else intake.groups.table()
+    starts = accumulate((len(side.ids) for side in sides), initial=0)
+    dead = np.array(
+        [first + row for side, first in zip(sides, starts, strict=False) for row in side.dead],
+        dtype=np.intp,
+    )
+    if len(dead):
+        groups = groups.copy() if len(groups) else np.zeros(len(signatures), dtype=np.uint32)
+        groups[dead] = int(groups.max()) + 1 + np.arange(len(dead), dtype=np.uint32)
     return Gathered(
         settings=settings,
         signatures=signatures,
         sides=sides,
         groups=groups,
+        dead=dead,
         sets=None if sets is None else sets.flat(),
     )
 

@@ -343,6 +343,36 @@ def test_a_page_of_aligned_words_says_what_stands_for_what(tmp_path: Path) -> No
     assert nd.duplicates(documents(texts)).frequencies is None
 
 
+REPEATED_WAYS: list[dict[str, Any]] = [
+    {},
+    {"by": "bands", "cap": 5},
+    {"by": "words", "cap": 5},
+    {"measure": "containment", "by": "shingles", "cap": 5},
+    {"measure": "aligned", "cap": 5},
+    {"measure": "aligned", "by": "all"},
+]
+
+
+@pytest.mark.parametrize("options", REPEATED_WAYS)
+@pytest.mark.parametrize("on_repeat", ["first", "last"])
+def test_records_that_do_not_count_change_nothing(
+    on_repeat: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither the cap, nor the way, nor the frequencies of words, see those of a repeated id."""
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.options"], "FEW", 50)
+    words = [f"word{n}" for n in range(40)]
+    near = {"a": " ".join(words), "b": " ".join([*words[:39], "other"])}
+    once = documents(near | {f"{n}": f"text {n} of many others {n * n} here" for n in range(40)})
+    again = [once[0]] * 30
+    several = [*once, *again] if on_repeat == "first" else [*again, *once]
+    found = nd.duplicates(several, on_repeat=on_repeat, **options)
+    expected = nd.duplicates(once, **options)
+    assert len(expected.pairs) > 0
+    assert (found.by, found.hot_keys) == (expected.by, expected.hot_keys)
+    assert found.pairs == expected.pairs
+    assert found.repeated == 30
+
+
 @pytest.mark.parametrize("late", ["group", "write_duplicates"])
 def test_a_late_interrupt_keeps_the_checkpoint(
     late: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
