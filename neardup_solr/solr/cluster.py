@@ -1,16 +1,24 @@
-"""A SolrCloud as it describes itself: its nodes, a collection's shards, and their replicas."""
+"""A SolrCloud: its nodes, a collection's shards and replicas, and its ZooKeeper.
+
+Each node takes any request: if one is away, the next is asked.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import json
+import logging
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from neardup_solr.arguments import require
-from neardup_solr.errors import SettingsError, SolrError
+from neardup_solr.errors import ArgumentError, SettingsError, SolrError, SolrUnreachable
 from neardup_solr.sizes import counted
-from neardup_solr.solr.answers import answer
+from neardup_solr.solr.answers import answer, cause
+from neardup_solr.solr.credentials import is_loopback
 
 if TYPE_CHECKING:
     from neardup_solr.solr.session import CheckedSession
@@ -20,6 +28,15 @@ ACTIVE = "active"
 STATUS_SECONDS = 10.0  # for what can be done without
 SEVERAL = "the name is an alias of several collections, and all updates would go to the first"
 NAME_ONE = "name one of the collections"
+SCHEME = "zk://"
+ZOOKEEPER_SECONDS = 10.0
+_EXAMPLE = "give one such as zk://host1:2181,host2:2181/solr"
+_ROOTS = ("", "/solr")  # where Solr usually is
+_NODES, _PROPERTIES = "/live_nodes", "/clusterprops.json"
+# What it tells of its attempts, errors of ours say.
+_QUIET = logging.getLogger("neardup_solr.zookeeper")
+_QUIET.propagate = False
+_QUIET.addHandler(logging.NullHandler())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,3 +199,154 @@ def address_of(node: str) -> str:
     """The address of a node by its name in the cluster, such as host:8983_solr."""
     place, _, context = node.partition("_")
     return f"{place}/{unquote(context)}"
+
+
+class Nodes:
+    """The addresses by which one Solr can be reached: the one that was given, and further nodes.
+
+    Requests are written for the address that was given, and go to the node that answered last.
+    `has_secrets` tells whether a password goes with them, which must not get to other places in
+    other ways than the address that was given allows.
+    """
+
+    def __init__(self) -> None:
+        self.given = ""
+        self.has_secrets = False
+        self.known_as = ""  # if not by its address: by that of its ZooKeeper
+        self.is_cloud: bool | None = None  # None as long as nobody knows
+        self._all: tuple[str, ...] = ()
+        self._now = ""
+
+    def begin(self, given: str, *, has_secrets: bool) -> None:
+        """Begin with the address that was given."""
+        self.given, self.has_secrets = given, has_secrets
+        self._all, self._now = (given,), given
+
+    def learn(self, addresses: Iterable[str]) -> None:
+        """Learn further nodes, and forget those that are none any more."""
+        fit = [one for one in dict.fromkeys(addresses) if self.may_have(one)]
+        self._all = tuple(dict.fromkeys((self.given, *fit)))
+        if self._now not in self._all:
+            self._now = self.given
+
+    def may_have(self, address: str) -> bool:
+        """Whether requests may go to an address that the cluster names."""
+        if not self.given or address == self.given or address.startswith(f"{self.given}/"):
+            return True
+        try:
+            own, other = urlsplit(self.given), urlsplit(address)
+            if own.scheme != other.scheme:
+                return False
+            is_near = is_loopback(own.hostname or "")
+            is_private = own.scheme == "https" or not is_near or is_loopback(other.hostname or "")
+        except ValueError:  # it is no address
+            return False
+        return is_private or not self.has_secrets
+
+    def is_elsewhere(self, address: str) -> bool:
+        """Whether an address is on another host than the one that was given, or of another kind."""
+        if not self.given or address.startswith(f"{self.given}/"):  # nearly always
+            return False
+        own, other = urlsplit(self.given), urlsplit(address)
+        return (own.scheme, own.hostname) != (other.scheme, other.hostname)
+
+    def in_turn(self, url: str) -> Iterator[str]:
+        """The request's address at each node: at the one that answered last, then at the others."""
+        nodes, now = self._all, self._now  # another thread may learn others
+        if not url.startswith(f"{self.given}/") or len(nodes) < 2:
+            yield url
+            return
+        at = nodes.index(now) if now in nodes else 0
+        for node in (*nodes[at:], *nodes[:at]):
+            yield node + url[len(self.given) :]
+            if self._now == node:  # it did not answer
+                self.turn()
+
+    def turn(self) -> None:
+        """Ask another node next time: what is wrong may be wrong with this one alone."""
+        if len(self._all) < 2:
+            return
+        nodes, now = self._all, self._now
+        self._now = nodes[(nodes.index(now) + 1) % len(nodes)] if now in nodes else nodes[0]
+
+
+def is_zookeeper(address: object) -> bool:
+    """Whether an address is that of a ZooKeeper."""
+    return isinstance(address, str) and address.startswith(SCHEME)
+
+
+def nodes_at(address: str) -> list[str]:
+    """The addresses of the live nodes of the SolrCloud at `zk://HOST:PORT,.../PATH`, in order.
+
+    Raises ArgumentError if there can be no such address, SettingsError if the package kazoo is not
+    installed, SolrUnreachable if no ZooKeeper answers or it knows no live node.
+    """
+    hosts, _, path = address.removeprefix(SCHEME).partition("/")
+    if not hosts or "@" in hosts or "?" in address:
+        raise ArgumentError(f"`address` cannot be {address!r}", _EXAMPLE)
+    try:
+        from kazoo.client import KazooClient
+        from kazoo.exceptions import KazooException, NoNodeError
+        from kazoo.handlers.threading import KazooTimeoutError
+        from kazoo.hosts import collect_hosts
+    except ModuleNotFoundError:
+        reason = "an address of ZooKeeper needs the Python package kazoo"
+        raise SettingsError(
+            reason,
+            'install it with: pip install "neardup-solr[zookeeper]", or give a node\'s address',
+        ) from None
+    try:
+        client = KazooClient(hosts=hosts, timeout=ZOOKEEPER_SECONDS, read_only=True, logger=_QUIET)
+    except ValueError as error:
+        raise ArgumentError(f"`address` cannot be {address!r} ({error})", _EXAMPLE) from None
+    root = f"/{path.strip('/')}" if path.strip("/") else ""
+    _require_somebody(address, collect_hosts(hosts)[0])
+    try:
+        client.start(ZOOKEEPER_SECONDS)
+        elsewhere = [other for other in _ROOTS if other != root and client.exists(other + _NODES)]
+        live = client.get_children(root + _NODES)
+        scheme = _scheme(client, root, NoNodeError)
+    except KazooTimeoutError:
+        reason = f"no ZooKeeper answers there within {counted(round(ZOOKEEPER_SECONDS), 'second')}"
+        raise SolrUnreachable(address, reason) from None
+    except NoNodeError:
+        reason = f"that ZooKeeper knows no SolrCloud at {root or '/'}"
+        step = f"name the path of Solr's own: {_EXAMPLE}"
+        if elsewhere:
+            step = f"it is at {SCHEME}{hosts}{elsewhere[0]}"
+        raise SolrUnreachable(address, reason, step) from None
+    except KazooException as error:
+        reason = f"ZooKeeper does not answer ({type(error).__name__})"
+        raise SolrUnreachable(address, reason) from None
+    finally:
+        with suppress(Exception):  # whatever its threads meet while they end
+            client.stop()
+            client.close()
+    if not live:
+        raise SolrUnreachable(address, "ZooKeeper knows no node of Solr that lives", "start one")
+    return [f"{scheme}://{address_of(node)}" for node in sorted(live)]
+
+
+def _require_somebody(address: str, places: Sequence[tuple[str, int]]) -> None:
+    """Refuse places of which none takes a connection, for the reason of the first."""
+    faults: list[OSError] = []
+    for place in places:
+        try:
+            socket.create_connection(place, timeout=ZOOKEEPER_SECONDS).close()
+        except TimeoutError:
+            return  # which is told after waiting for an answer
+        except OSError as error:
+            faults.append(error)
+        else:
+            return
+    host, port = places[0]
+    raise SolrUnreachable(address, f"{host}:{port}: {cause(faults[0])}", "check the address")
+
+
+def _scheme(client: Any, root: str, missing: type[Exception]) -> str:
+    """http, or https if the cluster says so."""
+    try:
+        content, _ = client.get(root + _PROPERTIES)
+        return str(json.loads(content or b"{}").get("urlScheme", "http"))
+    except (missing, ValueError, AttributeError):
+        return "http"

@@ -48,8 +48,8 @@ from neardup_solr.solr.answers import (
     refused_by,
     take_in,
 )
+from neardup_solr.solr.cluster import Nodes
 from neardup_solr.solr.credentials import as_sent, credentials, require_private
-from neardup_solr.solr.nodes import Nodes
 from neardup_solr.solr.outage import Outages
 from neardup_solr.solr.retry import Retry, passes, retrying
 

@@ -85,7 +85,7 @@ def test_an_address_that_is_no_zookeeper_is_told(
     with pytest.raises(nd.SolrUnreachable, match=r"no.such.host:2181: the host name"):
         nd.connect("zk://no.such.host,127.0.0.1:1/solr")
     assert time.monotonic() - began < 5
-    monkeypatch.setattr("neardup_solr.solr.zookeeper.SECONDS", 1.0)
+    monkeypatch.setattr("neardup_solr.solr.cluster.ZOOKEEPER_SECONDS", 1.0)
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         pytest.raises(nd.SolrUnreachable, match="no ZooKeeper answers there within 1 second;"),

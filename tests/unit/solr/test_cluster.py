@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.errors import SolrUnreachable
-from neardup_solr.solr.cluster import Cluster, Shard, cluster_of, understood
+from neardup_solr.solr.cluster import Cluster, Nodes, Shard, cluster_of, understood
 from neardup_solr.solr.collection import open_collection
-from neardup_solr.solr.nodes import Nodes
 from neardup_solr.solr.session import open_session
 from tests.faults.scripted import Answer, answering
 
