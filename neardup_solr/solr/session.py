@@ -50,8 +50,7 @@ from neardup_solr.solr.answers import (
 )
 from neardup_solr.solr.cluster import Nodes
 from neardup_solr.solr.credentials import as_sent, credentials, require_private
-from neardup_solr.solr.outage import Outages
-from neardup_solr.solr.retry import Retry, passes, retrying
+from neardup_solr.solr.waiting import Outages, Retry, passes, retrying
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr

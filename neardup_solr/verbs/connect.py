@@ -16,7 +16,7 @@ from neardup_solr.solr.access import Access, Connection, from_environment
 from neardup_solr.solr.cluster import is_zookeeper, nodes_at
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import require_name
-from neardup_solr.solr.outage import PROBE_PAUSE
+from neardup_solr.solr.waiting import PROBE_PAUSE
 
 ADDRESS = "NEARDUP_SOLR_URL"
 NAME = "neardup"  # of a collection that nobody named

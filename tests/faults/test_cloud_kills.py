@@ -16,7 +16,7 @@ import neardup_solr as nd
 from neardup_solr.embedded import lifecycle
 from neardup_solr.embedded.cloud import places
 from neardup_solr.embedded.layout import layout, recall
-from neardup_solr.solr.retry import passes
+from neardup_solr.solr.waiting import passes
 from neardup_solr.testing import private_home
 from tests.faults.history import judged
 from tests.faults.invented import invent

@@ -13,8 +13,8 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.jobs import kept_in, letters_in
 from neardup_solr.settings import Settings
-from neardup_solr.solr import outage
-from neardup_solr.solr.retry import Retry
+from neardup_solr.solr import waiting
+from neardup_solr.solr.waiting import Retry
 from neardup_solr.verbs import delivery
 from neardup_solr.verbs.delivery import Stretch, Target
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
@@ -26,7 +26,7 @@ WAITING: Final = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(outage, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(waiting, "PROBE_PAUSE", 0.001)
 
 
 class Place:

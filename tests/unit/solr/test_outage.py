@@ -16,10 +16,9 @@ from neardup_solr.errors import (
     SolrUnauthorized,
     SolrUnreachable,
 )
-from neardup_solr.solr import outage
+from neardup_solr.solr import waiting
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.outage import spoken
-from neardup_solr.solr.retry import Retry
+from neardup_solr.solr.waiting import Retry, spoken
 from tests.faults.scripted import Answer, answering
 
 WELL = Answer(
@@ -33,7 +32,7 @@ WAITING = "waiting up to"
 @pytest.fixture(autouse=True)
 def no_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
     """Look again at once whether Solr is back."""
-    monkeypatch.setattr(outage, "PROBE_PAUSE", 0.001)
+    monkeypatch.setattr(waiting, "PROBE_PAUSE", 0.001)
 
 
 def opened(address: str) -> Collection:

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnreachable
-from neardup_solr.solr.retry import Retry, passes, retrying
+from neardup_solr.solr.waiting import Retry, passes, retrying
 
 AWAY = SolrUnreachable("http://h/solr/x", "nothing listens there")
 

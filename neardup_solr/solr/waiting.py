@@ -1,4 +1,4 @@
-"""Waiting for a Solr that is away, restarts, or replays its log.
+"""Waiting for a Solr that is away, restarts, or replays its log, and trying again.
 
 Documents that Solr has accepted, and not committed, are in its log. If it was killed, it replays
 that log after it has started; until then a commit is accepted and does nothing.
@@ -7,22 +7,28 @@ that log after it has started; until then a commit is accepted and does nothing.
 from __future__ import annotations
 
 import math
+import random
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 from neardup_solr.errors import (
     ServerError,
+    SolrAnswerError,
     SolrError,
     SolrHalted,
     SolrUnauthorized,
     SolrUnreachable,
 )
 from neardup_solr.progress import LOG
-from neardup_solr.solr.retry import Retry
+from neardup_solr.solr.answers import is_of_cluster
 
+LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
+PASSING = frozenset({429, 502, 503, 504})  # "come again", also to the very first request
+T = TypeVar("T")
 PROBE_PAUSE = 0.5  # seconds between two looks whether it is back
 PATIENT_ATTEMPTS = 30  # then a request that ends the server each time is given up
 _REPLAY, _REPLAYED = "TLOG.state", 3
@@ -30,6 +36,43 @@ _REPLAYING = "Solr is away, or still replays its log"
 _LATER = "see that it runs and can be searched, then run the same command again"
 
 Ask = Callable[..., dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retry:
+    """How often and how long to try again: whole requests, safe because documents go by id."""
+
+    attempts: int = 6
+    seconds: float = 60.0
+    first_wait: float = 0.2
+
+
+def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError], bool]) -> T:
+    """The result of a call, tried again after faults that pass according to `passes`.
+
+    Waits a random time up to a bound that doubles ("full jitter", Brooker 2015), and at least as
+    long as the server asks for.
+    Raises the last SolrError once attempts or time are used up, others at once.
+    """
+    deadline = time.monotonic() + retry.seconds
+    for attempt in range(1, retry.attempts + 1):
+        try:
+            return call()
+        except SolrError as error:
+            asked = error.retry_after if isinstance(error, SolrAnswerError) else 0.0
+            bound = min(LONGEST_WAIT, retry.first_wait * 2**attempt)
+            wait = max(asked, random.uniform(0, bound))
+            if attempt == retry.attempts or not passes(error) or time.monotonic() + wait > deadline:
+                raise
+            time.sleep(wait)
+    raise AssertionError("a retry has at least one attempt")
+
+
+def passes(error: SolrError) -> bool:
+    """Whether a fault may pass: no connection, 429, 502, 503, 504, a node that is away."""
+    if isinstance(error, SolrAnswerError):
+        return error.status in PASSING or is_of_cluster(error)
+    return isinstance(error, SolrUnreachable)
 
 
 class Outages:
