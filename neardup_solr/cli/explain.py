@@ -150,21 +150,13 @@ def _commands(
         bands = ["--bands", str(advice.settings.bands), "--band-rows", str(advice.settings.rows)]
         steps.append(shlex.join(["neardup", "reband", *bands, *where]))
     elif advice.settings:
-        where = ["--collection", "NEW"]
-        if not isinstance(place, list):
-            where = _where(place, "NEW", is_addressed)
+        shaping = options.shaping_words(advice.settings, options.SETTINGS["index"])
+        if isinstance(place, list):
+            here = ["neardup", "duplicates", *side, "--by", "bands", *measured, *shaping]
+            return [*steps, shlex.join([*here, *_limits(advice.limits)])]
+        where = _where(place, "NEW", is_addressed)
         finding = ["duplicates"]
-        steps.append(
-            shlex.join(
-                [
-                    "neardup",
-                    "index",
-                    *file,
-                    *where,
-                    *options.shaping_words(advice.settings, options.SETTINGS["index"]),
-                ]
-            )
-        )
+        steps.append(shlex.join(["neardup", "index", *file, *where, *shaping]))
     elif advice.by and is_file:
         where = ["--collection", "NEW"]
         steps.append(shlex.join(["neardup", "index", *file, *where]))

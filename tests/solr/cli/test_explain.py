@@ -114,17 +114,18 @@ def test_commands_for_a_file_read_it_the_same_way(run: Run, tmp_path: Path) -> N
     assert "search and report" not in shown
     steps = [shlex.split(line) for line in shown.splitlines() if line.startswith("  neardup ")]
     assert steps[0] == ["neardup", "duplicates", str(source), *reading, "--by", "all"]
-    assert steps[1][: 3 + len(reading)] == ["neardup", "index", str(source), *reading]
-    assert "luck-1\tluck-2" in run(*steps[0][1:]).stdout
+    assert steps[1][:-4] == ["neardup", "duplicates", str(source), *reading, "--by", "bands"]
+    for step in steps:
+        assert "luck-1\tluck-2" in run(*step[1:]).stdout
     tuned = run("tune", str(source), *reading).stdout
     assert shlex.join(["neardup", "index", str(source), *reading, "--bands"]) in tuned
 
 
 def _options(shown: str) -> list[str]:
-    """The options of the advised `neardup index FILE --collection NEW ...`."""
+    """The options of the advised `neardup duplicates FILE --by bands ...`."""
     words = shlex.split(shown.splitlines()[-1])
-    assert words[:2] == ["neardup", "index"]
-    assert words[3:5] == ["--collection", "NEW"]
+    assert words[:2] == ["neardup", "duplicates"]
+    assert words[3:5] == ["--by", "bands"]
     return words[5:]
 
 

@@ -154,6 +154,15 @@ def test_arguments_are_read_as_python_reads_them(verb: str) -> None:
     ]  # fmt: skip
 
 
+def test_help_says_which_options_can_be_repeated() -> None:
+    """An argument of several values is an option that may come again, and no other."""
+    for words, made in commands().items():
+        for one in made.params:
+            if isinstance(one, click.Option):
+                is_told = "repeatable" in (one.help or "")
+                assert one.multiple == is_told, f"{words} {one.opts[0]}"
+
+
 @pytest.mark.parametrize(("old", "new"), RENAMED.items())
 def test_an_option_of_an_earlier_version_names_the_new_one(old: str, new: str) -> None:
     """The new name is an option of some command."""
