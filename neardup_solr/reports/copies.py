@@ -21,8 +21,8 @@ from neardup_solr.errors import SourceError
 from neardup_solr.files import check_place, whole
 from neardup_solr.records import NOTHING
 from neardup_solr.reports.parquet import check_parquet
-from neardup_solr.sources import Written
 from neardup_solr.sources.lines import NEEDS_FORMATS
+from neardup_solr.sources.raw import Written
 from neardup_solr.sources.values import plain
 
 # The suffix of a format that is copied, beside those of JSON lines, which any becomes.

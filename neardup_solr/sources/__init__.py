@@ -31,15 +31,12 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import Document, Run, characters
-from neardup_solr.sources import first_lines
-from neardup_solr.sources.arrow import read_parquet
+from neardup_solr.sources import sniff
 from neardup_solr.sources.columns import check_keep
-from neardup_solr.sources.first_lines import with_ids
-from neardup_solr.sources.formats import read_csv, read_lines, read_tsv
-from neardup_solr.sources.lines import begun
-from neardup_solr.sources.memory import is_there, named, read_memory
-from neardup_solr.sources.objects import TextsAgain, read_json, texts_again
+from neardup_solr.sources.lines import begun, has_mark
 from neardup_solr.sources.parts import (
+    PARTS,
+    SUFFIXES,
     WITHOUT_COLUMNS,
     Named,
     check_columns,
@@ -59,16 +56,14 @@ from neardup_solr.sources.record import (
     one_by_one,
     step_for,
 )
-from neardup_solr.sources.sheets import read_xlsx
-from neardup_solr.sources.whole_files import contents, is_folder, read_folder, size, walk
-from neardup_solr.sources.written import PARTS, Written, has_mark, of_parts
+from neardup_solr.sources.sniff import with_ids
+from neardup_solr.sources.text_files import contents, is_folder, read_folder, size, walk
 from neardup_solr.text.packed import size_of
 
 __all__ = [
     "FORMATS",
     "Reading",
     "Source",
-    "Written",
     "again",
     "as_written",
     "documents",
@@ -84,17 +79,7 @@ __all__ = [
     "size_hint",
 ]
 
-READERS: Final[dict[str, Callable[[Opened, Reading], Iterator[Piece]]]] = {
-    "lines": read_lines,
-    "csv": read_csv,
-    "tsv": read_tsv,
-    "jsonl": read_json,
-    "json": read_json,
-    "parquet": read_parquet,
-    "xlsx": read_xlsx,
-    "folder": read_folder,
-}
-FORMATS: Final = tuple(READERS)
+FORMATS: Final = tuple(dict.fromkeys([*SUFFIXES.values(), "folder"]))
 
 # What is read first, to see whether the source is of that format at all.
 FIRST_RECORDS: Final = 1_000
@@ -115,6 +100,8 @@ IN_MEMORY: Final = "give each record an id and a text, and name its columns by `
 # pandas or polars, a table of Arrow, a mapping of columns, an iterable of dicts, of (id, text) or
 # of Documents.
 if TYPE_CHECKING:
+    from neardup_solr.sources.json import TextsAgain
+    from neardup_solr.sources.raw import Written
 
     class _Table(Protocol):
         def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
@@ -194,6 +181,8 @@ def pieces(
     """
     if (paths := paths_of(source)) is not None:
         return _pieces_of_files(paths, reading, on_progress, on_notice)
+    from neardup_solr.sources.memory import is_there, named, read_memory
+
     name = named(source)
     once = _once(on_notice)
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=once)
@@ -250,8 +239,29 @@ def _pieces_of_files(
 
 def _pieces_of_part(source: Opened, format: str | None) -> Iterator[Piece]:
     reading = source.reading
-    found = READERS[format](source, reading) if format else _recognized(source, reading)
+    found = reader_of(format)(source, reading) if format else _recognized(source, reading)
     return _to_the_end(found)
+
+
+def reader_of(format: str) -> Callable[[Opened, Reading], Iterator[Piece]]:
+    """The reader of a format; only its module is loaded."""
+    if format in ("lines", "csv", "tsv"):
+        from neardup_solr.sources import csv
+
+        return {"lines": csv.read_lines, "csv": csv.read_csv, "tsv": csv.read_tsv}[format]
+    if format in ("jsonl", "json"):
+        from neardup_solr.sources.json import read_json
+
+        return read_json
+    if format == "parquet":
+        from neardup_solr.sources.arrow import read_parquet
+
+        return read_parquet
+    if format == "xlsx":
+        from neardup_solr.sources.excel import read_xlsx
+
+        return read_xlsx
+    return read_folder
 
 
 def _with_ids(parts: list[tuple[Opened, str | None]]) -> list[tuple[Opened, str | None]]:
@@ -308,6 +318,8 @@ def again(source: Source, reading: Reading) -> TextsAgain | None:
     (opened, format), *more = _parts(paths, reading)
     if format not in ("json", "jsonl") or more or not opened.path or not opened.path.is_file():
         return None
+    from neardup_solr.sources.json import texts_again
+
     opened = replace(with_ids(opened, format), begun=None)
     return texts_again(opened, opened.reading)
 
@@ -317,6 +329,8 @@ def as_written(source: Source, *, reading: Reading) -> Written:
 
     Raises SourceError if it cannot be read as a whole.
     """
+    from neardup_solr.sources.raw import of_parts
+
     parts = _with_ids(_parts(paths_of(source) or [], reading))
     reading = parts[0][0].reading
     return of_parts([(replace(p, begun=None), format or "lines") for p, format in parts], reading)
@@ -436,15 +450,15 @@ def _check_format(source: Opened, reading: Reading, format: str) -> None:
 
 def _recognized(source: Opened, reading: Reading) -> Iterator[Piece]:
     """The records of standard input, in the format that its first lines show."""
-    head, source = begun(source, first_lines.are_enough)
+    head, source = begun(source, sniff.are_enough)
     is_told = reading.delimiter is not None
-    format, reading = first_lines.recognized(source, head, reading)
+    format, reading = sniff.recognized(source, head, reading)
     _check_format(source, reading, format)
     if format != "lines" and not is_told:
         name = {"csv": "CSV", "tsv": "TSV", "json": "JSON"}[format]
         source.on_notice(f"{source.name} looks like {name} and is read as such")
     source = with_ids(replace(source, reading=reading), format)
-    yield from READERS[format](source, source.reading)
+    yield from reader_of(format)(source, source.reading)
 
 
 def _told_if_none(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:

@@ -157,6 +157,14 @@ def start(source: Opened) -> int | None:
     return len(codecs.BOM_UTF8) if head == codecs.BOM_UTF8 else 0
 
 
+def has_mark(source: Opened) -> bool:
+    """Whether a file begins with the mark by which spreadsheets know UTF-8."""
+    if source.path is None or not source.path.is_file():
+        return False
+    with source.path.open("rb") as file:
+        return file.read(3) == codecs.BOM_UTF8
+
+
 def _taken(held: bytearray, more: memoryview | bytes = b"") -> bytes:
     line = b"".join((held, more))
     held.clear()

@@ -29,8 +29,8 @@ from neardup_solr.sources.columns import (
     shown,
     value,
 )
+from neardup_solr.sources.json import FIRST_OBJECTS, Found, from_objects
 from neardup_solr.sources.lines import NEEDS_FORMATS
-from neardup_solr.sources.objects import FIRST_OBJECTS, Found, from_objects
 from neardup_solr.sources.record import (
     NUMBERED,
     Opened,

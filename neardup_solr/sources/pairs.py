@@ -15,7 +15,7 @@ from neardup_solr import records
 from neardup_solr.arguments import shown
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.progress import LOG
-from neardup_solr.sources import sheets
+from neardup_solr.sources import excel
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Opened, Reading
 from neardup_solr.text.formulas import from_csv, from_tsv
@@ -152,7 +152,7 @@ def _sheet_lines(path: Path) -> Iterator[Line]:
     source = Opened(
         given=str(path), name=path.name, path=path, reading=Reading(), on_notice=LOG.warning
     )
-    for number, row in enumerate(sheets.written_rows(source), start=1):
+    for number, row in enumerate(excel.written_rows(source), start=1):
         yield number, ["" if cell is None else from_csv(str(cell)) for cell in row or ()]
 
 

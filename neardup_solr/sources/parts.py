@@ -18,8 +18,7 @@ from neardup_solr.sizes import counted
 from neardup_solr.sources.columns import columns
 from neardup_solr.sources.lines import DECOMPRESSORS
 from neardup_solr.sources.record import Opened, Reading, Unusable
-from neardup_solr.sources.whole_files import is_folder, is_within, size, walk
-from neardup_solr.sources.written import WRITTEN
+from neardup_solr.sources.text_files import is_folder, is_within, size, walk
 
 SUFFIXES: Final = {
     ".txt": "lines",
@@ -33,6 +32,7 @@ SUFFIXES: Final = {
     ".xlsm": "xlsx",
 }
 
+PARTS: Final = "parts"  # the format of parts that are not alike
 WITHOUT_COLUMNS: Final = ("lines", "folder")
 
 Named: TypeAlias = str | os.PathLike[str]
@@ -169,6 +169,8 @@ def check_columns(parts: Iterable[tuple[Opened, str]], reading: Reading) -> None
 
 def _names(part: Opened, format: str, reading: Reading) -> list[Any] | None:
     """The names of its columns; None if its records name their own, or they cannot be read."""
+    from neardup_solr.sources.raw import WRITTEN
+
     if format in WITHOUT_COLUMNS:
         return None
     try:

@@ -22,8 +22,8 @@ from neardup_solr.sizes import as_seconds
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.sources.columns import matches
-from neardup_solr.sources.identity import identity
-from neardup_solr.sources.objects import from_objects
+from neardup_solr.sources.fingerprint import identity
+from neardup_solr.sources.json import from_objects
 from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, Unusable, decoded
 from neardup_solr.verbs import index
 from neardup_solr.verbs.delivery import Sending
@@ -334,7 +334,7 @@ class Reader:
     def _of_lines(self, position: str, raw: bytes) -> Record:
         assert self._format is not None
         try:
-            read = sources.READERS[self._format](self._opened(raw), self._plain())
+            read = sources.reader_of(self._format)(self._opened(raw), self._plain())
             found = list(sources.one_by_one(read))
         except (SourceError, RecordError) as error:
             return RecordError(position, error.reason)

@@ -33,7 +33,7 @@ from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
 from neardup_solr.sources import Reading, Source
-from neardup_solr.sources.identity import DIGEST, identity, told
+from neardup_solr.sources.fingerprint import DIGEST, identity, told
 from neardup_solr.sources.memory import named
 from neardup_solr.sources.record import came_before
 from neardup_solr.verbs.delivery import Batch, Delivery, Sending, Stretch, Target

@@ -12,7 +12,7 @@ import pytest
 
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.sources import Reading, as_written, read, size_hint
-from neardup_solr.sources.sheets import MOST_ROWS, MOST_WHOLE
+from neardup_solr.sources.excel import MOST_ROWS, MOST_WHOLE
 
 SECRET = "the secret text outside"
 

@@ -18,7 +18,7 @@ import neardup_solr as nd
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading, documents, size_hint
-from neardup_solr.sources.identity import identity
+from neardup_solr.sources.fingerprint import identity
 
 WORDS = "one two three four five six seven eight nine ten"
 ROWS: list[dict[str, Any]] = [

@@ -15,7 +15,7 @@ from neardup_solr.errors import ArgumentError, JobError, RecordError
 from neardup_solr.jobs import Job, Reached, Work, letters_in
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading
-from neardup_solr.sources.identity import identity
+from neardup_solr.sources.fingerprint import identity
 from neardup_solr.sources.record import AGAIN, Record
 from neardup_solr.verbs.dead_letters import GONE, NO_HEADER, Reader
 

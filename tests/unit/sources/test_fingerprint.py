@@ -15,7 +15,7 @@ import pytest
 from neardup_solr.errors import SourceError
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading
-from neardup_solr.sources.identity import END, identity
+from neardup_solr.sources.fingerprint import END, identity
 
 LARGE = b"1 the first line\n" + b"x" * 3 * END + b"\n2 the last line\n"
 

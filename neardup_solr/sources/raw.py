@@ -16,11 +16,10 @@ from typing import Any, Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.records import Document
-from neardup_solr.sources import arrow, sheets
-from neardup_solr.sources.formats import fields_of, written_lines, written_rows
-from neardup_solr.sources.objects import written_objects
+from neardup_solr.sources.lines import has_mark
+from neardup_solr.sources.parts import PARTS
 from neardup_solr.sources.record import Opened, Reading
-from neardup_solr.sources.whole_files import ID, TEXT, read_folder
+from neardup_solr.sources.text_files import ID, TEXT, read_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +59,8 @@ class Written:
 
 
 def _lines(source: Opened, reading: Reading) -> Written:
+    from neardup_solr.sources.csv import written_lines
+
     def row(line: bytes) -> dict[str, Any]:
         if not reading.has_ids:
             return {TEXT: line.decode("utf-8", reading.on_invalid).rstrip("\r")}
@@ -76,6 +77,8 @@ def _lines(source: Opened, reading: Reading) -> Written:
 
 
 def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written:
+    from neardup_solr.sources.csv import fields_of, written_rows
+
     delimiter, rows = written_rows(source, reading, usual)
     head = next(rows)
     names = fields_of(head, reading, delimiter)
@@ -94,14 +97,6 @@ def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written
     )
 
 
-def has_mark(source: Opened) -> bool:
-    """Whether a file begins with the mark by which spreadsheets know UTF-8."""
-    if source.path is None or not source.path.is_file():
-        return False
-    with source.path.open("rb") as file:
-        return file.read(3) == codecs.BOM_UTF8
-
-
 def _csv(source: Opened, reading: Reading) -> Written:
     return _table(source, reading, "csv", ",")
 
@@ -111,6 +106,8 @@ def _tsv(source: Opened, reading: Reading) -> Written:
 
 
 def _json(source: Opened, reading: Reading) -> Written:
+    from neardup_solr.sources.json import written_objects
+
     def row(found: bytes) -> dict[str, Any]:
         made = json.loads(found.decode("utf-8", reading.on_invalid), object_pairs_hook=_distinct)
         if not isinstance(made, dict):
@@ -139,6 +136,8 @@ def _on_one_line(found: bytes) -> bytes:
 
 
 def _parquet(source: Opened, reading: Reading) -> Written:
+    from neardup_solr.sources import arrow
+
     schema, batches = arrow.written_batches(source)
     return Written(
         format="parquet",
@@ -158,7 +157,9 @@ def _rows_of(batches: Iterator[Any]) -> Iterator[tuple[Any, int] | None]:
 
 
 def _xlsx(source: Opened, reading: Reading) -> Written:
-    rows = sheets.written_rows(source)
+    from neardup_solr.sources.excel import written_rows
+
+    rows = written_rows(source)
     names = [str(name) for name in next(rows) or ()]
     return Written(
         format="xlsx",
@@ -173,9 +174,6 @@ def _folder(source: Opened, reading: Reading) -> Written:
         return {ID: found.id, TEXT: found.text if isinstance(found, Document) else None}
 
     return Written(format="folder", records=read_folder(source, reading), row=row, names=(ID, TEXT))
-
-
-PARTS: Final = "parts"  # the format of parts that are not alike
 
 
 def of_parts(parts: Sequence[tuple[Opened, str]], reading: Reading) -> Written:

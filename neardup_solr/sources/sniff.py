@@ -10,11 +10,9 @@ from typing import Final
 from neardup_solr.errors import RecordError
 from neardup_solr.progress import unheard
 from neardup_solr.sources.columns import are_there, choose_id, number_them, shown
-from neardup_solr.sources.formats import DELIMITERS, delimiter_of, fields, lines_have_ids
+from neardup_solr.sources.csv import DELIMITERS, delimiter_of, fields, lines_have_ids
 from neardup_solr.sources.lines import begun
-from neardup_solr.sources.objects import first_names
 from neardup_solr.sources.record import ROW, Opened, Reading, Unusable
-from neardup_solr.sources.written import WRITTEN
 
 MOST_LINES: Final = 5
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
@@ -77,12 +75,16 @@ def with_ids(source: Opened, format: str) -> Opened:
 def _names(source: Opened, format: str) -> tuple[list[str], Opened]:
     """The names of the columns; none if they cannot be told, which is said when it is read."""
     if format in ("parquet", "xlsx"):
+        from neardup_solr.sources.raw import WRITTEN
+
         quiet = replace(source, on_notice=unheard, on_progress=None)
         with suppress(Unusable, RecordError, StopIteration):
             return list(WRITTEN[format](quiet, source.reading).names or ()), source
         return [], source
     head, source = begun(source, are_enough)
     if format in ("json", "jsonl"):
+        from neardup_solr.sources.json import first_names
+
         return first_names(head), source
     first = next(iter(_lines(head)), "")
     if first.count('"') % 2:  # a header of several lines
