@@ -125,13 +125,13 @@ def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster |
     try:
         url = f"{base}/admin/collections"
         told = answer(session.once("GET", url, seconds=STATUS_SECONDS, params=params))
-        return understood(told.get("cluster"), collection, urlsplit(base).scheme)
+        return parse_cluster(told.get("cluster"), collection, urlsplit(base).scheme)
     except (SolrError, AttributeError, KeyError, TypeError):
         return None  # then everything goes to the address that was given
 
 
-def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
-    """The cluster in an answer to CLUSTERSTATUS; None if it is none."""
+def parse_cluster(told: Any, collection: str, scheme: str) -> Cluster | None:
+    """Parse a CLUSTERSTATUS response; None if Solr is not in cloud mode."""
     if not isinstance(told, Mapping):
         return None
     live = [one for one in told.get("live_nodes", ()) if isinstance(one, str)]
@@ -146,7 +146,7 @@ def understood(told: Any, collection: str, scheme: str) -> Cluster | None:
     shards = tuple(_shards(one, frozenset(live)))
     router = one.get("router")
     router = router if isinstance(router, Mapping) else {}
-    return Cluster(nodes=nodes, shards=shards, misplacing=misplacing(router))
+    return Cluster(nodes=nodes, shards=shards, misplacing=placement_problem(router))
 
 
 def alias_of(aliases: Any, name: str) -> tuple[str, ...]:
@@ -160,7 +160,7 @@ def alias_of(aliases: Any, name: str) -> tuple[str, ...]:
     )
 
 
-def misplacing(router: Mapping[str, Any]) -> str:
+def placement_problem(router: Mapping[str, Any]) -> str:
     """What of a router lets documents of one id get into several shards; "" if nothing does."""
     if field := router.get("field"):
         return (

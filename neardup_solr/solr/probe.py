@@ -215,9 +215,9 @@ def alias_of(cluster: Told, name: str) -> tuple[str, ...]:
     return clusters.alias_of(cluster.get("aliases"), name)
 
 
-def misplacing(cluster: Told, name: str) -> str:
+def placement_problem(cluster: Told, name: str) -> str:
     """What lets documents of one id get into several shards of a collection, if anything does."""
-    return clusters.misplacing(_part(described(cluster, name), "router"))
+    return clusters.placement_problem(_part(described(cluster, name), "router"))
 
 
 def described(cluster: Told, name: str) -> Told:

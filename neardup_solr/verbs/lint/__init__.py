@@ -89,7 +89,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         select=probe.handler_parameters(config or {}, "/select"),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
         alias_of=behind,
-        misplacing=probe.misplacing(cluster, collection.name),
+        misplacing=probe.placement_problem(cluster, collection.name),
         beside=probe.beside(cluster, collection.name),
         is_read_only=probe.is_read_only(cluster, collection.name),
         is_local=probe.is_local(collection),

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.errors import SolrUnreachable
-from neardup_solr.solr.cluster import Cluster, Nodes, Shard, cluster_of, understood
+from neardup_solr.solr.cluster import Cluster, Nodes, Shard, cluster_of, parse_cluster
 from neardup_solr.solr.collection import open_collection
 from neardup_solr.solr.session import open_session
 from tests.faults.scripted import Answer, answering
@@ -27,7 +27,7 @@ def told(**router: object) -> dict[str, object]:
 
 def test_a_cluster_is_understood() -> None:
     """Replicas on nodes that do not live count for nothing, split shards for nothing either."""
-    found = understood(told(name="compositeId"), "jobs", "http")
+    found = parse_cluster(told(name="compositeId"), "jobs", "http")
     assert found is not None
     assert found.nodes == (ONE,)
     [shard] = found.shards
@@ -37,17 +37,17 @@ def test_a_cluster_is_understood() -> None:
 
 def test_what_lets_one_id_get_into_several_shards_is_told() -> None:
     """A router of its own, or a field that decides instead of the id."""
-    alias = understood(told(name="compositeId"), "an alias", "http")
+    alias = parse_cluster(told(name="compositeId"), "an alias", "http")
     assert alias is not None
     assert [one.name for one in alias.shards] == ["s1"]
     assert not alias.misplacing
-    by_hand = understood(told(name="implicit"), "an alias", "http")
+    by_hand = parse_cluster(told(name="implicit"), "an alias", "http")
     assert by_hand is not None
     assert "'implicit'" in by_hand.misplacing
-    by_field = understood(told(name="compositeId", field="shop"), "jobs", "http")
+    by_field = parse_cluster(told(name="compositeId", field="shop"), "jobs", "http")
     assert by_field is not None
     assert "'shop'" in by_field.misplacing
-    assert understood("no cluster", "jobs", "http") is None
+    assert parse_cluster("no cluster", "jobs", "http") is None
 
 
 def test_an_alias_of_several_is_told() -> None:
@@ -56,7 +56,7 @@ def test_an_alias_of_several_is_told() -> None:
     aliases = {"both": "jobs, toys", "all": "both,more", "one": "jobs", "a": "b", "b": "a"}
     for name, several in (("both", ("jobs", "toys")), ("all", ("jobs", "toys", "more")),
                           ("one", ()), ("jobs", ()), ("a", ())):  # fmt: skip
-        found = understood(listed | {"aliases": aliases}, name, "http")
+        found = parse_cluster(listed | {"aliases": aliases}, name, "http")
         assert found is not None
         assert found.several == several
 
