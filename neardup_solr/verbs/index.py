@@ -119,9 +119,10 @@ def index(
     that failed (dead-letters.jsonl); `resume` then goes on from the last one.
 
     Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
-    was indexed with other settings, SchemaError if it lacks fields, SolrHalted if its disk is full,
-    SolrError if Solr does not come back: the same call again is safe. JobError if another run has
-    the job, or it cannot be resumed, because the source or the collection has changed.
+    was indexed with other settings or has several text fields, SchemaError if it lacks fields,
+    SolrHalted if its disk is full, SolrError if Solr does not come back: the same call again is
+    safe. JobError if another run has the job, or it cannot be resumed, because the source or the
+    collection has changed.
     """
     return run(
         source,
@@ -169,6 +170,7 @@ def run(
     """Index a source, as `index` does, with its arguments as records."""
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
     require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
+    _require_one_text_field(collection)
     going = _Run(
         reading=reading,
         sending=sending,
@@ -213,6 +215,15 @@ def run(
         going.end()
         going.failures.warn()
         return summary
+
+
+def _require_one_text_field(collection: Collection) -> None:
+    """Refuse a collection whose text is in several fields: all of it would go into the first."""
+    if len(collection.names.text) > 1:
+        fields = ", ".join(collection.names.text)
+        reason = f"the text of {collection.name!r} is in several fields ({fields}): `index` has one"
+        step = "post the documents by your own program"
+        raise SettingsError(reason, f"{step}, then: neardup annotate {collection.place}")
 
 
 def not_begun(source: object) -> str:

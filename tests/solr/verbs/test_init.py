@@ -227,6 +227,18 @@ def test_a_note_that_is_not_understood(tmp_path: Path) -> None:
             Names.read(default)
 
 
+def test_several_text_fields_are_left_to_their_own_program() -> None:
+    """Index would put the whole text into the first one; it refuses new documents, too."""
+    with collection() as solr:
+        init(solr, text=("title", "body"), prefix="nd_")
+        new = [{"id": "2", "title": "a night ferry", "body": ["at nine"]}]
+        with pytest.raises(SettingsError, match=r"\(title, body\).*: neardup annotate -c"):
+            nd.index(new, solr, text=("title", "body"))
+        with pytest.raises(SettingsError, match=r"\(title, body\)"):
+            nd.index([("2", "a text of ours")], solr)
+        assert solr.count() == 0
+
+
 def test_documents_of_another_program_are_not_replaced() -> None:
     """Index refuses what would take their fields away, and says what is meant instead."""
     with collection() as solr:
@@ -234,7 +246,7 @@ def test_documents_of_another_program_are_not_replaced() -> None:
         solr.commit()
         with pytest.raises(nd.SchemaError, match="the schema lacks the fields"):
             nd.search(solr, id="1")
-        init(solr, text=("title", "body"), prefix="nd_")
+        init(solr, text="title", prefix="nd_")
         nd.annotate(solr)
         before = update.whole(solr, ["1"])
         for keep in (None, ()):
