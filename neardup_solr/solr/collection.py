@@ -7,7 +7,7 @@ checks every answer before it counts.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
@@ -604,8 +604,13 @@ class Collection:
         if missing and not self.names.is_plain:
             missing = self._not_dynamic(missing)
         if missing:
-            add = f"add them with: neardup init {self.place}"
-            raise SchemaError(self.url, missing, next_step=add)
+            raise SchemaError(self.url, missing, next_step=self.advise_init(present))
+
+    def advise_init(self, fields: Container[str]) -> str:
+        """Say what adds our fields to the schema, which has these."""
+        if self.names.is_plain and TEXT not in fields:  # then init has to be told of the text
+            return f"see what adds them: neardup lint {self.place}"
+        return f"add them with: neardup init {self.place}"
 
     def _not_dynamic(self, missing: Sequence[str]) -> list[str]:
         """The fields among these that are ours, or that no dynamic field of the schema covers."""

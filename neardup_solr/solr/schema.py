@@ -177,7 +177,7 @@ def require_exported(collection: Collection, names: Iterable[str]) -> None:
         if not all(field is not None and field.is_exported for field in fields)
     ]
     if any(name in OWN and None in places[name] for name in lost):
-        add = f"add them with: neardup init {collection.place}"
+        add = collection.advise_init(found.fields)
         raise SchemaError(collection.url, own.fields(lost), next_step=add)
     if lost:
         logical = {own.of(name): name for name in (ID, *OWN)}

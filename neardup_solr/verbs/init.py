@@ -210,7 +210,7 @@ def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: s
     if NOTE in found.fields and names.prefix != known.prefix:
         reason = f"our fields exist already, with the prefix {known.prefix!r}"
         raise SettingsError(reason, f"remove them first: neardup init {collection.place} --remove")
-    guard.require_texts(found, names.text, known)
+    guard.require_texts(collection, found, names.text)
     is_new = NOTE not in found.fields and names.of(BANDS) not in found.fields
     if is_new and not names.is_plain:
         names = replace(names, has_numeric_bands=True)

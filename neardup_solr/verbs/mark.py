@@ -23,7 +23,7 @@ from neardup_solr.resources import gc_disabled
 from neardup_solr.sizes import as_seconds, documents
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import MARKS
+from neardup_solr.solr.names import MARKS, SETTINGS
 from neardup_solr.verbs.duplicates import Duplicates
 from neardup_solr.verbs.duplicates.from_solr import refresh_versions
 
@@ -277,6 +277,7 @@ def _update(id: str, mark: Mark) -> bytes:
 def require_markable(collection: Collection) -> None:
     """Refuse a collection whose documents cannot be marked, by SettingsError with the remedy."""
     collection.require_placed()
+    collection.require_fields([SETTINGS])  # what was never prepared lacks more than marks
     try:
         collection.require_fields(FIELDS)
     except SchemaError as error:

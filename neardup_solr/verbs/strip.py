@@ -61,7 +61,7 @@ def strip(
     if not asked:
         raise SettingsError(
             f"{collection.name!r} has none of our fields",
-            f"there is nothing to remove; neardup init {collection.place} adds them",
+            "there is nothing to remove",
         )
     guard.require_safe(collection)
     collection.commit()  # so that what an interrupted run has sent counts

@@ -11,7 +11,7 @@ from typing import Any
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import probe, schema, update
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import ID, OWN, TEXT, Names
+from neardup_solr.solr.names import ID, OWN, TEXT
 from neardup_solr.solr.schema import INTERNAL, Schema
 from neardup_solr.verbs import lint
 from neardup_solr.verbs.lint import rules
@@ -41,17 +41,18 @@ def require_safe(collection: Collection) -> Schema:
 
 def require_readable(collection: Collection) -> None:
     """Refuse text fields whose values Solr does not return, by SettingsError."""
-    require_texts(schema.described(collection), collection.names.text, collection.names)
+    require_texts(collection, schema.described(collection), collection.names.text)
 
 
-def require_texts(found: Schema, fields: Iterable[str], known: Names) -> None:
+def require_texts(collection: Collection, found: Schema, fields: Iterable[str]) -> None:
     """Refuse fields that no texts can be read from; the SettingsError suggests others.
 
-    Our own fields, by the `known` names of the collection, are never suggested.
+    Our own fields are never suggested.
     """
     for name in fields:
         if problem := rules.no_text(found.field(name)):
-            next_step = rules.text_field(found, schema.wanted(known))
+            used = probe.used_fields(collection) or ()
+            next_step = rules.text_field(found, schema.wanted(collection.names), used)
             raise SettingsError(f"the text field {name!r}: {problem}", next_step)
 
 

@@ -90,8 +90,10 @@ class Facts:
 
     @property
     def init(self) -> str:
-        """The command that adds our fields by these names."""
-        return f"neardup init {self.place}{self.names.options(self.kept)}"
+        """The command that adds our fields by these names; FIELD stands for text fields to name."""
+        is_text = not any(no_text(self.schema.field(name)) for name in self.names.text)
+        names = self.names if is_text else replace(self.names, text=("FIELD",))
+        return f"neardup init {self.place}{names.options(self.kept)}"
 
 
 INTO = "write another collection: neardup annotate -c NAME --into OTHER"
@@ -260,7 +262,7 @@ def texts(facts: Facts) -> Iterator[Finding]:
     level = DANGER if facts.names.text != (TEXT,) else WARNING
     for name in facts.names.text:
         if reason := no_text(facts.schema.field(name)):
-            remedy = text_field(facts.schema, facts.wanted)
+            remedy = text_field(facts.schema, facts.wanted, facts.used or ())
             yield Finding(level=level, rule="text", about=name, reason=reason, remedy=remedy)
 
 
@@ -298,12 +300,16 @@ def no_text(found: Field | None) -> str:
     return f"it is a {found.kind}, not text" if _VALUES.fullmatch(found.kind) else ""
 
 
-def text_field(schema: Schema, ours: Mapping[str, Field]) -> str:
-    """The remedy, which names fields that may hold the text: analysed ones first, not `ours`."""
+def text_field(schema: Schema, ours: Mapping[str, Field], used: Collection[str] = ()) -> str:
+    """The remedy, which names fields that may hold the text: analysed ones first, not `ours`.
+
+    Of dynamic fields only those that are `used` are named.
+    """
+    fields = {name: schema.field(name) for name in {*schema.fields, *used}}
     likely = sorted(
         (not one.kind.endswith("TextField"), name)
-        for name, one in schema.fields.items()
-        if one.is_kept and one.kind.endswith(("TextField", "StrField"))
+        for name, one in fields.items()
+        if one is not None and one.is_kept and one.kind.endswith(("TextField", "StrField"))
         and name not in ours and name != schema.key and not name.startswith("_")
     )  # fmt: skip
     named = f": {' or '.join(name for _, name in likely[:SHOWN])}" if likely else ""

@@ -59,7 +59,7 @@ def test_a_chain_of_hints_leads_from_lint_to_a_filter(shop: Collection) -> None:
     init = proposed(linted, "init")
     assert init == ["init", *asked, *texts, "--prefix", "nd_"]
     before = neardup("duplicates", *asked, code=1)
-    assert proposed(before, "init") == ["init", *asked]
+    assert proposed(before, "lint") == ["lint", *asked]
     made = neardup(*init)
     assert proposed(made, "annotate") == ["annotate", *asked]
     lacking = neardup("duplicates", *asked, code=1)
@@ -76,6 +76,29 @@ def test_a_chain_of_hints_leads_from_lint_to_a_filter(shop: Collection) -> None:
     neardup(*strip)
     assert f"(neardup init {shop.place} --remove takes them out)" in made
     assert "removed from the schema" in neardup("init", *asked, "--remove")
+
+
+def test_an_unprepared_collection_is_led_to_its_text_field(home: object) -> None:
+    """Also if that is a dynamic field: init alone would look for a field "content"."""
+    with foreign.collection() as solr:
+        solr.add([{"sku": str(at), "blurb_txt": f"{TEXT} {at}"} for at in range(2)])
+        solr.commit()
+        asked = ("-c", solr.name, "--solr", solr.base)
+        for words in (
+            ["duplicates"],
+            ["duplicates", "--mark"],
+            ["annotate"],
+            ["search", "--id", "1"],
+        ):
+            said = neardup(*words, *asked, code=1)
+            assert proposed(said, "lint") == ["lint", *asked]
+        assert "nothing to remove" in neardup("strip", *asked, code=1)
+        likely = "--text-field: blurb_txt or body or title"
+        assert likely in neardup("init", *asked, code=1)
+        assert likely in neardup("lint", *asked, "--text-field", "blurb_text", code=3)
+        init = proposed(neardup("lint", *asked), "init")
+        assert init == ["init", *asked, "--text-field", "blurb_txt"]
+        neardup(*init)
 
 
 def test_a_name_taken_for_a_file_keeps_its_address() -> None:
