@@ -243,7 +243,15 @@ def _csv_line(cells: Sequence[str]) -> str:
 
 def _jsonl(rows: Iterable[Row], columns: Sequence[str], _: Collection[str]) -> Iterator[str]:
     for row in rows:
-        yield orjson.dumps({name: row[name] for name in columns}).decode() + "\n"
+        yield _object({name: row[name] for name in columns}) + "\n"
+
+
+def _object(row: Row) -> str:
+    try:
+        return orjson.dumps(row).decode()
+    except TypeError:  # an id of more than 64 bits, which JSON readers would round
+        own = {name: str(id) if tables.is_beyond_64_bits(id) else id for name, id in row.items()}
+        return orjson.dumps(own).decode()
 
 
 _FACES: dict[str, Face] = {

@@ -68,92 +68,117 @@ class Table:
 
     __slots__ = ()
 
+    whole_ids: tuple[str, ...] = ()  # the columns of ids that are whole numbers
+
     def columns(self) -> Columns:
         """The columns of the table, by name."""
         raise NotImplementedError
 
     def to_arrow(self) -> pa.Table:
         """The result as an Arrow table; raises SettingsError if pyarrow is missing."""
-        return to_arrow(self.columns())
+        return to_arrow(self.columns(), self.whole_ids)
 
     def to_pandas(self) -> pd.DataFrame:
         """The result as a pandas DataFrame; raises SettingsError if pandas is missing."""
-        return to_pandas(self.columns())
+        return to_pandas(self.columns(), self.whole_ids)
 
     def to_polars(self) -> pl.DataFrame:
         """The result as a polars DataFrame; raises SettingsError if polars is missing."""
-        return to_polars(self.columns())
+        return to_polars(self.columns(), self.whole_ids)
 
 
 def to_arrow(columns: Columns, whole: Collection[str] = ()) -> pa.Table:
     """Columns as an Arrow table; raises SettingsError if pyarrow is missing.
 
-    `whole` names columns of ids that are whole numbers.
+    `whole` names columns of ids that are whole numbers. Numbers of more than 64 bits become texts.
     """
     arrow = _library("pyarrow")
-    types = {"text": arrow.string(), "whole": arrow.int64(), "number": arrow.float64(),
+    types = {"text": arrow.string(), "int64": arrow.int64(), "uint64": arrow.uint64(),
+             "count": arrow.int64(), "number": arrow.float64(),
              "texts": arrow.list_(arrow.string()), "flag": arrow.bool_()}  # fmt: skip
     arrays = {
-        name: arrow.array(values, type=types.get(_kind(name, whole)))
-        for name, values in _alike(columns, whole).items()
+        name: arrow.array(_alike(columns[name], kind), type=types.get(kind))
+        for name, kind in _kinds(columns, whole).items()
     }
     return arrow.table(arrays)
 
 
 def to_pandas(columns: Columns, whole: Collection[str] = ()) -> pd.DataFrame:
-    """As `to_arrow`, as a pandas DataFrame, in which ids of several types stay what they are."""
-    columns |= {name: _with_none(columns[name]) for name in whole if name in columns}
-    made: pd.DataFrame = _library("pandas").DataFrame(columns)
+    """As `to_arrow`, as a pandas DataFrame, in which texts and numbers stay what they are."""
+    pandas = _library("pandas")
     # Pandas would make whole numbers floats if one is missing.
-    types = {"whole": "Int64", "number": "float64", "flag": "bool", "text": "object",
-             "texts": "object"}  # fmt: skip
-    wanted = {name: types.get(_kind(name, whole)) for name in columns}
-    wanted |= {name: "int64" for name in whole if None not in columns.get(name, [None])}
-    return made.astype({name: kind for name, kind in wanted.items() if kind})
+    types = {"text": "object", "int64": "Int64", "uint64": "UInt64", "count": "Int64",
+             "number": "float64", "texts": "object", "flag": "bool"}  # fmt: skip
+
+    def series(values: list[Any], kind: str) -> Any:
+        is_full = kind in ("int64", "uint64") and None not in values
+        return pandas.Series(values, dtype=kind if is_full else types.get(kind))
+
+    made: pd.DataFrame = pandas.DataFrame(
+        {
+            name: series(columns[name] if kind == "text" else _alike(columns[name], kind), kind)
+            for name, kind in _kinds(columns, whole).items()
+        }
+    )
+    return made
 
 
 def to_polars(columns: Columns, whole: Collection[str] = ()) -> pl.DataFrame:
     """As `to_arrow`, as a polars DataFrame."""
     polars = _library("polars")
     frame: type[pl.DataFrame] = polars.DataFrame
-    types = {"text": polars.String, "whole": polars.Int64, "number": polars.Float64,
+    types = {"text": polars.String, "int64": polars.Int64, "uint64": polars.UInt64,
+             "count": polars.Int64, "number": polars.Float64,
              "texts": polars.List(polars.String), "flag": polars.Boolean}  # fmt: skip
-    wanted = {name: types.get(_kind(name, whole)) for name in columns}
-    known = {name: kind for name, kind in wanted.items() if kind is not None}
-    return frame(_alike(columns, whole), schema_overrides=known)
+    kinds = _kinds(columns, whole)
+    known = {name: types[kind] for name, kind in kinds.items() if kind in types}
+    values = {name: _alike(columns[name], kind) for name, kind in kinds.items()}
+    return frame(values, schema_overrides=known)
 
 
 # What our own columns hold, so that an empty table has the types of a full one.
 _KINDS = {
     "id": "text", "other_id": "text", "cluster": "text", "measure": "text", "action": "text",
-    "reason": "text", "text": "text", "other_text": "text", "distance": "whole",
+    "reason": "text", "text": "text", "other_text": "text", "distance": "count",
     "similarity": "number", "matches": "texts", "canonical": "flag", "complete": "flag",
 }  # fmt: skip
 
 
-def _kind(name: str, whole: Collection[str]) -> str:
-    return "whole" if name in whole else _KINDS.get(name, "")
+def _kinds(columns: Columns, whole: Collection[str]) -> dict[str, str]:
+    """What each column holds; "" for a kept one that is left to the library."""
+    ids = _kind_of_numbers(id for name in whole for id in columns.get(name, ()) if id != "")
+    return {
+        name: ids if name in whole else _KINDS.get(name) or _kind_of_kept(values)
+        for name, values in columns.items()
+    }
 
 
-def _with_none(ids: list[Any]) -> list[Any]:
-    """Ids that are whole numbers; a pair that is in no cluster has none."""
-    return [None if id == "" else id for id in ids]
+def _kind_of_kept(values: Iterable[Any]) -> str:
+    types = {type(value) for value in values} - {type(None)}
+    if types == {int}:
+        return _kind_of_numbers(value for value in values if value is not None)
+    return "text" if len(types) > 1 else ""
 
 
-def _alike(columns: Columns, whole: Collection[str]) -> Columns:
-    """The columns; values that differ in type, as ids and kept ones may, become texts."""
+def _kind_of_numbers(numbers: Iterable[int]) -> str:
+    """The type that holds all of some whole numbers; texts do so if there is none."""
+    found = list(numbers)
+    least, most = min(found, default=0), max(found, default=0)
+    if least >= -(2**63) and most < 2**63:
+        return "int64"
+    return "uint64" if least >= 0 and most < 2**64 else "text"
 
-    def alike(name: str, values: list[Any]) -> list[Any]:
-        kind = _kind(name, whole)
-        if name in whole:
-            return _with_none(values)
-        is_text = kind == "text" and any(type(value) is int for value in values)
-        is_mixed = not kind and len({type(v) for v in values} - {type(None)}) > 1
-        if not is_text and not is_mixed:
-            return values
-        return [None if value is None else str(value) for value in values]
 
-    return {name: alike(name, values) for name, values in columns.items()}
+def is_beyond_64_bits(value: Any) -> bool:
+    """Tell whether a value is a whole number that tables and JSON readers cannot hold."""
+    return type(value) is int and _kind_of_numbers([value]) == "text"
+
+
+def _alike(values: list[Any], kind: str) -> list[Any]:
+    """The values of a column, of one type; a pair that is in no cluster has no number."""
+    if kind == "text":
+        return [value if value is None else str(value) for value in values]
+    return [None if value == "" else value for value in values] if "int" in kind else values
 
 
 def _library(name: str) -> Any:

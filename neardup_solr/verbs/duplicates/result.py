@@ -123,7 +123,8 @@ class Duplicates:
         A pair has the columns id, other_id, similarity, distance, measure and cluster; a member has
         cluster, id, canonical, and similarity and distance to the canonical document. The texts
         (`texts=True`) and columns (`keep`) that were asked for come with the ids. Ids are whole
-        numbers if all of a DataFrame, or of dicts, are; if some are, all are texts here.
+        numbers if all of a DataFrame, or of dicts, are; if some are, or if they have more than 64
+        bits, all are texts here.
 
         Raises SettingsError if pyarrow is missing.
         """
@@ -246,7 +247,8 @@ class Duplicates:
         texts = self.texts or self.shown
         return AnswerSheet(
             table=tables.beside(columns, texts, self.kept, tables.keys_of_pairs(drawn))
-            | {ANSWER: [""] * len(drawn)}
+            | {ANSWER: [""] * len(drawn)},
+            whole_ids=self.whole_ids,
         )
 
     @checked

@@ -65,11 +65,11 @@ def _rows(found: Duplicates, path: Path) -> None:
 def _table(found: Duplicates, path: Path) -> None:
     from neardup_solr.reports import parquet
 
-    if found.texts or found.kept:
+    if found.texts or found.kept or found.whole_ids:
         columns = tables.of_pairs(found.pairs, rows.DUPLICATE_COLUMNS)
         keys = tables.keys_of_pairs(found.pairs)
         beside = tables.beside(columns, found.texts, found.kept, keys)
-        parquet.write_table(tables.to_arrow(beside), path)  # ids are texts, as in any such file
+        parquet.write_table(tables.to_arrow(beside, found.whole_ids), path)
     else:
         parquet.write_duplicates(found.pairs, path)
 

@@ -53,6 +53,7 @@ class AnswerSheet(tables.Table):
     """
 
     table: tables.Columns
+    whole_ids: tuple[str, ...] = ()
 
     def columns(self) -> tables.Columns:
         """The columns id, other_id, similarity, answer, and texts and kept columns if known."""

@@ -126,7 +126,45 @@ def test_numbers_are_written(name: str, tmp_path: Path) -> None:
     if name != "a.html":
         assert nd.read_pairs(tmp_path / name) == [("4", "30"), ("5", "100")]
         assert nd.evaluate(tmp_path / name, found).f1 == 1
+    if name == "a.parquet":
+        assert pd.read_parquet(tmp_path / name)[["id", "cluster"]].values.tolist() == [
+            [4, 4], [5, 5],
+        ]  # fmt: skip
     sheet = found.sample(2)
     assert sorted(sheet.to_pandas()["id"]) == [4, 5]
-    assert sheet.to_arrow()["id"].type == pa.string()
+    assert sheet.to_arrow()["id"].type == pa.int64()
+    assert sheet.to_polars()["other_id"].dtype == pl.Int64
     assert found.sweep([(4, 30), (5, 100)]).best.f1 == 1
+
+
+BIG = [2**63 + 2, 2**63 + 1, 2**63 + 5, 2**63 + 4, 2**63 + 9]
+HUGE = [2**64 + 2, 2**64 + 1, 2**64 + 5, 2**64 + 4, 2**64 + 9]
+
+
+@pytest.mark.parametrize("of", ["pairs", "clusters"])
+def test_numbers_beyond_63_bits(of: Any) -> None:
+    """They are unsigned, and beyond 64 bits texts where one type has to hold a column."""
+    columns = ["id", "cluster"]
+    found = nd.duplicates(SOURCES["pandas"](BIG), min_similarity=0.7, linkage="complete")
+    wanted = found.to_pandas(of)[columns].to_numpy(object).tolist()
+    assert set(wanted[0]) == {2**63 + 1}
+    assert (found.to_pandas(of)[columns].dtypes == "uint64").all()
+    assert found.to_arrow(of).select(columns).to_pandas().to_numpy(object).tolist() == wanted
+    assert list(map(list, found.to_polars(of)[columns].rows())) == wanted
+    huge = nd.duplicates(SOURCES["pandas"](HUGE), min_similarity=0.7)
+    assert huge.to_pandas(of)["id"].tolist()[0] == 2**64 + 1
+    assert huge.to_arrow(of)["id"].to_pylist()[0] == str(2**64 + 1)
+    assert huge.to_polars(of)["id"].to_list()[0] == str(2**64 + 1)
+
+
+@pytest.mark.parametrize("name", ["a.tsv", "a.csv", "a.jsonl", "a.parquet", "a.xlsx", "a.html"])
+@pytest.mark.parametrize("ids", [BIG, HUGE, ["a", -(2**70), 2**65, 2**63, 2]])
+def test_numbers_of_any_size_are_written(ids: list[Any], name: str, tmp_path: Path) -> None:
+    """Each format has them with all their digits."""
+    frame = pd.DataFrame({"id": pd.Series(ids, dtype=object), "text": TEXTS})
+    found = nd.duplicates(frame, min_similarity=0.7, output=tmp_path / name)
+    if name != "a.html":
+        pairs = [(str(pair.id), str(pair.other_id)) for pair in found.pairs]
+        assert nd.read_pairs(tmp_path / name) == pairs
+    else:
+        assert str(ids[2]) in (tmp_path / name).read_text()

@@ -87,6 +87,28 @@ def test_kept_values_of_several_kinds_become_text() -> None:
     assert nd.duplicates(mixed, keep="x").to_arrow("clusters")["x"].to_pylist() == ["1", "a", None]
 
 
+def test_whole_numbers_stay_whole_beside_missing_ones() -> None:
+    """A float of 53 bits would round them; the three libraries agree."""
+    n = pd.array([2**53 + 1, None, 2**53 + 3, None], "Int64")
+    found = nd.duplicates(ADS.assign(n=n), id="ad", text="title", keep="n")
+    for of in ("pairs", "clusters"):
+        frame = found.to_pandas(of)
+        names = [name for name in ("n", "other_n") if name in frame]
+        assert frame["n"].iloc[0] == 2**53 + 1
+        rows = frame[names].astype(object).replace({pd.NA: None}).to_numpy().tolist()
+        assert rows == list(map(list, found.to_polars(of)[names].rows()))
+        assert rows == list(map(list, found.to_arrow(of).select(names).to_pandas(
+            integer_object_nulls=True).to_numpy(object)))  # fmt: skip
+
+
+def test_a_torn_pair_leaves_its_number_as_it_is() -> None:
+    """A missing cluster rounds no other one."""
+    texts = ["a b c d e", "a b c d x", "a b c y x"]
+    frame = pd.DataFrame({"id": [2**53 + 1, 2**53 + 2, 2**53 + 3], "text": texts})
+    found = nd.duplicates(frame, min_similarity=0.8, linkage="complete")
+    assert found.to_pandas()["cluster"].tolist() == [2**53 + 1, pd.NA]
+
+
 def test_what_is_not_there_is_said() -> None:
     """There are pairs and clusters, and nothing else."""
     with pytest.raises(nd.ArgumentError, match="did you mean 'clusters'"):
