@@ -38,7 +38,7 @@ FENCE = re.compile(
 # What `json`, `solr` and `sql` blocks say is tried by tests of their own, see OTHER_TESTS.
 LANGUAGES = {"console", "python", "text", "json", "solr", "sql", "xml"}
 OTHER_TESTS = {
-    "json": "tests/solr/test_interoperability_docs.py",
+    "json": "tests/solr/test_native.py",
     "solr": "tests/solr/verbs/test_mark.py",
     "sql": "tests/unit/verbs/test_signatures.py",
 }
