@@ -69,7 +69,7 @@ def duplicates(
     if not (source or given.address or given.collection):
         _check_named()
     first = next(iter([*outputs, *filter(None, files.values())]), None)
-    if first is not None and given["checkpoint"] is None:
+    if first is not None and first.name and given["checkpoint"] is None:
         given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
     if not given["texts"]:
         given["texts"] = _texts_wanted(

@@ -53,7 +53,7 @@ def read_lines(source: Opened, reading: Reading) -> Iterator[Piece]:
     for raws in lists_of_lines(source, reading.max_doc_bytes + 1024):
         numbers = range(first, first + len(raws))
         first += len(raws)
-        parts = [_id_and_text(line, reading) for line in _texts(raws)]
+        parts = [id_and_text(line, reading) for line in _texts(raws)]
         if set(map(len, parts)) == {2}:
             ids, texts = zip(*parts, strict=True)
             ids = ids if reading.has_ids else ()
@@ -75,10 +75,12 @@ def _texts(raws: Sequence[bytes | None]) -> list[str]:
         return []
 
 
-def _id_and_text(line: str, reading: Reading) -> list[str]:
+def id_and_text(line: str, reading: Reading) -> list[str]:
     """The id and the text of a line; nothing if it is blank, an id alone if it has no text."""
     if reading.has_ids:
-        return line.rstrip("\r").split(None, 1)
+        parts = line.rstrip("\r").split(None, 1)
+        # Before a tab there is a column, if an empty one; blanks may only align the ids.
+        return ["", line.strip()] if parts and line.startswith("\t") else parts
     return [NUMBERED, line.rstrip("\r")] if line.strip() else []
 
 
@@ -98,7 +100,7 @@ def lines_have_ids(lines: Iterable[str]) -> bool:
 def _line_by_line(where: str, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Record]:
     for number, raw in numbered:
         try:
-            parts = _id_and_text(decoded(raw, reading), reading)
+            parts = id_and_text(decoded(raw, reading), reading)
         except Unusable as problem:
             yield unusable(f"{where}{number}", problem)
             continue

@@ -59,13 +59,14 @@ class Written:
 
 
 def _lines(source: Opened, reading: Reading) -> Written:
-    from neardup_solr.sources.csv import written_lines
+    from neardup_solr.sources.csv import id_and_text, written_lines
 
     def row(line: bytes) -> dict[str, Any]:
+        text = line.decode("utf-8", reading.on_invalid)
         if not reading.has_ids:
-            return {TEXT: line.decode("utf-8", reading.on_invalid).rstrip("\r")}
-        parts = line.decode("utf-8", reading.on_invalid).rstrip("\r").split(None, 1)
-        return {ID: parts[0], TEXT: parts[1] if len(parts) == 2 else ""}
+            return {TEXT: text.rstrip("\r")}
+        id, *rest = id_and_text(text, reading)
+        return {ID: id, TEXT: rest[0] if rest else ""}
 
     return Written(
         format="lines",

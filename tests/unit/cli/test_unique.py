@@ -121,6 +121,7 @@ def test_wrong_usage_is_exit_code_2(
         (["--unique", "b.csv", "--removed", "b.csv"], "is both --unique and --removed"),
         (["--unique", "b.csv", "-o", "b.csv"], "is both -o and --unique"),
         (["--unique", "b.odd"], "choose .csv or .jsonl"),
+        (["--unique", "."], "choose .csv or .jsonl"),
     ],
 )
 def test_files_that_cannot_be_written(

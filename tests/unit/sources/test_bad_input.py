@@ -546,3 +546,13 @@ def test_a_long_line_of_a_file_is_passed_over_however_long(tmp_path: Path) -> No
     found = read(tmp_path / "a.txt", reading=Reading(max_doc_bytes=100), on_error=errors.append)
     assert [one.id for one in found] == ["1", "3"]
     assert [one.position for one in errors] == ["a.txt, line 2"]
+
+
+def test_a_line_that_begins_with_a_tab_has_no_id(tmp_path: Path) -> None:
+    """Its first word is not taken for one; blanks before an id only align it."""
+    path = tmp_path / "a.txt"
+    path.write_bytes(b"\tThe old pier\n  7 a text\n")
+    errors: list[RecordError] = []
+    found = list(read(path, reading=Reading(), on_error=errors.append))
+    assert [(one.id, one.text) for one in found] == [("7", "a text")]
+    assert [error.reason for error in errors] == ["the id is empty"]
