@@ -58,6 +58,7 @@ _PLACES = {
     "estimate_jaccard": "minhash.statistics",
     "estimate_containment": "minhash.statistics",
     "read_pairs": "sources.pairs",
+    "Source": "arguments",
     "Collection": "solr.collection",
     "Settings": "settings",
     "Document": "records",
@@ -104,6 +105,7 @@ _RENAMED = {"containment": "estimate_containment", "jaccard": "estimate_jaccard"
 
 if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares the two
     from neardup_solr import types as types
+    from neardup_solr.arguments import Source as Source
     from neardup_solr.errors import ArgumentError as ArgumentError
     from neardup_solr.errors import CoreMissing as CoreMissing
     from neardup_solr.errors import DocumentNotFound as DocumentNotFound

@@ -10,6 +10,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, fields
 from functools import cache, wraps
 from itertools import chain
 from numbers import Integral, Real
@@ -54,13 +55,54 @@ class Frame(Protocol):
         """Its rows as an array."""
 
 
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A source and how it is read, for each function that reads one.
+
+    `source` is what these functions take, such as the path of a file; the others are their
+    arguments, see `read`. What is None is as they have it by default. What a function does not
+    read, such as columns to `keep`, it leaves alone.
+
+    Raises ArgumentError if a value does not fit.
+    """
+
+    source: Any
+    _: KW_ONLY
+    id: str | None = None
+    text: OneOrMore | None = None
+    keep: OneOrMore | None = None
+    source_format: str | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    lossy: bool | None = None
+    max_doc_bytes: int | str | None = None
+
+    def __post_init__(self) -> None:
+        hints = get_type_hints(Source)
+        for name in READING:
+            if not _fits(value := getattr(self, name), kinds := _kinds(hints[name])):
+                raise _refusal(name, value, kinds, None)
+
+    def given(self) -> dict[str, Any]:
+        """Return the arguments that say how it is read, without those that are None."""
+        found = {name: getattr(self, name) for name in READING}
+        return {name: value for name, value in found.items() if value is not None}
+
+
+READING = tuple(each.name for each in fields(Source))[1:]
+
+
 def checked(verb: Callable[P, R]) -> Callable[P, R]:
-    """The same verb, which raises ArgumentError if an argument does not fit its annotation."""
+    """Make a verb raise ArgumentError if an argument does not fit its annotation.
+
+    It takes a Source in place of a source and the arguments that say how that is read.
+    """
 
     @wraps(verb)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        _check(verb, args, kwargs)
-        return verb(*args, **kwargs)
+        given = _taken_apart(verb, args, kwargs)
+        _check(verb, *given)
+        return verb(*given[0], **given[1])
 
     return call
 
@@ -101,6 +143,32 @@ def _nearest(given: str, known: Iterable[str]) -> str | None:
     from difflib import get_close_matches  # only for an error
 
     return next(iter(get_close_matches(given, list(known), n=1)), None)
+
+
+def _taken_apart(
+    verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
+) -> tuple[Sequence[Any], Mapping[str, Any]]:
+    """Give a verb what its Source holds; a second side to compare becomes a Source of its own."""
+    known = _known(verb)[0].parameters
+    if "source" not in known:
+        return args, kwargs
+    first = args[0] if args else kwargs.get("source")
+    against = kwargs.get("against")
+    if not isinstance(first, Source) and not isinstance(against, Source):
+        return args, kwargs
+    if twice := [name for name in READING if name in kwargs]:
+        reason = f"`{twice[0]}` does not go with nd.Source"
+        raise ArgumentError(reason, f"give it to that: nd.Source(..., {twice[0]}=...)")
+    kwargs = dict(kwargs)
+    if against is not None and not isinstance(against, Source):
+        kwargs["against"] = Source(against)
+    if isinstance(first, Source):
+        kwargs |= {name: value for name, value in first.given().items() if name in known}
+        if args:
+            args = (first.source, *args[1:])
+        else:
+            kwargs["source"] = first.source
+    return args, kwargs
 
 
 def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:

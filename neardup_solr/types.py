@@ -37,7 +37,7 @@ from neardup_solr.records import Removed as Removed
 from neardup_solr.reports.tables import Columns as Columns
 from neardup_solr.solr.access import Connection as Connection
 from neardup_solr.solr.names import Names as Names
-from neardup_solr.sources import Source as Source
+from neardup_solr.sources import SourceLike as SourceLike
 from neardup_solr.text.diff import Change as Change
 from neardup_solr.text.diff import Words as Words
 from neardup_solr.verbs.duplicates.clean_file import Unique as Unique

@@ -223,11 +223,11 @@ def _key(command: str, name: str) -> str:
 def _with_place(arguments: Iterable[Argument]) -> Iterator[Argument]:
     """The arguments; for a collection its address and name, which may be left out."""
     for one in arguments:
-        if one.name == "source" and one.kind != "Source":  # or a collection
+        if one.name == "source" and one.kind != "SourceLike":  # or a collection
             yield one._replace(is_required=False)
         elif one.name != "collection":
             yield one
-        if one.name == "collection" or (one.name == "source" and one.kind != "Source"):
+        if one.name == "collection" or (one.name == "source" and one.kind != "SourceLike"):
             yield Argument("address", "str | None")
             yield Argument("collection", "str | None")
 

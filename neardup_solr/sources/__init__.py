@@ -28,6 +28,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
+from neardup_solr.arguments import Source
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import Document, Run, characters
@@ -63,7 +64,7 @@ from neardup_solr.text.packed import size_of
 __all__ = [
     "FORMATS",
     "Reading",
-    "Source",
+    "SourceLike",
     "again",
     "as_written",
     "documents",
@@ -109,9 +110,9 @@ if TYPE_CHECKING:
     class _Lazy(Protocol):
         def collect_schema(self) -> object: ...
 
-    Source: TypeAlias = str | os.PathLike[str] | Iterable[Any] | _Table | _Lazy
+    SourceLike: TypeAlias = Source | str | os.PathLike[str] | Iterable[Any] | _Table | _Lazy
 else:
-    Source = Any
+    SourceLike = Any
 
 WITH_DELIMITER: Final = ("csv", "tsv")
 BINARY: Final = ("parquet", "xlsx")
@@ -136,7 +137,7 @@ def _once(on_notice: Callable[[str], None]) -> Callable[[str], None]:
 
 
 def documents(
-    source: Source,
+    source: SourceLike,
     *,
     reading: Reading = Reading(),  # noqa: B008 - frozen
     on_error: Callable[[RecordError], None] | None = None,
@@ -155,7 +156,7 @@ def documents(
 
 
 def records(
-    source: Source,
+    source: SourceLike,
     *,
     reading: Reading = Reading(),  # noqa: B008 - frozen
     on_progress: Callable[[int], None] | None = None,
@@ -169,7 +170,7 @@ def records(
 
 
 def pieces(
-    source: Source,
+    source: SourceLike,
     *,
     reading: Reading = Reading(),  # noqa: B008 - frozen
     on_progress: Callable[[int], None] | None = None,
@@ -307,7 +308,7 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
         raise opened.error(error.reason, "give a whole file") from error
 
 
-def again(source: Source, reading: Reading) -> TextsAgain | None:
+def again(source: SourceLike, reading: Reading) -> TextsAgain | None:
     """What reads the texts of a source again where they stand; None unless that is possible.
 
     It is for a file of JSON lines, an object a line, in UTF-8 as they are.
@@ -324,7 +325,7 @@ def again(source: Source, reading: Reading) -> TextsAgain | None:
     return texts_again(opened, opened.reading)
 
 
-def as_written(source: Source, *, reading: Reading) -> Written:
+def as_written(source: SourceLike, *, reading: Reading) -> Written:
     """The records of files or folders as they are written, each with all its columns.
 
     Raises SourceError if it cannot be read as a whole.
@@ -336,7 +337,7 @@ def as_written(source: Source, *, reading: Reading) -> Written:
     return of_parts([(replace(p, begun=None), format or "lines") for p, format in parts], reading)
 
 
-def format_of(source: Source, *, reading: Reading) -> str:
+def format_of(source: SourceLike, *, reading: Reading) -> str:
     """The format of a source: that of its files, or "parts" if they have several.
 
     Raises SourceError if it is not known.
@@ -345,7 +346,7 @@ def format_of(source: Source, *, reading: Reading) -> str:
     return formats.pop() or "lines" if len(formats) == 1 else PARTS
 
 
-def is_for_excel(source: Source, *, reading: Reading) -> bool:
+def is_for_excel(source: SourceLike, *, reading: Reading) -> bool:
     """Whether a source is a sheet of Excel, or a file with the mark by which Excel knows UTF-8."""
     try:
         parts = _parts(paths_of(source) or [], reading)
@@ -354,7 +355,7 @@ def is_for_excel(source: Source, *, reading: Reading) -> bool:
         return False
 
 
-def size_hint(source: Source) -> int | None:
+def size_hint(source: SourceLike) -> int | None:
     """The bytes of files, also of those of a folder; None for pipes and what is in memory."""
     sizes = [_size(Path(path)) for path in paths_of(source) or ()]
     return sum(size or 0 for size in sizes) if sizes and None not in sizes else None
@@ -370,7 +371,7 @@ def _size(path: Path) -> int | None:
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
-def rows_hint(source: Source) -> int | None:
+def rows_hint(source: SourceLike) -> int | None:
     """The records of what is in memory as a whole; None for files, pipes and iterators."""
     is_in_memory = paths_of(source) is None and not isinstance(source, Mapping)
     if not is_in_memory or not isinstance(source, Sized):

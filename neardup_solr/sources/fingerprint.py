@@ -17,14 +17,14 @@ from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
 from neardup_solr.sources.text_files import is_folder, walk
 
 if TYPE_CHECKING:
-    from neardup_solr.sources import Source
+    from neardup_solr.sources import SourceLike
 
 END: Final = 2**16  # bytes that are read of a file, at each of its ends
 ROWS: Final = 100  # that are read of what is in memory, at each of its ends
 DIGEST: Final = 16  # bytes
 
 
-def identity(source: Source, reading: Reading) -> str | None:
+def identity(source: SourceLike, reading: Reading) -> str | None:
     """A line that is another one if the source has changed, or is read in another way.
 
     Of a file, its size, its time of change and both its ends count; of a folder, the names, sizes

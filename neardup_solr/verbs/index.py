@@ -32,7 +32,7 @@ from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds, documents
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
-from neardup_solr.sources import Reading, Source
+from neardup_solr.sources import Reading, SourceLike
 from neardup_solr.sources.fingerprint import DIGEST, identity, told
 from neardup_solr.sources.memory import named
 from neardup_solr.sources.record import came_before
@@ -69,7 +69,7 @@ class IndexSummary:
 
 @checked
 def index(
-    source: Source,
+    source: SourceLike,
     collection: Collection,
     *,
     id: str | None = None,
@@ -155,7 +155,7 @@ def index(
 
 
 def run(
-    source: Source,
+    source: SourceLike,
     collection: Collection,
     *,
     settings: Settings | Mapping[str, Any] | None,
@@ -231,7 +231,7 @@ def not_begun(source: object) -> str:
     return f"No record of {source} is known to be done: the same command begins anew."
 
 
-def _work(source: Source, collection: Collection, reading: Reading) -> Work:
+def _work(source: SourceLike, collection: Collection, reading: Reading) -> Work:
     paths = sources.paths_of(source)
     return Work(
         source=f"a {named(source)}" if paths is None else sources.shown_name(paths),
@@ -320,7 +320,7 @@ class _Run:
             self.sent = self.resumed - self.repeated - kept.reached.failed
             self.failures.count = kept.reached.failed
 
-    def batches(self, source: Source) -> Iterator[Batch]:
+    def batches(self, source: SourceLike) -> Iterator[Batch]:
         """The usable documents in batches; raises SourceError at once if it cannot be read."""
         self.size = sources.size_hint(source)
         self.rows = sources.rows_hint(source)

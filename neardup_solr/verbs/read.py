@@ -9,12 +9,12 @@ from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.progress import OnError
 from neardup_solr.records import Document
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
-from neardup_solr.sources import Reading, Source
+from neardup_solr.sources import Reading, SourceLike
 
 
 @checked
 def read(
-    source: Source,
+    source: SourceLike,
     *,
     id: str | None = None,
     text: OneOrMore = "text",

@@ -20,7 +20,7 @@ from neardup_solr.records import Document
 from neardup_solr.reports.parquet import write_signatures
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
-from neardup_solr.sources import Reading, Source
+from neardup_solr.sources import Reading, SourceLike
 
 ROWS = 20_000  # of a row group
 
@@ -40,7 +40,7 @@ class SignaturesSummary:
 
 @checked
 def signatures(
-    source: Source,
+    source: SourceLike,
     output: str | Path,
     *,
     id: str | None = None,

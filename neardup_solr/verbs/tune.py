@@ -22,7 +22,7 @@ from neardup_solr.progress import Failures, OnError, unheard
 from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading, Source
+from neardup_solr.sources import Reading, SourceLike
 from neardup_solr.verbs.evaluate import id_pairs, known_pairs
 
 T = TypeVar("T")
@@ -64,7 +64,7 @@ def from_solr(collection: Collection, sampling: Sampling, wanted: Set[str]) -> S
 
 
 def from_source(
-    source: Source,
+    source: SourceLike,
     settings: Settings,
     sampling: Sampling,
     wanted: Set[str],
@@ -130,7 +130,7 @@ class _Compared:
 
 @checked
 def tune(
-    source: Collection | Source,
+    source: Collection | SourceLike,
     *,
     catch: float = 0.5,
     miss: float = 0.01,

@@ -16,6 +16,8 @@ import neardup_solr as nd
 
 def compare_a_file(path: str) -> nd.Duplicates:
     """A file without any Solr: choices are texts that type checkers know."""
+    source = nd.Source(path, id="ad_id", text=("title", "body"))
+    assert_type(nd.duplicates(source, against=source).pairs, tuple[nd.Duplicate, ...])
     found = nd.duplicates(
         path,
         measure="jaccard",

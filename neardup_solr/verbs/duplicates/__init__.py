@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from neardup_solr.arguments import OneOrMore, checked, listed, require
+from neardup_solr.arguments import OneOrMore, Source, checked, listed, require
 from neardup_solr.candidates.by_band import Candidates
 from neardup_solr.choices import Linkage, MeasureName, OnRepeatOrKeep, Way
 from neardup_solr.errors import SourceError
@@ -19,9 +19,9 @@ from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
 from neardup_solr.records import AnyId, key_of, largest
 from neardup_solr.settings import Settings, settings_of
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, in_bytes
+from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.solr import is_collection
-from neardup_solr.sources import Reading, is_for_excel, paths_of, shown_name
+from neardup_solr.sources import is_for_excel, paths_of, shown_name
 from neardup_solr.spill import Spill
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.compare import (
@@ -37,6 +37,7 @@ from neardup_solr.verbs.duplicates.options import (
     check_remembered,
     check_sides,
     columns_of_rule,
+    reading_of,
     warn_of_bands,
 )
 from neardup_solr.verbs.duplicates.result import Duplicates
@@ -110,9 +111,10 @@ def duplicates(
     later ones fail.
 
     With `against`, the documents of the source are compared with those of another collection or
-    source; with `within`, those of each side are compared with each other too. The first id of a
-    pair across is the source's. `mutual_best` keeps a pair if each document is the other's most
-    similar one: for sides that list each thing once.
+    source, read by the same arguments, or with a `Source` by its own; with `within`, those of each
+    side are compared with each other too. The first id of a pair across is the source's.
+    `mutual_best` keeps a pair if each document is the other's most similar one: for sides that list
+    each thing once.
 
     Candidates are found `by` "bands" (they share an LSH band), "shingles" (a sample of one's
     shingles says that the other may have enough of all; the default for the measure "containment",
@@ -167,17 +169,25 @@ def duplicates(
         | {f"`{name}`": None if path is None else Path(path) for name, path in named.items()}
     )
     equal = tuple(dict.fromkeys(listed(same)))
-    reading = Reading(
-        id=id or "id",
-        guess="number" if id is None else "none",
-        text=listed(text),
-        keep=tuple(dict.fromkeys((*listed(keep), *columns_of_rule(canonical), *equal))),
-        source_format=source_format,
-        delimiter=delimiter,
-        encoding=encoding,
-        lossy=lossy,
-        max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
+    columns = tuple(dict.fromkeys((*listed(keep), *columns_of_rule(canonical), *equal)))
+    reading = reading_of(
+        Source(
+            source,
+            id=id,
+            text=text,
+            source_format=source_format,
+            delimiter=delimiter,
+            encoding=encoding,
+            lossy=lossy,
+            max_doc_bytes=max_doc_bytes,
+        ),
+        columns,
     )
+    other_reading = reading
+    if isinstance(against, Source):
+        is_same = against.keep is None or listed(against.keep) == listed(keep)
+        require(is_same, "`keep` differs between the two sides", "keep the same columns of both")
+        other_reading, against = reading_of(against, columns), against.source
     options = Options(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
@@ -190,7 +200,7 @@ def duplicates(
         fq=listed(fq),
         same=equal,
         keep=listed(keep),
-        reading=reading,
+        readings=(reading, other_reading),
         settings=settings_of(settings),
         on_repeat=on_repeat,
         texts=texts,
@@ -295,7 +305,9 @@ def duplicates(
             kept=_kept(gathered, clustered, options.keep),
             values=clustered.values,
             for_excel=any(
-                is_for_excel(each, reading=reading) for each in given if not is_collection(each)
+                is_for_excel(each, reading=own)
+                for each, own in zip(given, options.readings, strict=False)
+                if not is_collection(each)
             ),
             about=" against ".join(map(_name, given)),
             against=against is not None,

@@ -35,7 +35,7 @@ Usable: TypeAlias = Document | Run
 
 
 def of_source(
-    source: sources.Source,
+    source: sources.SourceLike,
     rows: Rows,
     settings: Settings,
     intake: Intake,
@@ -47,7 +47,7 @@ def of_source(
     """
     tell, limit = intake.options.watching.on_progress, intake.options.limit
     ids, words = intake.spill.strings(), intake.spill.rows(1, np.int64)
-    columns: dict[str, list[Any]] = {name: [] for name in intake.options.reading.keep}
+    columns: dict[str, list[Any]] = {name: [] for name in intake.reading.keep}
     texts = _Texts(source, intake, ids)
     named, is_in_memory = Ids(ids), sources.paths_of(source) is None
     order = Order(positions=intake.spill.strings(), reasons=intake.spill.strings())
@@ -121,11 +121,11 @@ def of_source(
     return side
 
 
-def _checked(source: sources.Source, intake: Intake) -> Iterator[Piece]:
+def _checked(source: sources.SourceLike, intake: Intake) -> Iterator[Piece]:
     """What a source holds, with an error in place of each record that cannot be used."""
     found = (
         (entries.refusal(piece) or piece) if isinstance(piece, Document) else piece
-        for piece in sources.pieces(source, reading=intake.options.reading)
+        for piece in sources.pieces(source, reading=intake.reading)
     )
     return _each_id_once(found) if intake.options.on_repeat == "fail" else found
 
@@ -230,10 +230,10 @@ def _batches(usable: Iterator[Usable]) -> Iterator[_Batch]:
 class _Texts:
     """The texts of a side by row: read again where they stand if that is possible, else held."""
 
-    def __init__(self, source: sources.Source, intake: Intake, ids: Strings) -> None:
+    def __init__(self, source: sources.SourceLike, intake: Intake, ids: Strings) -> None:
         self._are_wanted, self._ids = intake.needs_texts, ids
         self._held, self._places = intake.spill.strings(), intake.spill.rows(2, np.int64)
-        self._again = sources.again(source, intake.options.reading) if intake.needs_texts else None
+        self._again = sources.again(source, intake.reading) if intake.needs_texts else None
         if self._again is not None:
             intake.spill.held(self._again.file)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, compress
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -23,6 +23,7 @@ from neardup_solr.records import AnyId
 from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.solr import is_collection
+from neardup_solr.sources import Reading
 from neardup_solr.sources.values import plain
 from neardup_solr.spill import Lists, Rows, Spill, Strings
 from neardup_solr.text.packed import size_of
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.options import Options
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
-    Compared: TypeAlias = sources.Source | Collection
+    Compared: TypeAlias = sources.SourceLike | Collection
 else:
     Compared = Any
 
@@ -210,12 +211,14 @@ def _as_text(value: Any) -> str:
 class Intake:
     """What reading the inputs needs beside the options, and what it fills.
 
-    `groups` numbers documents by their values if only those with equal ones are compared;
+    `reading` reads the side that is read; `groups` numbers documents by their values if only those
+    with equal ones are compared;
     `previous` is an earlier run, if runs are remembered.
     """
 
     options: Options
     spill: Spill
+    reading: Reading = field(default_factory=Reading)
     groups: Groups | None = None
     previous: PreviousRun | None = None
 
@@ -365,8 +368,8 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
     sides = tuple(
         _of_collection(each, rows, settings, intake)
         if is_collection(each)
-        else _of_source(each, rows, settings, intake, sets)
-        for each in given
+        else _of_source(each, rows, settings, replace(intake, reading=own), sets)
+        for each, own in zip(given, intake.options.readings, strict=False)
     )
     signatures = rows.table()
     if intake.remembering is not None:
@@ -397,7 +400,7 @@ def _of_collection(collection: Collection, rows: Rows, settings: Settings, intak
 
 
 def _of_source(
-    source: sources.Source, rows: Rows, settings: Settings, intake: Intake, sets: Lists | None
+    source: sources.SourceLike, rows: Rows, settings: Settings, intake: Intake, sets: Lists | None
 ) -> Side:
     from neardup_solr.verbs.duplicates.from_source import of_source
 

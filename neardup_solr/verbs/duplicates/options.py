@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
-from neardup_solr.arguments import require, require_choice, require_positive
+from neardup_solr.arguments import Source, listed, require, require_choice, require_positive
 from neardup_solr.choices import Linkage, MeasureName, OnRepeatOrKeep, Way
 from neardup_solr.clusters import LINKAGES, canonical
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule
@@ -15,6 +15,7 @@ from neardup_solr.files import check_place, is_inside
 from neardup_solr.measures import Limits, Measure, measure_named, measure_of
 from neardup_solr.progress import LOG, SILENT, Watching
 from neardup_solr.settings import DEFAULT_SETTINGS, Settings
+from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.sources import Reading, paths_of
 from neardup_solr.verbs.duplicates.inputs import Compared
 
@@ -31,7 +32,8 @@ TWICE = "compare the first one with itself, then what is left of it with the oth
 class Options:
     """What makes two documents near-duplicates, what is read, and how the work is done.
 
-    `memory` is in bytes. `same` and `keep` name columns, and `reading` reads those of both.
+    `memory` is in bytes. `same` and `keep` name columns, and `readings` read those of both, of
+    either side.
     Raises ArgumentError if a value is not possible, or if two of them do not go together.
     """
 
@@ -46,7 +48,7 @@ class Options:
     fq: tuple[str, ...] = ()
     same: tuple[str, ...] = ()
     keep: tuple[str, ...] = ()
-    reading: Reading = field(default_factory=Reading)
+    readings: tuple[Reading, Reading] = (Reading(), Reading())
     settings: Settings = DEFAULT_SETTINGS
     on_repeat: OnRepeatOrKeep = "keep"
     texts: bool | int | None = None
@@ -102,6 +104,22 @@ class Options:
     def needs_sets(self) -> bool:
         """Whether the shingles of all documents are needed, if they are many."""
         return (self.by or self.compared_by.way) == "shingles"
+
+
+def reading_of(given: Source, columns: tuple[str, ...]) -> Reading:
+    """Choose how a side is read, with these columns."""
+    most = MAX_DOC_BYTES if given.max_doc_bytes is None else given.max_doc_bytes
+    return Reading(
+        id=given.id or "id",
+        guess="number" if given.id is None else "none",
+        text=listed("text" if given.text is None else given.text),
+        keep=columns,
+        source_format=given.source_format,
+        delimiter=given.delimiter,
+        encoding=given.encoding,
+        lossy=bool(given.lossy),
+        max_doc_bytes=as_bytes(most, "max_doc_bytes"),
+    )
 
 
 def columns_of_rule(text: str) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from neardup_solr.minhash import entries
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading, Source
+from neardup_solr.sources import Reading, SourceLike
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates.options import way_of
 from neardup_solr.verbs.explain import facts
@@ -31,7 +31,7 @@ Subjects = tuple[Subject, Subject]
 
 @checked
 def explain(
-    source: Collection | Source,
+    source: Collection | SourceLike,
     one: Id,
     other: Id,
     *,
@@ -156,7 +156,7 @@ def _stored(collection: Collection, ids: tuple[str, str], settings: Settings) ->
 
 
 def _read(
-    source: Source,
+    source: SourceLike,
     ids: tuple[str, str],
     settings: Settings,
     reading: Reading,

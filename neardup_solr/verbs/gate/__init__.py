@@ -21,7 +21,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import OtherSettings
-from neardup_solr.sources import Reading, Source, rows_hint, size_hint
+from neardup_solr.sources import Reading, SourceLike, rows_hint, size_hint
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Batch, Finder, Met, Near, signed_batch
@@ -55,7 +55,7 @@ class Gating:
 
 @checked
 def gate(
-    source: Source,
+    source: SourceLike,
     collection: Collection,
     *,
     tag: float | None = None,

@@ -1,0 +1,91 @@
+"""nd.Source: how a source is read, given once instead of in every call."""
+
+from __future__ import annotations
+
+import inspect
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import neardup_solr as nd
+
+TEXTS = {"1": "one two three four", "2": "one two three four", "3": "five six seven eight"}
+READING: dict[str, Any] = {"id": "ad", "text": ["title", "body"], "delimiter": ";"}
+
+
+@pytest.fixture
+def ads(tmp_path: Path) -> Path:
+    """A table that nothing can be read from by default."""
+    path = tmp_path / "ads.txt"
+    lines = [f"{id};{text[:3]};{text[4:]};Paris\n" for id, text in TEXTS.items()]
+    path.write_text("ad;title;body;city\n" + "".join(lines))
+    return path
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> Path:
+    """The same texts in another form."""
+    path = tmp_path / "others.jsonl"
+    lines = [
+        f'{{"key": "b{id}", "said": "{text}", "city": "Rome"}}\n' for id, text in TEXTS.items()
+    ]
+    path.write_text("".join(lines))
+    return path
+
+
+def test_each_function_that_reads_a_source_takes_one(ads: Path, tmp_path: Path) -> None:
+    """It gives what it gives with the arguments one by one; what it does not read is left alone."""
+    options = {**READING, "source_format": "csv"}
+    source = nd.Source(ads, keep="city", max_doc_bytes="1M", lossy=False, **options)
+    assert list(nd.read(source)) == list(nd.read(ads, keep="city", **options))
+    assert list(nd.read(source=source)) == list(nd.read(ads, keep="city", **options))
+    assert nd.duplicates(source).pairs == nd.duplicates(ads, **options).pairs
+    assert nd.explain(source, "1", "2") == nd.explain(ads, "1", "2", **options)
+    assert nd.tune(source) == nd.tune(ads, **options)
+    assert nd.signatures(source, tmp_path / "s.parquet").written == 3
+    readers = {name for name in nd.__all__ if "source" in _parameters(getattr(nd, name))}
+    assert readers == {"read", "duplicates", "explain", "tune", "signatures", "index", "gate"} | {
+        "Source", "SourceError"
+    }  # fmt: skip
+
+
+def _parameters(what: Any) -> set[str]:
+    try:
+        return set(inspect.signature(what).parameters)
+    except ValueError:
+        return set()
+
+
+def test_each_side_is_read_in_its_own_way(ads: Path, others: Path) -> None:
+    """Columns of the two sides may have other names; a plain side is read by the defaults."""
+    first = nd.Source(ads, source_format="csv", keep="city", **READING)
+    second = nd.Source(others, id="key", text="said")
+    expected = [("1", "b1"), ("1", "b2"), ("2", "b1"), ("2", "b2"), ("3", "b3")]
+    found = nd.duplicates(first, against=second, texts=True)
+    assert [(pair.id, pair.other_id) for pair in found.pairs] == expected
+    assert found.texts["1"] == "one\ntwo three four"
+    assert found.texts[(1, "b1")] == TEXTS["1"]
+    assert found.kept["1"] == {"city": "Paris"}
+    assert found.kept[(1, "b1")] == {"city": "Rome"}
+    plain = [{"id": "b3", "text": TEXTS["3"]}]
+    assert [pair.other_id for pair in nd.duplicates(first, against=plain).pairs] == ["b3"]
+    turned = nd.duplicates(plain, against=nd.Source(others, id="key", text="said"))
+    assert [pair.id for pair in turned.pairs] == ["b3"]
+
+
+def test_what_does_not_go_together_is_one_line(ads: Path) -> None:
+    """An argument beside a Source is refused, and so is one of the wrong type in it."""
+    for call in (nd.read, nd.duplicates, nd.tune):
+        with pytest.raises(nd.ArgumentError) as error:
+            call(nd.Source(ads), id="ad")
+        assert (
+            str(error.value)
+            == "`id` does not go with nd.Source; give it to that: nd.Source(..., id=...)"
+        )
+    with pytest.raises(nd.ArgumentError, match="`text` does not go with nd\\.Source"):
+        nd.duplicates([], against=nd.Source(ads), text="body")
+    with pytest.raises(nd.ArgumentError, match="`keep` differs between the two sides"):
+        nd.duplicates([], against=nd.Source(ads, keep="city"))
+    with pytest.raises(nd.ArgumentError, match="`id` has to be a text, not 5"):
+        nd.Source(ads, id=5)  # type: ignore[arg-type]
