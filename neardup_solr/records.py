@@ -277,6 +277,6 @@ def natural(id: AnyId) -> tuple[int, int, str]:
     return (1, 0, id)
 
 
-def ordered(id: str, other_id: str) -> tuple[str, str]:
+def ordered(id: AnyId, other_id: AnyId) -> tuple[AnyId, AnyId]:
     """Two ids, the earlier in natural order first."""
     return (id, other_id) if natural(id) <= natural(other_id) else (other_id, id)

@@ -199,7 +199,7 @@ def tune(
         if isinstance(known, str | Path)
         else id_pairs("known", () if known is None else known)
     )
-    pairs = sorted({ordered(*pair) for pair in given})
+    pairs = sorted({ordered(str(id), str(other_id)) for id, other_id in given})
     wanted = {id for pair in pairs for id in pair}
     if isinstance(source, Collection):
         drawn = from_solr(source, sampling, wanted)

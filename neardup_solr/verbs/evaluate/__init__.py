@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import Frame, Id, checked, require, shown
 from neardup_solr.errors import SourceError
-from neardup_solr.records import Duplicate, Pair, natural, ordered
+from neardup_solr.progress import LOG
+from neardup_solr.records import AnyId, Duplicate, Pair, natural, ordered
 from neardup_solr.reports.html import invisibles
 from neardup_solr.reports.rows import write_rows
 from neardup_solr.sources.pairs import read_pairs
@@ -52,8 +54,9 @@ def evaluate(
     its 95 % confidence interval.
 
     Raises SourceError if a file cannot be read, or a file of known pairs has none; ArgumentError
-    if something is not a pair, if `known` looks like a report and `found` like known pairs, if an
-    answer is not one of these, or if none of the answered pairs is in `found`.
+    if there are no known pairs, if something is not a pair, if `known` looks like a report and
+    `found` like known pairs, if an answer is not one of these, or if none of the answered pairs is
+    in `found`.
     """
     require(
         not (_is_report(known) and not _is_report(found)),
@@ -63,10 +66,26 @@ def evaluate(
     answers = Answers.of(known)
     if answers is not None:
         return _judge(answers, found)
-    known_ids = known_pairs(known) if isinstance(known, str | Path) else id_pairs("known", known)
-    if isinstance(found, str | Path):
-        return evaluate_pairs(known_ids, read_pairs(found))
-    return evaluate_pairs(known_ids, id_pairs("found", getattr(found, "pairs", found)))
+    known_ids = _ids("known", known)
+    require(bool(known_ids), "`known` has no pairs", "give at least one known pair")
+    found_ids = _ids("found", getattr(found, "pairs", found))
+    told = {str(id) for pair in found_ids for id in pair}
+    if told and told.isdisjoint(str(id) for pair in known_ids for id in pair):
+        LOG.warning(
+            "none of the ids of the known pairs is in a found pair: check that both are of the"
+            " same documents"
+        )
+    return evaluate_pairs(known_ids, found_ids, are_whole=_has_whole_ids(found))
+
+
+def _ids(name: str, pairs: Any) -> Sequence[IdPair]:
+    if isinstance(pairs, str | Path):
+        return known_pairs(pairs) if name == "known" else read_pairs(pairs)
+    return list(id_pairs(name, pairs))
+
+
+def _has_whole_ids(found: Any) -> bool:
+    return {"id", "other_id"} <= set(getattr(found, "whole_ids", ()))
 
 
 def _judge(answers: Answers, found: Any) -> Evaluation:
@@ -77,7 +96,7 @@ def _judge(answers: Answers, found: Any) -> Evaluation:
         found=len(similarities),
         known=len(here.same),
         missed=(),
-        false=_sorted(here.different),
+        false=_sorted(_as_given(here.different, are_whole=_has_whole_ids(found))),
         share=precision_of(similarities, here),
     )
 
@@ -105,7 +124,7 @@ def _is_report(given: object) -> bool:
 
 
 def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
-    """The ids of pairs as texts; raises ArgumentError if something is not a pair."""
+    """The ids of pairs, texts or whole numbers; raises ArgumentError if something is not a pair."""
     step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
     columns = columns_of(pairs)
     if {"id", "other_id"} <= columns.keys():
@@ -118,7 +137,8 @@ def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
         ids = one if isinstance(one, tuple | list) else _ids_of(one)
         are_ids = len(ids) == 2 and all(isinstance(id, str | Integral) for id in ids)
         require(are_ids, f"{str(one)[:60]!r} in `{name}` is not a pair of two ids", step)
-        yield str(ids[0]), str(ids[1])
+        first, second = (str(id) if isinstance(id, str) else int(id) for id in ids)
+        yield first, second
 
 
 def _ids_of(pair: Any) -> tuple[Any, ...]:
@@ -143,7 +163,8 @@ class Evaluation:
     `found` and `known` count pairs; `missed` are known but not found, `false` found but not known.
     If the precision was estimated from answers, `share` has it with its interval. Then `known`
     counts the pairs answered "same", `false` has those answered "different", and recall and F1 are
-    NaN: nobody was asked about pairs that were not found.
+    NaN: nobody was asked about pairs that were not found. Ids are whole numbers if those of what
+    was found are.
     """
 
     found: int
@@ -159,7 +180,7 @@ class Evaluation:
         sides = [("missed", pair) for pair in self.missed[:MOST_SHOWN]]
         sides += [("false", pair) for pair in self.false[:MOST_SHOWN]]
         rows = [
-            (kind, *(Markup(invisibles.shown(id, is_id=True)) for id in pair))
+            (kind, *(Markup(invisibles.shown(str(id), is_id=True)) for id in pair))
             for kind, pair in sides
         ]
         table = html_table(("", "id", "other_id"), rows) if rows else ""
@@ -223,16 +244,37 @@ class Evaluation:
         return 2 * self.right / total if total else 1.0
 
 
-def evaluate_pairs(known: Iterable[IdPair], found: Iterable[IdPair]) -> Evaluation:
-    """Compare found pairs with known pairs; the order within a pair does not matter."""
-    known_set = {ordered(*pair) for pair in known}
-    found_set = {ordered(*pair) for pair in found}
+def evaluate_pairs(
+    known: Iterable[IdPair], found: Iterable[IdPair], *, are_whole: bool = False
+) -> Evaluation:
+    """Compare found pairs with known pairs; the order within a pair does not matter.
+
+    An id is equal to its text. Those that were missed, or are false, are as they were given, but
+    whole numbers if all ids of what was compared `are_whole`.
+    """
+    known_ones = _by_text(_as_given(known, are_whole=are_whole))
+    found_ones = _by_text(_as_given(found, are_whole=are_whole))
     return Evaluation(
-        found=len(found_set),
-        known=len(known_set),
-        missed=_sorted(known_set - found_set),
-        false=_sorted(found_set - known_set),
+        found=len(found_ones),
+        known=len(known_ones),
+        missed=_sorted(pair for text, pair in known_ones.items() if text not in found_ones),
+        false=_sorted(pair for text, pair in found_ones.items() if text not in known_ones),
     )
+
+
+def _by_text(pairs: Iterable[IdPair]) -> dict[IdPair, IdPair]:
+    """Pairs in natural order, by the texts of their ids."""
+    in_order = (ordered(*pair) for pair in pairs)
+    return {(str(id), str(other_id)): (id, other_id) for id, other_id in in_order}
+
+
+def _as_given(pairs: Iterable[IdPair], *, are_whole: bool) -> Iterable[IdPair]:
+    """The pairs, with texts of whole numbers as numbers if all ids `are_whole`."""
+    return ((_number(id), _number(other)) for id, other in pairs) if are_whole else pairs
+
+
+def _number(id: AnyId) -> AnyId:
+    return int(id) if re.fullmatch("0|-?[1-9][0-9]*", str(id)) else id
 
 
 def _sorted(pairs: Iterable[IdPair]) -> tuple[IdPair, ...]:

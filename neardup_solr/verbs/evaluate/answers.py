@@ -16,12 +16,12 @@ from neardup_solr.choices import Per
 from neardup_solr.errors import ArgumentError
 from neardup_solr.minhash.statistics import wilson
 from neardup_solr.progress import LOG
-from neardup_solr.records import Duplicate, ordered
+from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_rows
 from neardup_solr.sources.pairs import read_columns
 
-IdPair = tuple[str, str]
+IdPair = tuple[AnyId, AnyId]
 
 ANSWER = "answer"  # the column that people fill
 MEANINGS: Mapping[str, str] = {

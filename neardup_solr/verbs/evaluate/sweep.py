@@ -120,7 +120,7 @@ def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
         points = _answered(similarities, answers.of_pairs(similarities), found.min_similarity)
     else:
         whole = evaluate(known, found)
-        right = set(similarities) - set(whole.false)
+        right = set(similarities) - {(str(id), str(other_id)) for id, other_id in whole.false}
         points = _known(similarities, right, whole.known, found.min_similarity)
     return Sweep(points=tuple(points))
 

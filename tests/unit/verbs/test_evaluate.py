@@ -1,7 +1,9 @@
 """Precision, recall and F1."""
 
+from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import neardup_solr as nd
@@ -30,7 +32,6 @@ def test_nothing_found_and_nothing_known() -> None:
 
 def test_ids_may_be_numbers_and_pairs_a_dataframe() -> None:
     """Whole numbers are taken as texts, wherever ids are given."""
-    pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"Nr": [1, 2, 7], "text": ["a b c d", "a b c d", "x y z"]})
     known = pd.DataFrame([(2, 1)])
     found = nd.duplicates(frame, id="Nr")
@@ -39,6 +40,40 @@ def test_ids_may_be_numbers_and_pairs_a_dataframe() -> None:
     for given in (known, [(1, 2)], [("1", "2")]):
         tuned = nd.tune(frame, id="Nr", known=given)
         assert (sum(tuned.known), tuned.absent) == (1, 0)
+
+
+def test_missed_and_false_pairs_have_the_ids_of_what_was_found(tmp_path: Path) -> None:
+    """Whole numbers, by which a DataFrame is filtered, whatever the known pairs have."""
+    texts = ["a b c d", "a b c d", "x y z", "one two", "one two"]
+    frame = pd.DataFrame({"id": [1, 2, 7, 8, 9], "text": texts})
+    found = nd.duplicates(frame)
+    (tmp_path / "known.tsv").write_text("2\t1\n1\t7\n")
+    for known in ([(2, 1), (1, 7)], [("2", "1"), ("7", "1")], tmp_path / "known.tsv"):
+        made = nd.evaluate(known, found)
+        assert (made.missed, made.false) == (((1, 7),), ((8, 9),))
+        assert "<bdi>7</bdi>" in made._repr_html_()
+    made.write(tmp_path / "wrong.jsonl")
+    assert nd.read_pairs(tmp_path / "wrong.jsonl") == [("1", "7"), ("8", "9")]
+    asked = found.sample(2).to_pandas().assign(answer=["same", "different"])
+    assert nd.evaluate(asked, found).false == ((8, 9),)
+    assert found.sweep([(1, 2)]).best.f1 == pytest.approx(2 / 3)
+    texts_alone = nd.evaluate([(1, 7)], [("8", "9")])
+    assert (texts_alone.missed, texts_alone.false) == (((1, 7),), (("8", "9"),))
+
+
+def test_known_pairs_of_other_documents_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    """Otherwise a recall of 0 looks like one of the search."""
+    assert nd.evaluate([(1, 2)], [("2", "3")]).recall == 0
+    assert not caplog.messages
+    assert nd.evaluate([("a", "b")], [("1", "2")]).recall == 0
+    (told,) = caplog.messages
+    assert told.startswith("none of the ids of the known pairs is in a found pair")
+
+
+def test_no_known_pairs_are_refused() -> None:
+    """Any report would be complete."""
+    with pytest.raises(nd.ArgumentError, match="`known` has no pairs"):
+        nd.evaluate([], [("1", "2")])
 
 
 def test_repeated_pairs_count_once() -> None:
