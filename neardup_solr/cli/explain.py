@@ -145,7 +145,9 @@ def _commands(
         named = ["neardup", "duplicates", *side, "--measure", advice.measure, *where]
         return [shlex.join([*named, *_limits(advice.limits)])]
     if advice.again:
-        steps.append(shlex.join(["neardup", "index", *file, *where]))
+        is_own = isinstance(place, list) or place.names.is_plain
+        writing = ["index", *file] if is_own else ["annotate"]
+        steps.append(shlex.join(["neardup", *writing, *where]))
     elif advice.settings and not advice.needs_texts and not is_file:
         bands = ["--bands", str(advice.settings.bands), "--band-rows", str(advice.settings.rows)]
         steps.append(shlex.join(["neardup", "reband", *bands, *where]))

@@ -244,7 +244,7 @@ def _advice(found: Explanation, *, is_stored: bool) -> Iterator[str]:
 def _what_helps(advice: Advice, *, is_stored: bool) -> Iterator[str]:
     settings = advice.settings
     if advice.again:
-        yield "To catch it, index what has changed again:"
+        yield "To catch it, renew its stored fields:"
     elif advice.measure is not None:
         is_part = advice.measure == "containment"
         why = "as a part of the other" if is_part else "although words differ in spelling"

@@ -44,7 +44,12 @@ def describe_unsigned(collection: Collection, count: int | None = None) -> list[
         count = count_unsigned(collection, schema.described(collection))
     if not count:
         return []
-    again = "index them again"
-    if not collection.names.is_plain:
-        again = f"neardup annotate {collection.place} adds them"
+    again = remedy(collection, "index them again", "adds them")
     return [f"documents without a signature: {count:,}; {again}"]
+
+
+def remedy(collection: Collection, index: str, annotated: str) -> str:
+    """Say `index`, or, if another program indexes the documents, what annotate does."""
+    return (
+        index if collection.names.is_plain else f"neardup annotate {collection.place} {annotated}"
+    )

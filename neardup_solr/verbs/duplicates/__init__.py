@@ -396,10 +396,11 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
     if verified.vanished:
         gaps.append(f"documents deleted meanwhile: {len(verified.vanished):,}")
     if verified.stale:
-        stale = len(verified.stale)
-        is_solr = any(side.collection is not None for side in gathered.sides)
-        step = "index them again" if is_solr else "run it again"
-        gaps.append(f"documents whose text has changed: {stale:,}; {step}")
+        step = "run it again"
+        for side in gathered.sides:
+            if side.collection is not None:
+                step = coverage.remedy(side.collection, "index them again", "renews their fields")
+        gaps.append(f"documents whose text has changed: {len(verified.stale):,}; {step}")
     return gaps
 
 

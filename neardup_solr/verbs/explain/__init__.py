@@ -16,6 +16,7 @@ from neardup_solr.measures.aligned import frequencies
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_indexed, settings_of
+from neardup_solr.solr import coverage
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, SourceLike
 from neardup_solr.verbs import search
@@ -146,11 +147,13 @@ def _stored(collection: Collection, ids: tuple[str, str], settings: Settings) ->
         if id not in rows:
             raise DocumentNotFound(collection.url, id)
 
+    again = coverage.remedy(collection, "index it again", "writes them")
+
     def one(id: str) -> Subject:
         row: dict[str, Any] = rows[id]
         stored = {name: row.get(name, "") for name in kept}
         document = Document(id=id, text=row.get("content", ""))
-        return subject(document, settings, stored=stored)
+        return replace(subject(document, settings, stored=stored), remedy=again)
 
     return one(ids[0]), one(ids[1])
 

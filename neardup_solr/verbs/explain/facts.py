@@ -40,7 +40,7 @@ class Subject:
 
     `pieces` are its shingles, `words` the words of its text. If it is in a collection, `signature`
     and `terms` (by field) are those stored with it, and `stale` names the stored fields that do not
-    match its text.
+    match its text, which the `remedy` computes anew.
     """
 
     entry: Entry
@@ -49,6 +49,7 @@ class Subject:
     signature: Signature = field(compare=False)  # arrays do not compare as one value
     terms: Mapping[str, frozenset[str]]
     stale: tuple[str, ...] = ()
+    remedy: str = "index it again"
 
     @property
     def id(self) -> str:

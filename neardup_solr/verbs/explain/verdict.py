@@ -402,7 +402,9 @@ def _of_stale(found: Facts) -> Iterator[str]:
     for each in (found.first, found.second):
         if each.stale:
             fields = ", ".join(each.stale)
-            yield f"{each.id!r}: the stored {fields} do not match its text; index it again."
+            is_stored = any(each.terms[name] for name in each.stale)
+            problem = f"the stored {fields} do not match its text"
+            yield f"{each.id!r}: {problem if is_stored else f'it has no {fields}'}; {each.remedy}."
 
 
 def _is_one_shingle(each: Subject) -> bool:

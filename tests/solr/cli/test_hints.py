@@ -101,6 +101,28 @@ def test_an_unprepared_collection_is_led_to_its_text_field(home: object) -> None
         neardup(*init)
 
 
+def test_what_others_index_is_annotated_again(home: object) -> None:
+    """A text that was changed, and a document that came: annotate writes their fields."""
+    with foreign.collection() as made:
+        made.add([{"sku": str(at), "blurb_txt": f"{TEXT} {at}"} for at in range(2)])
+        made.commit()
+        nd.init(made, text="blurb_txt", prefix="nd_")
+        solr = nd.connect(made.url)
+        nd.annotate(solr)
+        later = {"blurb_txt": {"set": f"the boat and {TEXT} one"}}
+        solr.add([{"id": "0", **later}, {"id": "late", "blurb_txt": f"{TEXT} 1"}])
+        solr.commit()
+        asked = ("-c", solr.name, "--solr", solr.base)
+        changed = f"changed: 1; neardup annotate {solr.place} renews their fields"
+        assert changed in neardup("duplicates", *asked)
+        said = neardup("explain", "0", "late", *asked)
+        assert f"match its text; neardup annotate {solr.place} writes them." in said
+        assert "'late': it has no signature, content_bands, md5_hash; neardup annotate" in said
+        advised = proposed(said.partition("renew its stored fields:")[2], "annotate")
+        assert advised == ["annotate", "--collection", solr.name, "--solr", solr.base]
+        assert "neardup index" not in said
+
+
 def test_a_name_taken_for_a_file_keeps_its_address() -> None:
     """The collection that may be meant is in the Solr that was named."""
     said = neardup("duplicates", "jobs", "--solr", "http://anna:secret@host:1/solr", code=1)
