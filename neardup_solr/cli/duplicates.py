@@ -293,10 +293,10 @@ def _confirm(found: Duplicates, *, yes: bool) -> None:
     if not chained:
         return
     members = sum(len(cluster.members) for cluster in chained)
-    clusters = show.counted(len(chained), "cluster chains", "clusters chain")
+    clusters = show.counted(len(chained), "cluster links", "clusters link")
     share = members / max(found.documents, 1)
     show.say(
-        f"{clusters} documents that may have nothing in common:"
+        f"{clusters} documents that may be unrelated:"
         f" {members:,} documents ({100 * share:.0f} % of the collection),"
         f" {max(len(cluster.members) for cluster in chained):,} in the largest. With --linkage"
         " complete, or a larger --min-similarity, all documents of a cluster are near-duplicates."

@@ -261,7 +261,8 @@ TEXTS: dict[str, dict[str, Text]] = {
         "batch": Text("Documents in a batch.", least=1),
         "gate.batch": Text("Documents that one query asks about.", least=1, most=1000),
         "min_replicas": Text(
-            "Replicas of each shard in SolrCloud that must have what counts as done.", least=1
+            "Replicas of each shard in SolrCloud that must have a document before it counts.",
+            least=1,
         ),
         "remember": Text(
             "Remember there what was compared: the next run compares only what is new or has"
