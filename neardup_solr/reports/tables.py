@@ -22,14 +22,14 @@ def of_pairs(pairs: Sequence[Duplicate] | Sequence[Pair], names: Sequence[str]) 
     return {name: [getattr(pair, name) for pair in pairs] for name in names}
 
 
-def of_clusters(clusters: Iterable[Cluster]) -> Columns:
+def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
     """The members of clusters, a row each, with similarity and distance to the canonical one."""
     rows = [
-        (one.id, member.id, member.id == one.canonical, member.similarity, member.distance)
+        (one.id, member.id, at == 0, member.similarity, member.distance, member.side)
         for one in clusters
-        for member in one.members
+        for at, member in enumerate(one.members)
     ]
-    names = ("cluster", "id", "canonical", "similarity", "distance")
+    names = ["cluster", "id", "canonical", "similarity", "distance", *["side"] * has_sides]
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
 
 
@@ -140,7 +140,8 @@ def to_polars(columns: Columns, whole: Collection[str] = ()) -> pl.DataFrame:
 _KINDS = {
     "id": "text", "other_id": "text", "cluster": "text", "measure": "text", "action": "text",
     "reason": "text", "text": "text", "other_text": "text", "distance": "count",
-    "similarity": "number", "matches": "texts", "canonical": "flag", "complete": "flag",
+    "similarity": "number", "matches": "texts", "side": "count", "canonical": "flag",
+    "complete": "flag",
 }  # fmt: skip
 
 

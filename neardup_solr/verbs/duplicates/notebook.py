@@ -43,4 +43,5 @@ def _cells(found: Duplicates, cluster: Cluster) -> list[object]:
 def _shown(found: Duplicates, member: Member) -> str:
     text = found.texts.get(key_of(member.id, member.side), "")
     cut = f"{text[:LONGEST]}…" if len(text) > LONGEST else text
-    return f"<b>{shown(str(member.id), is_id=True)}</b> {shown(cut)}"
+    side = " (other side)" if member.side else ""
+    return f"<b>{shown(str(member.id), is_id=True)}</b>{side} {shown(cut)}"

@@ -121,7 +121,8 @@ class Duplicates:
         """The pairs, or the members of the clusters, as an Arrow table.
 
         A pair has the columns id, other_id, similarity, distance, measure and cluster; a member has
-        cluster, id, canonical, and similarity and distance to the canonical document. The texts
+        cluster, id, canonical, and similarity and distance to the canonical document; with
+        `against` also side, 0 for the source and 1 for what it was compared with. The texts
         (`texts=True`) and columns (`keep`) that were asked for come with the ids. Ids are whole
         numbers if all of a DataFrame, or of dicts, are; if some are, or if they have more than 64
         bits, all are texts here.
@@ -141,7 +142,7 @@ class Duplicates:
     def _columns(self, of: TableOf) -> tables.Columns:
         require_choice("of", of, get_args(TableOf))
         if of == "clusters":
-            columns = tables.of_clusters(self.clusters)
+            columns = tables.of_clusters(self.clusters, has_sides=self.against)
         else:
             columns = tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS)
         return tables.beside(columns, self.texts, self.kept, self._keys(of))

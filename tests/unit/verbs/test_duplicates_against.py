@@ -99,6 +99,22 @@ def test_ids_of_both_sides_have_texts_and_columns_of_their_own(within: bool) -> 
     assert found.texts[1, "1"].endswith("south")
 
 
+def test_tables_and_notebooks_tell_the_sides_of_members() -> None:
+    """Otherwise a cluster has two documents of one id, both of them canonical."""
+    found = compared()
+    wanted = [("1", True, 0), ("1", False, 1), ("2", True, 0), ("2", False, 1)]
+    names = ["id", "canonical", "side"]
+    assert found.to_polars("clusters")[names].rows() == wanted
+    frame = found.to_pandas("clusters")
+    assert list(frame[names].itertuples(index=False, name=None)) == wanted
+    rows = found.to_arrow("clusters").select(names).to_pylist()
+    assert [tuple(row.values()) for row in rows] == wanted
+    assert "<b><bdi>1</bdi></b> (other side) <bdi>one two" in found._repr_html_()
+    assert found._repr_html_().count("(other side)") == 2
+    none = nd.duplicates(documents({"1": "a b"}), against=documents({"1": "c d"}))
+    assert (none.to_pandas("clusters").dtypes["side"], len(none.clusters)) == ("Int64", 0)
+
+
 def test_ids_of_one_side_alone_find_their_texts() -> None:
     """A document of the second side is known by its id if the first one has no such id."""
     found = nd.duplicates(documents(NEW), against=documents(OLD), texts=True)
