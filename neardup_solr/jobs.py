@@ -38,7 +38,7 @@ _BEGIN: Final = b'{"position": '  # of every dead letter
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Work:
+class JobSpec:
     """Task of a job: the source, the way it is read, and the destination.
 
     `identity` is that of the source (see `sources.fingerprint`), None if it can be read only once;
@@ -54,7 +54,7 @@ class Work:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reached:
+class Position:
     """Progress of a job: the records that were committed and found by a search.
 
     Of the `read` records, `repeated` had an id that came again, and `failed` are dead letters,
@@ -73,14 +73,14 @@ class Reached:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class SavedJob:
     """A checkpoint as it was read: what the job does, how far it is, and whether it has ended.
 
     `letters_time` is when the dead letters were written last, in ns; 0 if there are none.
     """
 
-    work: Work
-    reached: Reached
+    work: JobSpec
+    reached: Position
     has_ended: bool
     letters_time: int = 0
 
@@ -146,7 +146,7 @@ class Job:
         """The file of the dead letters."""
         return self.folder / LETTERS
 
-    def begin(self, kept: Kept | None) -> None:
+    def begin(self, kept: SavedJob | None) -> None:
         """Begin anew, or go on from a checkpoint.
 
         What an earlier run has kept stays until this one keeps its first checkpoint. Raises
@@ -180,8 +180,13 @@ class Job:
                 raise JobError(reason, _ELSEWHERE) from None
 
     def keep(
-        self, work: Work, reached: Reached, dead: Sequence[RecordError], *, has_ended: bool = False
-    ) -> Reached:
+        self,
+        work: JobSpec,
+        reached: Position,
+        dead: Sequence[RecordError],
+        *,
+        has_ended: bool = False,
+    ) -> Position:
         """Add dead letters, then write a checkpoint; both are on the disk before this returns.
 
         After an interrupt it may be called again with the same: then they are not added twice.
@@ -195,12 +200,12 @@ class Job:
         reach("after-dead-letters")
         reached = replace(reached, letters=length)
         reach("before-checkpoint")
-        self._write(Kept(work=work, reached=reached, has_ended=has_ended))
+        self._write(SavedJob(work=work, reached=reached, has_ended=has_ended))
         self._letters = length
         reach("after-checkpoint")
         return reached
 
-    def _write(self, kept: Kept) -> None:
+    def _write(self, kept: SavedJob) -> None:
         """Write a checkpoint, with the time of the dead letters as they are now."""
         content = asdict(kept) | {"format": FORMAT, "letters_time": _time_of(self.letters)}
         path = self.folder / CHECKPOINT
@@ -246,7 +251,7 @@ class Job:
                 os.fsync(file.fileno())
 
 
-def kept_in(folder: Path) -> Kept | None:
+def kept_in(folder: Path) -> SavedJob | None:
     """The checkpoint of a job; None if there is none.
 
     Raises JobError if it cannot be understood.
@@ -257,9 +262,9 @@ def kept_in(folder: Path) -> Kept | None:
         if content["format"] != FORMAT:
             raise ValueError("another version wrote it")
         reached = content["reached"]
-        return Kept(
-            work=Work(**content["work"]),
-            reached=Reached(**{**reached, "last": tuple(reached["last"])}),
+        return SavedJob(
+            work=JobSpec(**content["work"]),
+            reached=Position(**{**reached, "last": tuple(reached["last"])}),
             has_ended=bool(content["has_ended"]),
             letters_time=int(content.get("letters_time", 0)),
         )

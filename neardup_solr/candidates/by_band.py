@@ -89,7 +89,7 @@ def band_candidates(
     # as many bands as fit the memory
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(len(signatures), 1))))
     alike = whole_hashes(signatures, settings, joining)
-    found, hot_keys = Found(joining), 0
+    found, hot_keys = FoundPairs(joining), 0
     for first in range(0, settings.bands, at_once):
         last = min(first + at_once, settings.bands)
         keys = band_keys(signatures, first, last, settings, joining)
@@ -115,7 +115,7 @@ def key_candidates(
     `alike` (documents) is equal for rows that agree in all bands, also in those of other calls;
     the first call chains them.
     """
-    found = Found(joining)
+    found = FoundPairs(joining)
     hot_keys = _join(keys, alike, found, joining, is_first=is_first)
     if hot_keys:
         found.keep_distinct()
@@ -125,7 +125,7 @@ def key_candidates(
 def _join(
     keys: NDArray[np.uint64],
     alike: NDArray[np.uint64],
-    found: Found,
+    found: FoundPairs,
     joining: Joining,
     *,
     is_first: bool,
@@ -142,7 +142,7 @@ def _join(
     return sum(hot)
 
 
-class Found:
+class FoundPairs:
     """Pairs, each as one number, in an array that grows in place."""
 
     def __init__(self, joining: Joining) -> None:

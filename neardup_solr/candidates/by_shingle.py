@@ -20,7 +20,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates.by_band import DEFAULT, ROOM, SPREAD, Candidates, Found, Joining
+from neardup_solr.candidates.by_band import DEFAULT, ROOM, SPREAD, Candidates, FoundPairs, Joining
 from neardup_solr.kernel import joins, lookups
 from neardup_solr.measures.arrays import Flat, Pairs
 from neardup_solr.resources import thread_pool
@@ -50,8 +50,8 @@ def shingle_candidates(sets: Flat, least: float, *, joining: Joining = DEFAULT) 
 
     Raises SettingsError if there are more pairs than `joining.most`.
     """
-    search = _Search(sets, least, joining)
-    found, hot_keys = Found(joining), 0
+    search = _ShingleSearch(sets, least, joining)
+    found, hot_keys = FoundPairs(joining), 0
     for keys, owners in search.parts():
         made = search.lookups(keys, owners)
         hot_keys += made.hot_keys
@@ -84,7 +84,7 @@ def _fewer(count: int, share: float) -> float:
     )
 
 
-class _Search:
+class _ShingleSearch:
     """Which shingles sets look for, by a table of how many sets have each."""
 
     def __init__(self, sets: Flat, least: float, joining: Joining) -> None:

@@ -13,7 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates.by_band import DEFAULT, Candidates, Found, Groups, Joining
+from neardup_solr.candidates.by_band import DEFAULT, Candidates, FoundPairs, Groups, Joining
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.arrays import Pairs
 
@@ -57,7 +57,7 @@ def word_candidates(
     in_a_row = is_hot[:-1] & is_hot[1:] & (rows[:-1] == rows[1:])
     both = _joined(words[:-1], words[1:])[in_a_row]
     neighbours = _posted(np.unique(both, return_inverse=True)[1], rows[:-1][in_a_row])
-    found = Found(Joining(key="word", cap=cap, most=most))
+    found = FoundPairs(Joining(key="word", cap=cap, most=most))
     for keys in (posted, neighbours):
         for block in _blocks(keys, sides, cap):
             found.add(block)

@@ -16,7 +16,7 @@ from neardup_solr.cli.options import Function, Given
 
 if TYPE_CHECKING:
     from neardup_solr.choices import RowFormat
-    from neardup_solr.jobs import Work
+    from neardup_solr.jobs import JobSpec
     from neardup_solr.solr.collection import Collection
 
 COLUMNS = ("position", "id", "stage", "reason", "record")
@@ -130,7 +130,7 @@ def _target(given: Given) -> Collection:
     return options.connect(None if _is_embedded(work) else work.server, name)
 
 
-def _is_embedded(work: Work) -> bool:
+def _is_embedded(work: JobSpec) -> bool:
     """Whether a job is of the embedded Solr, which may have to be started for it."""
     from neardup_solr import embedded
 

@@ -24,7 +24,7 @@ from neardup_solr.settings import Settings
 
 if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
-    from neardup_solr.measures.arrays import Compared, Found, Pairs
+    from neardup_solr.measures.arrays import Compared, Pairs, Results
 
 Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
 Prepare = Callable[[Sequence[str]], Prepared]
@@ -81,7 +81,7 @@ class Measure:
 
     name: str
     prepare: Callable[[Comparer], Prepare]
-    compare: Callable[[Prepared, Pairs, Comparer], Found]
+    compare: Callable[[Prepared, Pairs, Comparer], Results]
     compare_one: Callable[[str, Sequence[str], Comparer], list[tuple[int, float]]] | None = None
     kernel_is_faster: bool = True
     default: float = DEFAULT_SIMILARITY

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from rapidfuzz.distance import OSA
 
 from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
-from neardup_solr.measures.arrays import Flat, Found, Pairs, Similarities, in_parts
+from neardup_solr.measures.arrays import Flat, Pairs, Results, Similarities, in_parts
 from neardup_solr.text.normalize import normalize
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
@@ -331,10 +331,10 @@ def _packed(forms: Sequence[str]) -> Flat:
     return Flat(packed[: bounds[-1]], bounds.astype(np.int64))
 
 
-def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Found:
+def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
     forms = _Forms(texts)
     known = comparer.frequencies or frequencies(forms)
-    return Found(aligned(forms, pairs, known, threads=comparer.threads))
+    return Results(aligned(forms, pairs, known, threads=comparer.threads))
 
 
 def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:

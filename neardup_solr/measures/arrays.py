@@ -52,7 +52,7 @@ class Flat(NamedTuple):
         return found
 
 
-class Found(NamedTuple):
+class Results(NamedTuple):
     """Results of a measure for pairs, of shape (pairs,) each.
 
     `distances` count words and are NO_DISTANCE beyond the limits; None if the measure has none.
@@ -92,7 +92,7 @@ def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -
         list(pool.map(work, parts))
 
 
-def within(found: Found, least: float) -> Compared:
+def within(found: Results, least: float) -> Compared:
     """Make the results of pairs; those from this similarity on are within the limits."""
     similarities, distances = found
     is_near = similarities >= least

@@ -8,7 +8,7 @@ import numpy as np
 
 from neardup_solr.kernel import edits, pieces
 from neardup_solr.measures import NO_DISTANCE, Comparer
-from neardup_solr.measures.arrays import Distances, Flat, Found, Pairs, in_parts
+from neardup_solr.measures.arrays import Distances, Flat, Pairs, Results, in_parts
 from neardup_solr.minhash.sign import in_utf8
 
 
@@ -22,7 +22,7 @@ def hashed_words(forms: Sequence[str]) -> Flat:
     return Flat(words[: found[-1]], found)
 
 
-def compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Found:
+def compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
     """The distances and similarities of pairs, as far as they are within the limits."""
     lengths = texts.lengths_of(pairs)
     longest: Distances = lengths.max(axis=1, initial=0)
@@ -34,7 +34,7 @@ def compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Found:
 
     in_parts(compare_some, lengths.prod(axis=1) / edits.BLOCK, comparer.threads)
     similarities = 1.0 - distances / np.maximum(longest, 1)
-    return Found(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
+    return Results(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
 
 
 def _allowed(longest: Distances, comparer: Comparer) -> Distances:

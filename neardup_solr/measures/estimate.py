@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import Measure
-from neardup_solr.measures.arrays import Found, Pairs, Similarities, in_parts
+from neardup_solr.measures.arrays import Pairs, Results, Similarities, in_parts
 from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings
 
@@ -44,7 +44,7 @@ MEASURE = Measure(
     name="estimate",
     compared_field="signature",
     prepare=lambda comparer: partial(signature.decode_all, settings=comparer.settings),
-    compare=lambda signatures, pairs, comparer: Found(
+    compare=lambda signatures, pairs, comparer: Results(
         estimated(signatures, pairs, threads=comparer.threads)
     ),
 )

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.choices import Way
 from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
-from neardup_solr.measures.arrays import Flat, Found, Pairs, Similarities, in_parts
+from neardup_solr.measures.arrays import Flat, Pairs, Results, Similarities, in_parts
 from neardup_solr.minhash.sign import IN_PLACE, in_utf8
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
@@ -45,8 +45,8 @@ def measure_of_sets(
 ) -> Measure:
     """A measure that is computed from the overlap of two sets of shingles."""
 
-    def compare(sets: Flat, pairs: Pairs, comparer: Comparer) -> Found:
-        return Found(share(overlaps(sets, pairs, threads=comparer.threads)))
+    def compare(sets: Flat, pairs: Pairs, comparer: Comparer) -> Results:
+        return Results(share(overlaps(sets, pairs, threads=comparer.threads)))
 
     def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
         forms = (form, *map(normalize, texts))

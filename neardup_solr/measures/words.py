@@ -11,7 +11,7 @@ from neardup_solr.measures import NO_DISTANCE, Comparer, Measure, Prepare, Prepa
 from neardup_solr.text.normalize import words_of
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.arrays import Found, Pairs
+    from neardup_solr.measures.arrays import Pairs, Results
 
 
 def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) -> int | None:
@@ -48,7 +48,7 @@ def _prepare(_: Comparer) -> Prepare:
     return hashed_words
 
 
-def _compare(texts: Prepared, pairs: Pairs, comparer: Comparer) -> Found:
+def _compare(texts: Prepared, pairs: Pairs, comparer: Comparer) -> Results:
     from neardup_solr.measures import distances
 
     return distances.compare(texts, pairs, comparer)

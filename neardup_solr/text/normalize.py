@@ -125,7 +125,7 @@ CODES = 0x110000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Table:
+class CharacterTable:
     """Normal form of each code point: arrays of shape (0x110000,).
 
     `becomes` (16 bits, signed) is one of the constants of this module or the number of one of
@@ -145,7 +145,7 @@ class Table:
 
 
 @cache
-def table() -> Table:
+def table() -> CharacterTable:
     """The table of normalization 1, read once."""
     from importlib.resources import files
 
@@ -154,7 +154,7 @@ def table() -> Table:
     becomes = array("h", unpacked[: 2 * CODES])
     if array("h", [1]).tobytes() == b"\0\1":  # the file has the other byte order
         becomes.byteswap()
-    return Table(
+    return CharacterTable(
         becomes=becomes,
         classes=unpacked[2 * CODES : 3 * CODES],
         sequences=tuple(unpacked[3 * CODES :].decode().split("\0")),

@@ -18,7 +18,7 @@ BANDS = "content_bands"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Batch:
+class SignedBatch:
     """Documents that can be indexed, with their number of words and their band keys.
 
     `known` is what they are compared by: normal forms, or encoded signatures for the estimate.
@@ -36,7 +36,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Met:
+class Candidate:
     """A document that shares a band with another, and its `place` in what is compared.
 
     `number` is its number among the documents that a gate admitted before, `row` its row in this
@@ -51,21 +51,21 @@ class Met:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Near:
+class NearMatch:
     """A document that another is near to; `is_equal` if what is compared is the same."""
 
-    met: Met
+    met: Candidate
     match: Match
     is_equal: bool
 
 
-def signed_batch(documents: Sequence[Document], comparer: Comparer) -> Batch:
+def signed_batch(documents: Sequence[Document], comparer: Comparer) -> SignedBatch:
     """The documents with what is computed from their texts."""
     texts = [one.text for one in documents]
     made = sign.sign(texts, comparer.settings, keep_normal=True)
     needs_texts = comparer.measure.needs_texts
     known = list(made.normal) if needs_texts else list(map(signature.encode, made.signatures))
-    return Batch(documents=documents, words=made.words, keys=made.keys, known=known)
+    return SignedBatch(documents=documents, words=made.words, keys=made.keys, known=known)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +92,7 @@ class Finder:
         return Question(field=BANDS, fields=asked, filters=self.filters, settings=settings)
 
 
-def hits_of_batch(collection: Collection, batch: Batch, finder: Finder) -> list[Hits]:
+def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) -> list[Hits]:
     """The documents of a collection that share a band with each document of a batch.
 
     If a result `is_cut`, documents that share only hot bands may be missing from it.
@@ -105,8 +105,8 @@ def hits_of_batch(collection: Collection, batch: Batch, finder: Finder) -> list[
 
 
 def meetings(
-    batch: Batch, found: Sequence[Sequence[Hit]], known: list[str], comparer: Comparer
-) -> list[tuple[int, Met]]:
+    batch: SignedBatch, found: Sequence[Sequence[Hit]], known: list[str], comparer: Comparer
+) -> list[tuple[int, Candidate]]:
     """What was found for each row and may be within the limits, with the row.
 
     What it is compared by is added to `known`, which begins with that of the batch.
@@ -122,14 +122,14 @@ def meetings(
             if one.id not in places:
                 places[one.id] = len(known) + len(contents)
                 contents.append(content)
-            all_met.append((row, Met(id=one.id, place=places[one.id], shared=one.shared)))
+            all_met.append((row, Candidate(id=one.id, place=places[one.id], shared=one.shared)))
     known += sign.normal_forms(contents) if comparer.measure.needs_texts else contents
     return all_met
 
 
 def near_ones(
-    known: Sequence[str], met: Sequence[tuple[int, Met]], comparer: Comparer
-) -> Iterator[tuple[int, Near]]:
+    known: Sequence[str], met: Sequence[tuple[int, Candidate]], comparer: Comparer
+) -> Iterator[tuple[int, NearMatch]]:
     """The pairs of `met` that are within the limits, with the row of each.
 
     Raises SettingsError if a signature was made with other settings.
@@ -147,4 +147,4 @@ def near_ones(
             shared=one.shared,
             content="",
         )
-        yield row, Near(met=one, match=match, is_equal=known[one.place] == known[row])
+        yield row, NearMatch(met=one, match=match, is_equal=known[one.place] == known[row])

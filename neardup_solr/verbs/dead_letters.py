@@ -15,7 +15,7 @@ import orjson
 from neardup_solr import sources
 from neardup_solr.arguments import checked, require
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
-from neardup_solr.jobs import Job, Kept, Letter, Work, folders_of, kept_in, letters_in
+from neardup_solr.jobs import Job, JobSpec, Letter, SavedJob, folders_of, kept_in, letters_in
 from neardup_solr.progress import Failures, OnError, OnProgress, Watching, unheard
 from neardup_solr.records import Document
 from neardup_solr.sizes import as_seconds
@@ -144,7 +144,7 @@ def retry(
     )
 
 
-def require_job(folder: Path) -> Kept:
+def require_job(folder: Path) -> SavedJob:
     """The checkpoint of a job; raises JobError if there is none in the folder."""
     kept = kept_in(folder)
     if kept is None:
@@ -158,7 +158,7 @@ def any_in(folder: Path) -> bool:
     return next(letters_in(folder), None) is not None
 
 
-def _require_of(folder: Path, kept: Kept, collection: Collection) -> None:
+def _require_of(folder: Path, kept: SavedJob, collection: Collection) -> None:
     """Refuse to put the dead letters of one collection into another one, by JobError."""
     if kept.work.collection != collection.name:
         named = kept.work.collection
@@ -267,7 +267,7 @@ class Reader:
     Raises JobError if how it did so cannot be understood.
     """
 
-    def __init__(self, work: Work) -> None:
+    def __init__(self, work: JobSpec) -> None:
         try:
             read = dict(work.reading)
             asked = read | {"text": tuple(read["text"]), "keep": tuple(read["keep"])}
@@ -354,7 +354,7 @@ class Reader:
         )
 
 
-def _format(work: Work, reading: Reading) -> str | None:
+def _format(work: JobSpec, reading: Reading) -> str | None:
     """The format of a source; None if it is not known any more."""
     if reading.source_format or work.source == "-":
         return reading.source_format
@@ -364,7 +364,7 @@ def _format(work: Work, reading: Reading) -> str | None:
         return None
 
 
-def _header(work: Work, reading: Reading) -> bytes | None:
+def _header(work: JobSpec, reading: Reading) -> bytes | None:
     """The header of a table; None if the source is not what it was."""
     try:
         if work.identity is None or identity(work.source, reading) != work.identity:

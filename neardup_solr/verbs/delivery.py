@@ -87,7 +87,7 @@ class Batch:
 
 
 @dataclass(slots=True, kw_only=True)
-class Stretch:
+class Interval:
     """What is sent between two checkpoints.
 
     `documents` are those that Solr should have at its end, as they were sent last, and `versions`
@@ -127,7 +127,7 @@ class Stretch:
 
 
 @dataclass(slots=True, kw_only=True)
-class Target:
+class Destination:
     """The collection that documents go to, and what is made sure of there.
 
     `as_record` makes a record of the source of a document. `resent` counts documents that were sent
@@ -150,14 +150,14 @@ class Target:
         """Whether the versions that Solr gave are only lower bounds, as those of a SolrCloud."""
         return self.collection.session.nodes.is_cloud is True
 
-    def has_to_verify(self, stretch: Stretch, ids: Iterable[str]) -> bool:
+    def has_to_verify(self, stretch: Interval, ids: Iterable[str]) -> bool:
         """Tell whether a stretch has to be verified before documents with these ids are sent.
 
         An earlier version of them in the stretch could pass for what is sent.
         """
         return self.is_cloud and not stretch.documents.keys().isdisjoint(ids)
 
-    def note(self, stretch: Stretch, answer: Taken) -> None:
+    def note(self, stretch: Interval, answer: Taken) -> None:
         """Note in a stretch what Solr answered to a part of it."""
         stretch.versions.update(answer.versions)
         for refusal in answer.refused:
@@ -165,12 +165,12 @@ class Target:
             if document is not None:
                 stretch.dead.append(self._error(document, f"Solr refused it: {refusal.reason}"))
 
-    def verify(self, stretch: Stretch) -> None:
+    def verify(self, stretch: Interval) -> None:
         """Commit, and send what Solr has lost again until a search finds all of the stretch."""
         if missing := self.unseen(stretch):
             self.recover(stretch, missing)
 
-    def unseen(self, stretch: Stretch) -> list[str]:
+    def unseen(self, stretch: Interval) -> list[str]:
         """Commit; then the ids that a search does not find in the version that Solr gave them."""
         reach("before-commit")
         self.collection.commit()
@@ -213,7 +213,7 @@ class Target:
 
         self.collection.session.outages.until(are_enough, too_few, PAUSE)
 
-    def recover(self, stretch: Stretch, missing: list[str]) -> None:
+    def recover(self, stretch: Interval, missing: list[str]) -> None:
         """Send again what Solr has lost; what it loses again and again is a dead letter.
 
         Raises SolrAnswerError if it loses all of it, SolrUnreachable if a node of a cloud is away.
@@ -245,7 +245,7 @@ class Target:
         for id in missing:
             stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
 
-    def _send_again(self, stretch: Stretch, ids: Sequence[str]) -> None:
+    def _send_again(self, stretch: Interval, ids: Sequence[str]) -> None:
         for at in range(0, len(ids), self.most):
             part = [stretch.documents[id] for id in ids[at : at + self.most]]
             self.resent += len(part)
@@ -269,14 +269,14 @@ class Delivery:
     `begun` counts the records that an earlier run has done.
     """
 
-    target: Target
+    target: Destination
     sending: Sending
     on_sent: Callable[[int], None]
-    on_verified: Callable[[Stretch], None]
+    on_verified: Callable[[Interval], None]
     begun: int = 0
-    _open: Stretch = field(default_factory=Stretch)
-    _closed: Stretch | None = None
-    _answers: deque[tuple[Stretch, Batch, Future[Taken]]] = field(default_factory=deque)
+    _open: Interval = field(default_factory=Interval)
+    _closed: Interval | None = None
+    _answers: deque[tuple[Interval, Batch, Future[Taken]]] = field(default_factory=deque)
     _check: Future[list[str]] | None = None
     _deadline: float | None = None
     _senders: ThreadPoolExecutor = field(init=False)
@@ -357,7 +357,7 @@ class Delivery:
     def _close(self) -> None:
         """End the stretch and begin the next one; the one before has to be verified by now."""
         self._settle()
-        self._closed, self._open = self._open, Stretch(begun=self._open.read)
+        self._closed, self._open = self._open, Interval(begun=self._open.read)
         self._verify()
 
     def _verify(self) -> None:
@@ -378,7 +378,7 @@ class Delivery:
         self.on_verified(self._closed)
         self._closed, self._check = None, None
 
-    def _is_waiting(self, stretch: Stretch) -> bool:
+    def _is_waiting(self, stretch: Interval) -> bool:
         """Whether a batch of the stretch has no answer yet."""
         return any(one is stretch for one, _, _ in self._answers)
 

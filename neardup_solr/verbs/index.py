@@ -23,7 +23,7 @@ from neardup_solr.errors import (
     SettingsError,
     SolrError,
 )
-from neardup_solr.jobs import ANEW, Job, Kept, Reached, Work, kept_in
+from neardup_solr.jobs import ANEW, Job, JobSpec, Position, SavedJob, kept_in
 from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching, share_of
 from neardup_solr.records import Document
@@ -36,7 +36,7 @@ from neardup_solr.sources import Reading, SourceLike
 from neardup_solr.sources.fingerprint import DIGEST, identity, told
 from neardup_solr.sources.memory import named
 from neardup_solr.sources.record import came_before
-from neardup_solr.verbs.delivery import Batch, Delivery, Sending, Stretch, Target
+from neardup_solr.verbs.delivery import Batch, Delivery, Destination, Interval, Sending
 
 LOOKED_AT = 100  # documents whose columns stand for those of the collection
 
@@ -171,7 +171,7 @@ def run(
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
     require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
     _require_one_text_field(collection)
-    going = _Run(
+    going = _IndexRun(
         reading=reading,
         sending=sending,
         on_progress=watching.on_progress,
@@ -192,7 +192,7 @@ def run(
             collection.require_placed(sending.min_replicas)
             if not (may_lose and collection.names.is_plain):
                 batches = _losing_nothing(batches, collection)
-            target = Target(
+            target = Destination(
                 collection=collection,
                 settings=settled,
                 as_record=going.as_record,
@@ -231,9 +231,9 @@ def not_begun(source: object) -> str:
     return f"No record of {source} is known to be done: the same command begins anew."
 
 
-def _work(source: SourceLike, collection: Collection, reading: Reading) -> Work:
+def _work(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
     paths = sources.paths_of(source)
-    return Work(
+    return JobSpec(
         source=f"a {named(source)}" if paths is None else sources.shown_name(paths),
         identity=identity(source, reading),
         reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
@@ -242,7 +242,7 @@ def _work(source: SourceLike, collection: Collection, reading: Reading) -> Work:
     )
 
 
-def _resumable(kept: Kept | None, work: Work, collection: Collection) -> Kept | None:
+def _resumable(kept: SavedJob | None, work: JobSpec, collection: Collection) -> SavedJob | None:
     """The checkpoint, if it is one to go on from; None if there is none, or the job has ended.
 
     Raises JobError if what it was made for is no longer there.
@@ -262,7 +262,7 @@ def _resumable(kept: Kept | None, work: Work, collection: Collection) -> Kept | 
     return kept
 
 
-def _require_own(folder: Path, kept: Kept, work: Work) -> None:
+def _require_own(folder: Path, kept: SavedJob, work: JobSpec) -> None:
     """Refuse to write over the dead letters of other work, by JobError."""
     source, collection = kept.work.source, kept.work.collection
     if kept.reached.letters and (source, collection) != (work.source, work.collection):
@@ -270,13 +270,13 @@ def _require_own(folder: Path, kept: Kept, work: Work) -> None:
         raise JobError(reason, "index those first, or name another folder by `job`")
 
 
-def _changed(work: Work) -> JobError:
+def _changed(work: JobSpec) -> JobError:
     reason = f"{work.source} has changed since it was indexed in part, or is read in another way"
     return JobError(reason, ANEW)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class _IndexRun:
     """The counts of one indexing run, the batches that it makes of its source, its checkpoints.
 
     `again` counts records whose id came in an earlier batch; if Solr refuses one of them, or the
@@ -288,10 +288,10 @@ class _Run:
     on_progress: OnProgress
     failures: Failures
     on_repeat: OnRepeat
-    work: Work
+    work: JobSpec
     job: Job | None = None
     has_begun: bool = False
-    reached: Reached = field(default_factory=Reached)
+    reached: Position = field(default_factory=Position)
     resumed: int = 0
     started: float = field(default_factory=time.monotonic)
     read: int = 0
@@ -306,7 +306,7 @@ class _Run:
     not_left_out: int = 0
     dead: list[RecordError] = field(default_factory=list)
 
-    def open_job(self, found: Kept | None, collection: Collection, *, resume: bool) -> None:
+    def open_job(self, found: SavedJob | None, collection: Collection, *, resume: bool) -> None:
         """Go on from the checkpoint that was found, or begin anew."""
         assert self.job is not None
         if resume and found is not None and not found.has_ended:
@@ -363,7 +363,7 @@ class _Run:
         share = share_of((self.read, self.rows), (self.bytes, self.size))
         self.on_progress(Progress("indexing", self.sent, share=share))
 
-    def verified(self, stretch: Stretch) -> None:
+    def verified(self, stretch: Interval) -> None:
         """Keep a checkpoint, and count what is done; nothing for a stretch that is counted."""
         done = self.reached
         if stretch.read <= done.read:
@@ -371,7 +371,7 @@ class _Run:
         for error in stretch.dead:
             if error.stage == "solr" and error.id is not None:
                 self._count_refused(error.id)
-        reached = Reached(
+        reached = Position(
             read=stretch.read,
             repeated=stretch.repeated - self.not_left_out,
             failed=done.failed + len(stretch.dead),
@@ -483,14 +483,14 @@ class _Run:
 
 
 def _losing_nothing(batches: Iterable[Batch], collection: Collection) -> Iterator[Batch]:
-    """The batches, as long as no document that they replace would lose a column; see `Columns`."""
-    columns = Columns(collection)
+    """Pass batches on while no document that they replace loses a column; see `ColumnsToKeep`."""
+    columns = ColumnsToKeep(collection)
     for batch in batches:
         columns.require_kept(list(batch.documents.values()))
         yield batch
 
 
-class Columns:
+class ColumnsToKeep:
     """The columns of a collection's documents, which new documents of the same ids would lose.
 
     Those in `ours` may go.

@@ -95,7 +95,7 @@ def mark(
             collection.commit()  # what an interrupted run has sent counts as well
         with gc_disabled():
             wanted = _wanted(members, _taken(collection, filters))
-            run = _Run(collection=collection, wanted=wanted, filters=filters)
+            run = _MarkRun(collection=collection, wanted=wanted, filters=filters)
         differing = run.differing()
         if run.wanted and not run.wanted.keys() & run.found.keys():
             reason = f"no document of these clusters is in the collection {collection.name!r}"
@@ -159,7 +159,7 @@ def numbers(ids: Iterable[str], others: Set[int] = frozenset()) -> dict[str, int
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class _MarkRun:
     """One run: what is wanted, what was read last, what was sent, and why Solr refused some.
 
     Only documents that match the `filters` may lose their marks.

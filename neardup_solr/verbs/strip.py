@@ -15,7 +15,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION
 from neardup_solr.solr.update import Order, removal
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewrite, Task
+from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ def strip(
 
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
-    pace = Pace(rate=rate, threads=threads, batch=batch)
+    pace = RateLimit(rate=rate, threads=threads, batch=batch)
     found = schema.described(collection)
     there = [name for name in OWN if collection.names.of(name) in found.fields]
     asked = [name for name in there if name not in _TERMS]
@@ -90,7 +90,7 @@ def strip(
 _TERMS = frozenset({"content_ng", "content_sg", "content_bands"})
 
 
-def _task(collection: Collection, asked: Sequence[str], there: Sequence[str]) -> Task:
+def _task(collection: Collection, asked: Sequence[str], there: Sequence[str]) -> RewriteJob:
     def orders(found: list[Found], again: bool) -> list[Order]:
         return [
             removal(one["id"], one[VERSION], there, collection.names)
@@ -98,6 +98,6 @@ def _task(collection: Collection, asked: Sequence[str], there: Sequence[str]) ->
             if not one.keys().isdisjoint(asked)
         ]
 
-    return Task(
+    return RewriteJob(
         stage="stripping", fields=[*asked, VERSION], own=guard.own_fields(collection), orders=orders
     )

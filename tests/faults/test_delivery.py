@@ -16,7 +16,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import waiting
 from neardup_solr.solr.waiting import Retry
 from neardup_solr.verbs import delivery
-from neardup_solr.verbs.delivery import Stretch, Target
+from neardup_solr.verbs.delivery import Destination, Interval
 from tests.faults.model import Busy, Crash, Cut, DiskFull, Kind, Model, SoftCommit, client, running
 
 GONE: Final = Crash(away=10**9)
@@ -263,9 +263,9 @@ def test_an_earlier_record_does_not_stand_for_the_last_one(place: Place) -> None
 
 def test_versions_of_documents_that_were_refused_later_do_not_count(place: Place) -> None:
     """A stretch may have as many versions as documents, though not of the same ones."""
-    target = Target(collection=place.client(), settings=Settings(), as_record=lambda _: {})
+    target = Destination(collection=place.client(), settings=Settings(), as_record=lambda _: {})
     target.collection.take([{"id": "d1", "content": "one"}])
-    stretch = Stretch(documents={"d1": nd.Document(id="d1", text="one")}, versions={"d2": 5})
+    stretch = Interval(documents={"d1": nd.Document(id="d1", text="one")}, versions={"d2": 5})
     assert target.unseen(stretch) == []
 
 
@@ -274,11 +274,13 @@ def test_versions_of_documents_that_were_refused_later_do_not_count(place: Place
 
 def test_what_is_only_visible_is_not_verified(place: Place) -> None:
     """During the replay a commit does nothing, even if a soft commit makes documents visible."""
-    target = Target(collection=place.client(), settings=Settings(), as_record=lambda _: {}, most=10)
+    target = Destination(
+        collection=place.client(), settings=Settings(), as_record=lambda _: {}, most=10
+    )
     place.client().take([{"id": "before", "content": "x"}])
     place.model.crash(Crash(away=0, replay=6))
     with target.collection.session.outages.waited_for(60):
-        stretch = Stretch(documents={"d0": documents(1)[0]})
+        stretch = Interval(documents={"d0": documents(1)[0]})
         target.note(stretch, target.collection.take([{"id": "d0", "content": "text of 0"}]))
         place.model.plan("search", 0, SoftCommit())
         target.verify(stretch)

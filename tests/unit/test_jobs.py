@@ -20,9 +20,9 @@ from neardup_solr.jobs import (
     LETTERS,
     LOCK,
     Job,
+    JobSpec,
     Letter,
-    Reached,
-    Work,
+    Position,
     all_jobs,
     folder_for,
     folders_of,
@@ -32,14 +32,14 @@ from neardup_solr.jobs import (
 )
 
 SERVER = "http://127.0.0.1:8983/solr"
-WORK = Work(
+WORK = JobSpec(
     source="ads.csv",
     identity="a file",
     reading={"id": "ad", "text": ["title", "body"], "keep": []},
     server=SERVER,
     collection="ads",
 )
-REACHED = Reached(read=100, repeated=3, failed=2, words=900, last=("98", "99"))
+REACHED = Position(read=100, repeated=3, failed=2, words=900, last=("98", "99"))
 
 
 def refused(*numbers: int) -> list[RecordError]:

@@ -24,7 +24,7 @@ from neardup_solr.sources import Reading
 from neardup_solr.text import normalize
 from neardup_solr.verbs import index, init
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.annotate.rewrite import Found, Pace, Rewrite, Task
+from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
 from neardup_solr.verbs.delivery import Sending
 from neardup_solr.verbs.lint import chosen
 
@@ -95,7 +95,7 @@ def annotate(
     Raises SettingsError if the collection was annotated with other settings or an update would
     lose data, SchemaError if fields are missing, SolrError if Solr stops answering.
     """
-    pace = Pace(rate=rate, threads=threads, batch=batch)
+    pace = RateLimit(rate=rate, threads=threads, batch=batch)
     watching = Watching.of(on_error, on_progress)
     patience = as_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
@@ -116,7 +116,7 @@ def _annotate_in_place(
     settings: Settings | Mapping[str, Any] | None,
     query: Sequence[str],
     which: Which,
-    pace: Pace,
+    pace: RateLimit,
     watching: Watching,
 ) -> AnnotateSummary:
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
@@ -172,10 +172,10 @@ class _Annotation:
     unchanged: int = 0
     without_text: int = 0
 
-    def task(self) -> Task:
+    def task(self) -> RewriteJob:
         """What is read of each document, and what is written."""
         own = guard.own_fields(self.collection)
-        return Task(stage="annotating", fields=READ, own=own, orders=self.orders)
+        return RewriteJob(stage="annotating", fields=READ, own=own, orders=self.orders)
 
     def orders(self, found: list[Found], again: bool) -> list[Order]:
         """Orders for the documents that need one; the others are counted, once."""
@@ -253,7 +253,7 @@ def _annotate_into(
     other: Collection,
     settings: Settings | Mapping[str, Any] | None,
     query: Sequence[str],
-    pace: Pace,
+    pace: RateLimit,
     sending: Sending,
     watching: Watching,
 ) -> AnnotateSummary:
@@ -293,7 +293,7 @@ class _Into:
     collection: Collection
     other: Collection
     settings: Settings
-    pace: Pace
+    pace: RateLimit
     watching: Watching
     total: int = 0
     read: int = 0

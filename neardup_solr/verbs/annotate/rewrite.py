@@ -33,7 +33,7 @@ FIRST = 3  # documents that are updated one by one and compared, before any othe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class RateLimit:
     """How fast documents are written: arguments of `annotate` and `strip`, checked.
 
     At most `rate` documents a second (0: no limit), by `threads` threads; `batch` documents are
@@ -65,11 +65,11 @@ class Pace:
         return time.monotonic()
 
 
-DEFAULT_PACE = Pace()
+DEFAULT_PACE = RateLimit()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Task:
+class RewriteJob:
     """What is done with each document: the `fields` to read, and the orders for what was read.
 
     `stage` names the work in reports of progress. `own` are the collection's names of the fields
@@ -88,8 +88,8 @@ class Rewrite:
     """One run: how many documents were `read`, `gone` or `redone`, and what failed."""
 
     collection: Collection
-    task: Task
-    pace: Pace
+    task: RewriteJob
+    pace: RateLimit
     failures: Failures
     on_progress: OnProgress
     total: int = 0
@@ -98,7 +98,7 @@ class Rewrite:
     redone: set[str] = field(default_factory=set)
     started: float = field(default_factory=time.monotonic)
     _undone: list[str] = field(default_factory=list)
-    _canary: Canary | None = None
+    _canary: FirstDocuments | None = None
     _wholes: Wholes | None = None
 
     def run(self, filters: Sequence[str]) -> None:
@@ -109,7 +109,9 @@ class Rewrite:
         """
         self.total = self.collection.count(filters)
         self._wholes = wholes(self.collection, self.task.own)
-        self._canary = Canary(collection=self.collection, own=self.task.own, update=self._update)
+        self._canary = FirstDocuments(
+            collection=self.collection, own=self.task.own, update=self._update
+        )
         outages = self.collection.session.outages
         before = outages.count
         self._go_through(self.collection.ids(filters), again=False)
@@ -201,7 +203,7 @@ _INSTEAD = "write another collection with `into`, or use an update chain that ke
 
 
 @dataclass(slots=True, kw_only=True)
-class Canary:
+class FirstDocuments:
     """The first documents of a run, compared before and after; `left` are still to be tried.
 
     `own` are the fields that may change; `update` sends orders as the run does.

@@ -26,7 +26,7 @@ from neardup_solr.sources import Reading
 from neardup_solr.sources.raw import Written
 from neardup_solr.sources.text_files import walk
 from neardup_solr.verbs.duplicates.from_source import AT_ONCE
-from neardup_solr.verbs.duplicates.inputs import Compared, Side
+from neardup_solr.verbs.duplicates.inputs import Compared, Input
 from neardup_solr.verbs.duplicates.options import TWICE
 
 # What comes to a removed record, beside its own columns.
@@ -141,7 +141,7 @@ class Outputs:
             digest.update(repr((path, found.st_size, found.st_mtime_ns)).encode("utf-8", "replace"))
         return digest.digest()
 
-    def write(self, fates: Fates, state: bytes, on_progress: OnProgress) -> Unique:
+    def write(self, fates: Outcomes, state: bytes, on_progress: OnProgress) -> Unique:
         """Read the source once more, and write its records; `state` is that of the first time.
 
         Raises SourceError if the source changed meanwhile, or a file cannot be written.
@@ -169,7 +169,7 @@ class Outputs:
                 raise self._changed()
         return fates.counted()
 
-    def _with_fates(self, source: Written, fates: Fates) -> Iterator[tuple[int, int, Any]]:
+    def _with_fates(self, source: Written, fates: Outcomes) -> Iterator[tuple[int, int, Any]]:
         """The number of each record, its fate, and it."""
         for number, (fate, record) in enumerate(zip_longest(fates.of, source.records)):
             if fate is None or (record is None and fate != FAILED):
@@ -202,7 +202,7 @@ def _told(reason: str, position: str, text: str | None) -> dict[str, str | float
 
 
 @dataclass(slots=True, kw_only=True)
-class Fates:
+class Outcomes:
     """What becomes of each record of a source, in its order: failed, kept or removed.
 
     `removed` says for what, for each that is removed in turn; `repeated` counts those of them that
@@ -224,10 +224,10 @@ class Fates:
         )
 
 
-def fates(side: Side, removed: Mapping[str, Removed]) -> Fates:
+def fates(side: Input, removed: Mapping[str, Removed]) -> Outcomes:
     """What becomes of the records of a side that was read with an order."""
     assert side.order is not None
-    found, dead = Fates(failed=(side.order.reasons, side.order.positions)), set(side.dead)
+    found, dead = Outcomes(failed=(side.order.reasons, side.order.positions)), set(side.dead)
     documents, rows = iter(side.order.have_words), enumerate(side.ids)
     for is_document in side.order.are_documents:
         if not is_document:

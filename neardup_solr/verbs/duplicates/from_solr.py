@@ -25,7 +25,7 @@ from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.spill import Rows
 from neardup_solr.verbs.duplicates import previous_run
-from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Intake, Side
+from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Input, Intake
 from neardup_solr.verbs.duplicates.previous_run import (
     NO_KEYS,
     UNKNOWN,
@@ -94,14 +94,14 @@ class _Listed(NamedTuple):
         return np.where(is_same, rows, -1)
 
 
-def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
+def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Input:
     """The documents of a collection that have a signature, which is added to `rows`."""
     options, remembering = intake.options, intake.remembering
     fq = options.fq
     state = collection.state()
     count = collection.count(fq) if fq else state.documents
     ids = intake.spill.strings()
-    side = Side(
+    side = Input(
         ids=ids,
         texts=lambda wanted: _texts_of(collection, [ids[row] for row in wanted]),
         values=lambda wanted, fields: _values_of(collection, [ids[row] for row in wanted], fields),

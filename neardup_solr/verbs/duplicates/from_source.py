@@ -25,7 +25,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.sources.record import Piece, came_before
 from neardup_solr.spill import Lists, Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
-from neardup_solr.verbs.duplicates.inputs import READING, Ids, Intake, Order, Side, threads
+from neardup_solr.verbs.duplicates.inputs import READING, Ids, Input, Intake, RecordOrder, threads
 
 AT_ONCE = 20_000  # documents that are signed at once,
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
@@ -40,7 +40,7 @@ def of_source(
     settings: Settings,
     intake: Intake,
     sets: Lists | None = None,
-) -> Side:
+) -> Input:
     """The documents of a source that have words; their signatures are added to `rows`.
 
     So are their shingles to `sets`, if these are wanted.
@@ -50,8 +50,8 @@ def of_source(
     columns: dict[str, list[Any]] = {name: [] for name in intake.reading.keep}
     texts = _Texts(source, intake, ids)
     named, is_in_memory = Ids(ids), sources.paths_of(source) is None
-    order = Order(positions=intake.spill.strings(), reasons=intake.spill.strings())
-    side = Side(
+    order = RecordOrder(positions=intake.spill.strings(), reasons=intake.spill.strings())
+    side = Input(
         ids=named,
         texts=texts.of,
         values=_values(words, columns),
@@ -149,7 +149,7 @@ def _each_id_once(found: Iterator[Piece]) -> Iterator[Piece]:
         seen.update(ids)
 
 
-def _usable(found: Iterator[Piece], failures: Failures, order: Order) -> Iterator[Usable]:
+def _usable(found: Iterator[Piece], failures: Failures, order: RecordOrder) -> Iterator[Usable]:
     """The documents that can be used; the others are counted, and the order of all is noted."""
     for piece in found:
         if isinstance(piece, RecordError):
@@ -160,7 +160,7 @@ def _usable(found: Iterator[Piece], failures: Failures, order: Order) -> Iterato
             yield piece
 
 
-def _limited(usable: Iterator[Usable], limit: int | None, side: Side) -> Iterator[Usable]:
+def _limited(usable: Iterator[Usable], limit: int | None, side: Input) -> Iterator[Usable]:
     """The first documents; notes in `side` if there are more."""
     if limit is None:
         yield from usable
@@ -278,7 +278,7 @@ def _values(
 
 
 def _note_repeats(
-    side: Side, intake: Intake, hashes: NDArray[np.int64], with_words: NDArray[np.bool_]
+    side: Input, intake: Intake, hashes: NDArray[np.int64], with_words: NDArray[np.bool_]
 ) -> None:
     """Note which records share their ids, and which of these count, by hashes of all ids."""
     ordered = np.sort(hashes)

@@ -54,7 +54,7 @@ def threads() -> int:
 
 
 @dataclass(slots=True, kw_only=True)
-class Order:
+class RecordOrder:
     """Which records of a source are documents, in its order.
 
     `are_documents` has 1 for each record that makes a document, `have_words` 1 for each document
@@ -123,7 +123,7 @@ class Ids(Sequence[AnyId]):
 
 
 @dataclass(slots=True, kw_only=True)
-class Side:
+class Input:
     """The documents of one source that have words: ids and texts by row, and what was left out.
 
     `unsigned` documents have text but no signature; `repeated` records had an id that others have;
@@ -144,7 +144,7 @@ class Side:
     dead: list[int] = field(default_factory=list)
     collection: Collection | None = None
     state: State | None = None
-    order: Order | None = None
+    order: RecordOrder | None = None
     has_changed: Callable[[], bool] = lambda: False
     digest: bytes = b""
 
@@ -249,7 +249,7 @@ class Gathered:
 
     settings: Settings
     signatures: NDArray[np.uint32]
-    sides: tuple[Side, ...]
+    sides: tuple[Input, ...]
     groups: NDArray[np.uint32] = field(default_factory=lambda: ONE_GROUP)
     dead: NDArray[np.intp] = field(default_factory=lambda: NO_ROWS)
     sets: Flat | None = None
@@ -393,7 +393,7 @@ def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
     )
 
 
-def _of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Side:
+def _of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Input:
     from neardup_solr.verbs.duplicates.from_solr import of_collection
 
     return of_collection(collection, rows, settings, intake)
@@ -401,7 +401,7 @@ def _of_collection(collection: Collection, rows: Rows, settings: Settings, intak
 
 def _of_source(
     source: sources.SourceLike, rows: Rows, settings: Settings, intake: Intake, sets: Lists | None
-) -> Side:
+) -> Input:
     from neardup_solr.verbs.duplicates.from_source import of_source
 
     return of_source(source, rows, settings, intake, sets)

@@ -24,11 +24,11 @@ from neardup_solr.solr.hits import OtherSettings
 from neardup_solr.sources import Reading, SourceLike, rows_hint, size_hint
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
-from neardup_solr.verbs.batch import BANDS, Batch, Finder, Met, Near, signed_batch
-from neardup_solr.verbs.delivery import Stretch, Target
-from neardup_solr.verbs.gate.meet import Admitted, Matched, Meeting
+from neardup_solr.verbs.batch import BANDS, Candidate, Finder, NearMatch, SignedBatch, signed_batch
+from neardup_solr.verbs.delivery import Destination, Interval
+from neardup_solr.verbs.gate.meet import Admitted, Matched, Matcher
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
-from neardup_solr.verbs.index import Columns
+from neardup_solr.verbs.index import ColumnsToKeep
 
 VERIFIED_EVERY = 10_000  # documents that were indexed
 MOST_AT_ONCE = 1_000  # documents that one query asks about
@@ -139,19 +139,19 @@ def gate(
     settings = known or _settings(collection, policy, index=gating.index)
     if gating.index:
         collection.require_placed()
-    run = _Run(
+    run = _GateRun(
         meeting=_meeting(collection, policy, gating, settings, is_sure=known is None),
         policy=policy,
         gating=gating,
         failures=failures,
         far=far,
-        target=Target(
+        target=Destination(
             collection=collection,
             settings=settings,
             as_record=lambda one: {id or "id": one.id, names[0]: one.text, **one.kept},
         ),
         patience=as_seconds(patience, "patience"),
-        columns=Columns(collection, {TAG_FIELD}) if gating.index and keep is None else None,
+        columns=ColumnsToKeep(collection, {TAG_FIELD}) if gating.index and keep is None else None,
     )
     return Decisions(run.decisions(documents), is_indexing=index)
 
@@ -209,7 +209,7 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
 
 def _meeting(
     collection: Collection, policy: Policy, gating: Gating, settings: Settings, *, is_sure: bool
-) -> Meeting:
+) -> Matcher:
     """Make the finder of documents of a collection that others are near to."""
     finder = Finder(
         comparer=search.comparer_for(collection, settings, policy.measure, policy.limits),
@@ -218,22 +218,22 @@ def _meeting(
         with_most_shared=True,
         is_sure=is_sure,
     )
-    return Meeting(collection=collection, finder=finder)
+    return Matcher(collection=collection, finder=finder)
 
 
 @dataclass(slots=True, kw_only=True)
-class _Run:
+class _GateRun:
     """Decides about documents, one after the other; `stretch` holds what is not verified yet."""
 
-    meeting: Meeting
+    meeting: Matcher
     policy: Policy
     gating: Gating
     failures: Failures
     far: _Far
-    target: Target
+    target: Destination
     patience: float
-    columns: Columns | None = None
-    stretch: Stretch = field(default_factory=Stretch)
+    columns: ColumnsToKeep | None = None
+    stretch: Interval = field(default_factory=Interval)
 
     def decisions(self, documents: Iterable[Document]) -> Iterator[Decision]:
         """The decisions about documents, batch by batch."""
@@ -264,7 +264,7 @@ class _Run:
             self.target.verify(self.stretch)
             for error in self.stretch.dead:
                 self.failures.add(error)
-            self.stretch = Stretch()
+            self.stretch = Interval()
 
     def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         problems = [entries.problem(document) for document in documents]
@@ -277,7 +277,9 @@ class _Run:
             for document, reason in zip(documents, problems, strict=True)
         ]
 
-    def _matched(self, documents: Sequence[Document], admitted: Admitted) -> tuple[Batch, Matched]:
+    def _matched(
+        self, documents: Sequence[Document], admitted: Admitted
+    ) -> tuple[SignedBatch, Matched]:
         """Documents with what is computed from their texts, and what they are near to."""
         batch = signed_batch(documents, self.meeting.comparer)
         try:
@@ -291,7 +293,7 @@ class _Run:
             self.meeting = self.meeting.sure()
         return batch, matched
 
-    def _judged(self, batch: Batch, matched: Matched, admitted: Admitted) -> list[Decision]:
+    def _judged(self, batch: SignedBatch, matched: Matched, admitted: Admitted) -> list[Decision]:
         """Final decisions: what Solr refuses is rejected, and then keeps no others out."""
         fixed: dict[int, Decision] = {}
         there = self._there(batch.documents) if self.gating.index else set()
@@ -311,7 +313,7 @@ class _Run:
 
     def _in_order(
         self,
-        batch: Batch,
+        batch: SignedBatch,
         matched: Matched,
         fixed: Mapping[int, Decision],
         admitted: Admitted,
@@ -343,7 +345,7 @@ class _Run:
                 numbers[row] = latest[document.id] = len(admitted.ids) + len(numbers)
         return decisions
 
-    def _decision(self, document: Document, near: Sequence[Near], words: int) -> Decision:
+    def _decision(self, document: Document, near: Sequence[NearMatch], words: int) -> Decision:
         near = sorted(near, key=lambda one: nearness(one.match))
         matches = [one.match for one in near]
         exact = next((one.match for one in near if one.is_equal), None)
@@ -382,7 +384,7 @@ class _Run:
         return refused
 
 
-def _is_there(met: Met, numbers: Mapping[int, int], latest: Mapping[str, int]) -> bool:
+def _is_there(met: Candidate, numbers: Mapping[int, int], latest: Mapping[str, int]) -> bool:
     """Return True if a document was admitted, and no later one with its id."""
     number = met.number if met.row is None else numbers.get(met.row, _NOT_ADMITTED)
     return latest.get(met.id) == number

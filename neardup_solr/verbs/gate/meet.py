@@ -8,21 +8,21 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import arrivals
-from neardup_solr.candidates.arrivals import Arrivals
 from neardup_solr.measures import Comparer
 from neardup_solr.records import Hit
 from neardup_solr.solr.collection import Collection
 from neardup_solr.spill import Spill, Strings
 from neardup_solr.verbs.batch import (
-    Batch,
+    Candidate,
     Finder,
-    Met,
-    Near,
+    NearMatch,
+    SignedBatch,
     hits_of_batch,
     meetings,
     near_ones,
 )
+from neardup_solr.verbs.gate import band_index
+from neardup_solr.verbs.gate.band_index import BandIndex
 from neardup_solr.verbs.gate.policy import TAG_FIELD
 
 
@@ -33,7 +33,7 @@ class Matched:
     Documents of the same batch are included, whether they are admitted or not.
     """
 
-    near: list[list[Near]]
+    near: list[list[NearMatch]]
     is_cut: list[bool]
 
 
@@ -44,20 +44,20 @@ class Admitted:
     known: Strings
     ids: list[str] = field(default_factory=list)
     latest: dict[str, int] = field(default_factory=dict)
-    arrivals: Arrivals = field(default_factory=Arrivals)
+    bands: BandIndex = field(default_factory=BandIndex)
 
     @classmethod
     def none(cls, spill: Spill) -> Admitted:
         """No documents yet; what they are compared by is kept in `spill`."""
         return cls(known=spill.strings())
 
-    def add(self, batch: Batch, rows: Sequence[int]) -> None:
+    def add(self, batch: SignedBatch, rows: Sequence[int]) -> None:
         """Admit these rows of a batch."""
         numbers = np.arange(len(self.ids), len(self.ids) + len(rows))
         has_words = batch.words[rows] > 0
         if has_words.any():
-            keys = arrivals.term_keys(batch.keys[rows])
-            self.arrivals.add(keys[has_words], numbers[has_words])
+            keys = band_index.term_keys(batch.keys[rows])
+            self.bands.add(keys[has_words], numbers[has_words])
         added = [batch.documents[row].id for row in rows]
         self.ids += added
         self.latest.update(zip(added, numbers.tolist(), strict=True))
@@ -65,7 +65,7 @@ class Admitted:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Meeting:
+class Matcher:
     """Finds near documents, in a collection and among new ones."""
 
     collection: Collection
@@ -76,11 +76,11 @@ class Meeting:
         """The comparer of documents."""
         return self.finder.comparer
 
-    def sure(self) -> Meeting:
+    def sure(self) -> Matcher:
         """The same, once the settings are known to be those of all documents."""
         return replace(self, finder=replace(self.finder, is_sure=True))
 
-    def matched(self, batch: Batch, admitted: Admitted) -> Matched:
+    def matched(self, batch: SignedBatch, admitted: Admitted) -> Matched:
         """The documents that each document of a batch is near to.
 
         Raises OtherSettings if it is not sure of its settings and they are not those of all.
@@ -97,7 +97,7 @@ class Meeting:
             *_among_admitted(batch, rows, known, admitted),
             *_in_batch(batch, rows),
         ]
-        near: list[list[Near]] = [[] for _ in batch.words]
+        near: list[list[NearMatch]] = [[] for _ in batch.words]
         for row, one in near_ones(known, met, self.comparer):
             near[row].append(one)
         return Matched(near=near, is_cut=[each.is_cut for each in found])
@@ -114,26 +114,26 @@ def _counts(id: str, one: Hit) -> bool:
 
 
 def _among_admitted(
-    batch: Batch, rows: NDArray[np.int64], known: list[str], admitted: Admitted
-) -> Iterator[tuple[int, Met]]:
+    batch: SignedBatch, rows: NDArray[np.int64], known: list[str], admitted: Admitted
+) -> Iterator[tuple[int, Candidate]]:
     """Documents admitted in earlier batches that share a band with these rows."""
-    shared = admitted.arrivals.sharing(arrivals.term_keys(batch.keys[rows]))
+    shared = admitted.bands.sharing(band_index.term_keys(batch.keys[rows]))
     places: dict[int, int] = {}
     for at, number, bands in _listed(shared):
         if number not in places:
             places[number] = len(known)
             known.append(admitted.known[number])
         id = admitted.ids[number]
-        yield int(rows[at]), Met(id=id, place=places[number], shared=bands, number=number)
+        yield int(rows[at]), Candidate(id=id, place=places[number], shared=bands, number=number)
 
 
-def _in_batch(batch: Batch, rows: NDArray[np.int64]) -> Iterator[tuple[int, Met]]:
+def _in_batch(batch: SignedBatch, rows: NDArray[np.int64]) -> Iterator[tuple[int, Candidate]]:
     """Earlier documents of the same batch that share a band with these rows."""
-    for first, later, bands in _listed(arrivals.within(arrivals.term_keys(batch.keys[rows]))):
+    for first, later, bands in _listed(band_index.within(band_index.term_keys(batch.keys[rows]))):
         row = int(rows[first])
         id = batch.documents[row].id
-        yield int(rows[later]), Met(id=id, place=row, shared=bands, row=row)
+        yield int(rows[later]), Candidate(id=id, place=row, shared=bands, row=row)
 
 
-def _listed(columns: arrivals.Shared) -> Iterable[tuple[int, int, int]]:
+def _listed(columns: band_index.Shared) -> Iterable[tuple[int, int, int]]:
     return zip(*(column.tolist() for column in columns), strict=True)

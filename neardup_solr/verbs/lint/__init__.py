@@ -14,7 +14,7 @@ from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.lint.growth import Growth, growth
 from neardup_solr.verbs.lint.rules import (
     DANGER,
-    Facts,
+    CollectionFacts,
     Finding,
     findings,
     is_untried,
@@ -70,7 +70,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     # A proxy in front of Solr may check them; then Solr itself knows no user.
     named = collection.session.auth is not None or "Authorization" in collection.session.headers
     behind = probe.alias_of(cluster, collection.name)
-    facts = Facts(
+    facts = CollectionFacts(
         place=collection.place,
         kept=collection.names,
         schema=found,

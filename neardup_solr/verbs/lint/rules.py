@@ -52,7 +52,7 @@ def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collecti
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class CollectionFacts:
     """What is known about the collection `name`; None if its Solr does not tell.
 
     `used` are the fields that its documents have; `chain` has the classes of its default update
@@ -116,7 +116,7 @@ _HARMLESS = frozenset(
 ) | {"DefaultValueUpdateProcessorFactory", "IgnoreCommitOptimizeUpdateProcessorFactory"}
 
 
-def key(facts: Facts) -> Iterator[Finding]:
+def key(facts: CollectionFacts) -> Iterator[Finding]:
     name = facts.schema.key
     if not name:
         reason = "the schema has no unique key, so no document can be updated"
@@ -149,7 +149,7 @@ def key(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def versions(facts: Facts) -> Iterator[Finding]:
+def versions(facts: CollectionFacts) -> Iterator[Finding]:
     found = facts.schema.field("_version_")
     if found is None or not (found.doc_values or found.indexed):
         yield Finding(
@@ -161,7 +161,7 @@ def versions(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def update_log(facts: Facts) -> Iterator[Finding]:
+def update_log(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.has_log is False:
         yield Finding(
             level=DANGER,
@@ -180,7 +180,7 @@ def update_log(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def lost_fields(facts: Facts) -> Iterator[Finding]:
+def lost_fields(facts: CollectionFacts) -> Iterator[Finding]:
     level = DANGER if facts.documents else WARNING
     for name, reason in facts.schema.lost(facts.used or facts.schema.fields).items():
         yield Finding(
@@ -212,7 +212,7 @@ def lost_fields(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def children(facts: Facts) -> Iterator[Finding]:
+def children(facts: CollectionFacts) -> Iterator[Finding]:
     there = facts.children
     if there is None or there > facts.placed:
         yield Finding(
@@ -234,7 +234,7 @@ def children(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def update_chain(facts: Facts) -> Iterator[Finding]:
+def update_chain(facts: CollectionFacts) -> Iterator[Finding]:
     classes = list(facts.chain or ())
     cut = classes.index(REBUILDS) if classes else 0
     for name in classes[:cut]:
@@ -258,7 +258,7 @@ def update_chain(facts: Facts) -> Iterator[Finding]:
             )
 
 
-def texts(facts: Facts) -> Iterator[Finding]:
+def texts(facts: CollectionFacts) -> Iterator[Finding]:
     level = DANGER if facts.names.text != (TEXT,) else WARNING
     for name in facts.names.text:
         if reason := no_text(facts.schema.field(name)):
@@ -266,7 +266,7 @@ def texts(facts: Facts) -> Iterator[Finding]:
             yield Finding(level=level, rule="text", about=name, reason=reason, remedy=remedy)
 
 
-def longest_text(facts: Facts) -> Iterator[Finding]:
+def longest_text(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.longest is not None:
         name, length = facts.longest
         yield Finding(
@@ -279,7 +279,7 @@ def longest_text(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def grown(facts: Facts) -> Iterator[Finding]:
+def grown(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.growth is not None:
         yield Finding(
             level=NOTE,
@@ -333,7 +333,7 @@ TRIED = ((9, 7), (10,))  # from this version on, before that one
 _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group", "wt"})
 
 
-def findings(facts: Facts) -> list[Finding]:
+def findings(facts: CollectionFacts) -> list[Finding]:
     """All findings, the most serious first; commands in remedies name the collection."""
     found = [
         replace(finding, remedy=finding.remedy.replace("-c NAME", facts.place))
@@ -343,7 +343,7 @@ def findings(facts: Facts) -> list[Finding]:
     return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
 
 
-def _select(facts: Facts) -> Iterator[Finding]:
+def _select(facts: CollectionFacts) -> Iterator[Finding]:
     for part in ("appends", "invariants"):
         for name in sorted(_HIDING & facts.select.get(part, {}).keys()):
             if (name, facts.select[part][name]) != ("wt", "json"):
@@ -356,7 +356,7 @@ def _select(facts: Facts) -> Iterator[Finding]:
                 )
 
 
-def _own(facts: Facts) -> Iterator[Finding]:
+def _own(facts: CollectionFacts) -> Iterator[Finding]:
     missing = []
     prefixed = replace(facts, names=replace(facts.names, prefix="nd_"))
     for name, needed in facts.wanted.items():
@@ -381,7 +381,7 @@ def _own(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _mutable(facts: Facts) -> Iterator[Finding]:
+def _mutable(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.is_mutable is False:
         lacks = any(name not in facts.schema.fields for name in facts.wanted)
         yield Finding(
@@ -395,7 +395,7 @@ def _mutable(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _clauses(facts: Facts) -> Iterator[Finding]:
+def _clauses(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.takes_clauses is False:
         yield Finding(
             level=WARNING,
@@ -417,7 +417,7 @@ def _numbers(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split(".") if part.isdecimal())
 
 
-def _release(facts: Facts) -> Iterator[Finding]:
+def _release(facts: CollectionFacts) -> Iterator[Finding]:
     numbers = _numbers(facts.version)
     if not numbers:
         return
@@ -440,7 +440,7 @@ def _release(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _access(facts: Facts) -> Iterator[Finding]:
+def _access(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.is_open and not facts.is_local:
         yield Finding(
             level=WARNING,
@@ -459,7 +459,7 @@ def _access(facts: Facts) -> Iterator[Finding]:
         )
 
 
-def _place(facts: Facts) -> Iterator[Finding]:
+def _place(facts: CollectionFacts) -> Iterator[Finding]:
     if len(facts.alias_of) > 1:
         yield Finding(
             level=DANGER,
@@ -494,7 +494,7 @@ def _place(facts: Facts) -> Iterator[Finding]:
         )
 
 
-RULES: tuple[Callable[[Facts], Iterator[Finding]], ...] = (
+RULES: tuple[Callable[[CollectionFacts], Iterator[Finding]], ...] = (
     key,
     versions,
     update_log,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.jobs import LETTERS, Job, Kept, kept_in, letters_in
+from neardup_solr.jobs import LETTERS, Job, SavedJob, kept_in, letters_in
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from tests.solr.cli.conftest import NEARDUP, Run
@@ -40,7 +40,7 @@ def job(solr: Collection, run: Run, tmp_path: Path) -> Path:
     return tmp_path / "job"
 
 
-def kept(folder: Path) -> Kept:
+def kept(folder: Path) -> SavedJob:
     """The checkpoint of a job that is there."""
     found = kept_in(folder)
     assert found is not None

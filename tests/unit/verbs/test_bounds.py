@@ -12,7 +12,7 @@ from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import entries
 from neardup_solr.records import Hit
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.batch import Met, near_ones
+from neardup_solr.verbs.batch import Candidate, near_ones
 from neardup_solr.verbs.gate.policy import Policy
 
 SETTINGS = nd.Settings()
@@ -36,7 +36,7 @@ def found_by(comparer: Comparer) -> dict[str, bool]:
         "min_similarity": comparer.limits.min_similarity,
         "by": "all",
     }
-    met = [(0, Met(id="1", place=1, shared=1))]
+    met = [(0, Candidate(id="1", place=1, shared=1))]
     return {
         "search": bool(rerank(first, [hit], there, comparer)),
         "report": bool(rerank(first, [hit], there, comparer, many=True)),

@@ -12,7 +12,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.errors import ArgumentError, JobError, RecordError
-from neardup_solr.jobs import Job, Reached, Work, letters_in
+from neardup_solr.jobs import Job, JobSpec, Position, letters_in
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading
 from neardup_solr.sources.fingerprint import identity
@@ -20,9 +20,9 @@ from neardup_solr.sources.record import AGAIN, Record
 from neardup_solr.verbs.dead_letters import GONE, NO_HEADER, Reader
 
 
-def work_on(source: str, reading: Reading, identity: str | None = None) -> Work:
+def work_on(source: str, reading: Reading, identity: str | None = None) -> JobSpec:
     """A job that read a source in some way."""
-    return Work(
+    return JobSpec(
         source=source,
         identity=identity,
         reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
@@ -31,7 +31,7 @@ def work_on(source: str, reading: Reading, identity: str | None = None) -> Work:
     )
 
 
-def work_of(path: Path, reading: Reading) -> Work:
+def work_of(path: Path, reading: Reading) -> JobSpec:
     """A job on a file that is there."""
     return work_on(str(path), reading, identity(path, reading))
 
@@ -79,7 +79,7 @@ def test_a_mended_record_is_what_its_source_would_have_given(tmp_path: Path, nam
     with Job(tmp_path / "job") as job:
         dead: list[RecordError] = []
         assert len(list(sources.read(path, reading=reading, on_error=dead.append))) == 1
-        job.keep(work_of(path, reading), Reached(failed=1), dead)
+        job.keep(work_of(path, reading), Position(failed=1), dead)
         (kept,) = letters_in(job.folder)
     found = Reader(work_of(path, reading)).record_of(mended(kept))
     assert isinstance(found, Document)
@@ -191,14 +191,14 @@ def test_a_reading_that_is_not_understood_is_refused() -> None:
     work = work_on("-", Reading())
     for odd in ({}, {**work.reading, "colour": "red"}, {**work.reading, "text": []}):
         with pytest.raises(JobError, match="how - was read cannot be understood"):
-            Reader(Work(**{**asdict(work), "reading": odd}))
+            Reader(JobSpec(**{**asdict(work), "reading": odd}))
 
 
 def test_dead_letters_of_a_job_are_listed_without_any_solr(tmp_path: Path) -> None:
     """In the order of the file; a folder without a job is an error."""
     with Job(tmp_path / "job") as job:
         dead = [RecordError(f"a, line {one}", "bad", record={"id": one}) for one in (7, 3)]
-        job.keep(work_on("a", Reading()), Reached(failed=2), dead, has_ended=True)
+        job.keep(work_on("a", Reading()), Position(failed=2), dead, has_ended=True)
     found = nd.dead_letters(job=tmp_path / "job")
     assert [(one.position, one.record) for one in found] == [
         ("a, line 7", {"id": 7}),

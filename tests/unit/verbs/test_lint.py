@@ -14,7 +14,7 @@ from neardup_solr.verbs.lint.rules import (
     DANGER,
     NOTE,
     WARNING,
-    Facts,
+    CollectionFacts,
     findings,
     is_untried,
     text_field,
@@ -38,7 +38,7 @@ def schema(*fields: Field, **more: Any) -> Schema:
                   **more)  # fmt: skip
 
 
-FINE = Facts(
+FINE = CollectionFacts(
     schema=schema(made("body"), made("nd_md5_hash")),
     names=Names(id="sku", text=("body",), prefix="nd_"),
     wanted={"nd_md5_hash": made("nd_md5_hash")},

@@ -29,7 +29,7 @@ def within(keys: Keys) -> Shared:
     return earlier, later, equal[earlier, later]
 
 
-class Arrivals:
+class BandIndex:
     """Which documents have which band key; documents are numbered in the order in which they came.
 
     Sorted runs whose sizes at least double from the newest to the oldest: what is added is merged
