@@ -5,12 +5,11 @@ A record is copied as it is written, or becomes a JSON object if the file is one
 
 from __future__ import annotations
 
-import codecs
 import csv
 import gzip
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.util import find_spec
 from itertools import groupby
@@ -60,6 +59,14 @@ def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
     check_place(path)
 
 
+def check_added(source: str, columns: Collection[str], added: Collection[str]) -> None:
+    """Refuse, by SourceError, a source with columns of the names that are added."""
+    taken = next((name for name in added if name in columns), None)
+    if taken is not None:
+        reason = f"has a column {taken!r} of its own, which would be overwritten"
+        raise SourceError(source, reason, "rename that column, or drop it")
+
+
 @contextmanager
 def copied(path: Path, source: Written, added: Beside = NOTHING) -> Iterator[Add]:
     """Give what writes records of a source to a file, which appears once all are written.
@@ -77,7 +84,7 @@ def copied(path: Path, source: Written, added: Beside = NOTHING) -> Iterator[Add
             return
         with _stream(unfinished, path.suffix.lower()) as file:
             if suffix in JSON_LINES:
-                encode = _object(source)
+                encode = _object(source, path)
             elif source.format == "lines":
                 encode = _copied_line(source)
             else:
@@ -132,24 +139,17 @@ def _copied_line(source: Written) -> Encode:
 
 
 def _copied_row(source: Written, added: Beside) -> tuple[bytes, Encode]:
-    """The header, and what makes a row of a record; columns of a name in `added` are replaced."""
+    """The header, and what makes a row of a record."""
     raw, delimiter = source.raw, source.delimiter
     assert raw is not None
-    own = [name for name in source.names or () if name not in added]
-    if len(own) == len(source.names or ()):
-        head = _beside(source.head, list(added), delimiter) + b"\n"
-    else:
-        mark = codecs.BOM_UTF8 if source.head.startswith(codecs.BOM_UTF8) else b""
-        head, raw = mark + _cells([*own, *added], delimiter), None
 
     def encode(record: Any, beside: Added) -> bytes:
         cells = list(beside.values())
-        if raw is not None and record is not None:
+        if record is not None:
             return _beside(raw(record), cells, delimiter) + b"\n"
-        row = {} if record is None else source.row(record)
-        return _cells([*(row.get(name, "") for name in own), *cells], delimiter)
+        return _cells([*([""] * len(source.names or ())), *cells], delimiter)
 
-    return head, encode
+    return _beside(source.head, list(added), delimiter) + b"\n", encode
 
 
 def _beside(row: bytes, cells: Sequence[object], delimiter: str) -> bytes:
@@ -167,7 +167,7 @@ def _cells(cells: Sequence[object], delimiter: str) -> bytes:
     return line.getvalue().encode("utf-8", "surrogatepass")
 
 
-def _object(source: Written) -> Encode:
+def _object(source: Written, path: Path) -> Encode:
     raw = source.raw if source.format == "jsonl" else None
 
     def encode(record: Any, beside: Added) -> bytes:
@@ -175,7 +175,9 @@ def _object(source: Written) -> Encode:
             return _json(beside) + b"\n"
         own = raw(record) if raw else None
         if own is None or any(name.encode() in own for name in beside):
-            return _json({**plain(source.row(record)), **beside}) + b"\n"
+            row = plain(source.row(record))
+            check_added(f"a record for {path}", row, beside)
+            return _json({**row, **beside}) + b"\n"
         return _with_keys(own, beside) + b"\n"
 
     return encode
@@ -201,15 +203,14 @@ def _parquet(path: Path, unfinished: Path, source: Written, added: Beside) -> It
     none = pyarrow.RecordBatch.from_pylist([{}], own)
     kinds = {str: pyarrow.string(), float: pyarrow.float64()}
     beside = pyarrow.schema([(name, kinds[kind]) for name, kind in added.items()])
-    places = [at for at, name in enumerate(own.names) if name not in added]
-    schema = pyarrow.schema([*(own.field(at) for at in places), *beside], own.metadata)
+    schema = pyarrow.schema([*own, *beside], own.metadata)
     held: list[tuple[Any, Added]] = []
 
     def table() -> Any:
         found = ((none, 0) if record is None else record for record, _ in held)
         batches = [batch.take(pyarrow.array(rows)) for batch, rows in _of_batches(found)]
         part = pyarrow.Table.from_batches(batches, own)
-        arrays = [part.column(at) for at in places]
+        arrays = part.columns
         for name, kind in zip(beside.names, beside.types, strict=True):
             arrays.append(pyarrow.array([extra[name] for _, extra in held], kind))
         return pyarrow.Table.from_arrays(arrays, schema=schema)

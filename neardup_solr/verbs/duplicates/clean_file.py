@@ -6,7 +6,7 @@ Every record of the source goes into exactly one of three files: unique, removed
 from __future__ import annotations
 
 import stat
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -20,7 +20,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart, is_inside
 from neardup_solr.progress import OnProgress, Progress
 from neardup_solr.records import NOTHING, Removed
-from neardup_solr.reports.copies import Add, Beside, check_copy, copied
+from neardup_solr.reports.copies import Add, Beside, check_added, check_copy, copied
 from neardup_solr.solr import is_collection
 from neardup_solr.sources import Reading
 from neardup_solr.sources.raw import Written
@@ -36,6 +36,10 @@ SIMILARITY: Final = "neardup_similarity"
 REASON: Final = "neardup_reason"
 POSITION: Final = "neardup_position"
 RECORD: Final = "neardup_record"
+ADDED: Final[Mapping[str, Beside]] = {
+    "`removed`": {DUPLICATE_OF: str, SIMILARITY: float},
+    "`rejected`": dict.fromkeys((REASON, POSITION, RECORD), str),
+}
 
 WRITING: Final = "writing"
 FAILED, KEPT, REMOVED = range(3)
@@ -85,13 +89,15 @@ class Outputs:
         for name, given in (("the source", self.source), ("`against`", self.against)):
             for path in sources.paths_of(given) or ():
                 check_apart({name: Path(path), **self._files})
-        format = self._format()
+        format, columns = self._layout()
         for name, output in self._files.items():
             if output is not None:
                 if any(is_inside(output, path) for path in self._paths):
                     reason = "lies in the folder that is read"
                     raise SourceError(str(output), reason, "name a place outside of it")
-                check_copy(output, format, adds=name != "`unique`")
+                added = ADDED.get(name, NOTHING)
+                check_copy(output, format, adds=bool(added))
+                check_added(sources.shown_name(self._paths), columns, added)
 
     @property
     def _files(self) -> dict[str, Path | None]:
@@ -101,12 +107,18 @@ class Outputs:
     def _paths(self) -> list[Path]:
         return [Path(path) for path in sources.paths_of(self.source) or ()]
 
-    def _format(self) -> str:
-        """The format of the source; that of its files if a header cannot be read, told later."""
+    def _layout(self) -> tuple[str, Collection[str]]:
+        """The format of the source, and its columns, or those of its first record.
+
+        Without the latter, if they cannot be read: that is told later.
+        """
         try:
-            return sources.as_written(self._paths, reading=self.reading).format
+            source = sources.as_written(self._paths, reading=self.reading)
+            first = None if source.names else next(source.records, None)
+            columns = source.row(first) if source.is_apart(first) else source.names or ()
+            return source.format, columns
         except (RecordError, ValueError, StopIteration, RuntimeError):
-            return sources.format_of(self._paths, reading=self.reading)
+            return sources.format_of(self._paths, reading=self.reading), ()
 
     def _check_source(self) -> None:
         given = self.source
@@ -149,10 +161,8 @@ class Outputs:
         source = sources.as_written(self._paths, reading=self.reading)
         with ExitStack() as files:
             keep = files.enter_context(_opened(self.unique, source))
-            added: Beside = {DUPLICATE_OF: str, SIMILARITY: float}
-            remove = files.enter_context(_opened(self.removed, source, added))
-            added = dict.fromkeys((REASON, POSITION, RECORD), str)
-            reject = files.enter_context(_opened(self.rejected, source, added))
+            remove = files.enter_context(_opened(self.removed, source, ADDED["`removed`"]))
+            reject = files.enter_context(_opened(self.rejected, source, ADDED["`rejected`"]))
             removed, failed = iter(fates.removed), zip(*fates.failed, strict=True)
             for number, fate, record in self._with_fates(source, fates):
                 if number % AT_ONCE == 0:

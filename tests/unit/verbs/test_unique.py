@@ -404,17 +404,27 @@ def test_columns_of_one_name_are_not_converted(tmp_path: Path) -> None:
     assert (tmp_path / "out.csv").read_text() == "id,text,n,n\n1,a b,5,6\n"
 
 
-def test_what_is_removed_may_be_a_source_again(tmp_path: Path) -> None:
-    """Columns that were added once are replaced, not added again."""
-    for suffix in ("csv", "parquet", "jsonl"):
-        source, first, second = (tmp_path / f"{name}.{suffix}" for name in ("in", "one", "two"))
-        SOURCES[f"in.{suffix}"](source)
-        nd.duplicates(source, removed=first, **LOOSE)
-        nd.duplicates(first, removed=second, **LOOSE)
-        (row,) = rows_of(second)
-        assert list(row) == [*ROWS[0], OF, SIMILARITY]
-        assert [one.id for one in nd.read(second)] == ["5"]
-        assert (row["id"], row[OF], float(row[SIMILARITY])) == ("5", "3", 0.9)
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "parquet", "jsonl"])
+def test_columns_of_the_source_are_never_overwritten(suffix: str, tmp_path: Path) -> None:
+    """What was removed is a source again, but for files that would lose one of its columns."""
+    source, first, second = (tmp_path / f"{name}.{suffix}" for name in ("in", "one", "two"))
+    SOURCES[f"in.{suffix}"](source)
+    nd.duplicates(source, removed=first, **LOOSE)
+    with pytest.raises(SourceError, match=r"'neardup_duplicate_of' .* rename that column, or drop"):
+        nd.duplicates(first, removed=second, on_progress=unwanted, **LOOSE)
+    nd.duplicates(first, unique=second, rejected=tmp_path / f"bad.{suffix}", **LOOSE)
+    (row,) = rows_of(second)
+    assert (row["id"], row[OF], float(row[SIMILARITY])) == ("3", "1", 0.9)
+
+
+def test_a_key_of_a_later_object_is_not_overwritten(tmp_path: Path) -> None:
+    """Keys of JSON are known only when an object is written."""
+    source, removed = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    rows = [{"id": "1", "text": "a b"}, {"id": "2", "text": "a b", SIMILARITY: 5}]
+    source.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(SourceError, match="'neardup_similarity' of its own"):
+        nd.duplicates(source, removed=removed)
+    assert not removed.exists()
 
 
 def test_parquet_keeps_its_types(tmp_path: Path) -> None:
