@@ -92,6 +92,7 @@ class Outages:
         self._ask = ask
         self._patience = 0.0
         self._given_up: Exception | None = None  # why, once patience was at its end
+        self._fault: SolrError | None = None  # of the last look whether it is back
         self._lock = threading.Lock()  # held by the thread that looks whether Solr is back
 
     @contextmanager
@@ -189,8 +190,16 @@ class Outages:
                 except ServerError as ended:
                     fault = ended
                 time.sleep(PROBE_PAUSE)
+            if fault is error and self.are_waited_for:
+                self._blame(error, spoken(time.monotonic() - began))
             self._given_up = fault
             raise fault from None
+
+    def _blame(self, error: SolrError, waited: str) -> None:
+        """Name in an error what was wrong at the end of a wait, which its first cause need not be."""
+        last = self._fault or error
+        error.reason = f"it has not come back in {waited}: {last.reason}"
+        error.next_step = last.next_step if isinstance(last, SolrUnreachable) else _LATER
 
     def is_over(self, end: float = math.inf) -> bool:
         """Whether the collection answers by then, and has replayed what was not committed."""
@@ -201,8 +210,10 @@ class Outages:
             found = self._ask(f"{self.home}/select", end, q="*:*", rows="0")
         except SolrUnauthorized:
             raise  # which no waiting changes, and asking again may lock the account
-        except SolrError:
+        except SolrError as error:
+            self._fault = error
             return False
+        self._fault = None
         if found["responseHeader"].get("zkConnected") is False:  # it takes no updates then
             return False
         try:

@@ -124,6 +124,20 @@ def test_patience_ends_once(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.text.count(WAITING) == 1
 
 
+def test_the_error_in_the_end_has_the_last_cause() -> None:
+    """A server that first says to come again, and then goes, is not one that says so."""
+    with answering(WELL, failed("restarting", 503), SILENT) as (address, _):
+        collection = opened(address)
+        with collection.session.outages.waited_for(0.6):
+            collection.count()
+            with pytest.raises(SolrAnswerError) as caught:
+                collection.count()
+    said = str(caught.value)
+    assert "it has not come back in 1 second: " in said
+    assert "restarting" not in said
+    assert said.endswith("see that it runs, then run the same command again")
+
+
 def test_threads_wait_together(caplog: pytest.LogCaptureFixture) -> None:
     """All that are sent meanwhile share one wait, and its end."""
     errors: list[NeardupError] = []
