@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 DANGEROUS, UNTRIED = 3, 5  # exit codes
 DEMO_PAIRS = 8
-MOST_PAIRS = 10  # missed and false ones each, on a terminal
+MOST_PAIRS = 10  # missed and false ones each that evaluate prints
 
 
 def demo(given: Given, *, address: str | None = None) -> int:
@@ -126,7 +125,7 @@ def evaluate(
 ) -> int:
     """Compare a report with known pairs: precision, recall, F1.
 
-    It also lists which pairs were missed or are false.
+    It also lists the first pairs that were missed or are false; -o writes all of them.
     """
     from neardup_solr.files import check_apart
     from neardup_solr.reports import rows as faces
@@ -142,8 +141,7 @@ def evaluate(
         _, pairs = _reported(given)
         show.say_report(pairs)
         made = nd.evaluate(known, pairs)
-    is_short = sys.stdout.isatty() or output is not None
-    show.print_evaluation(made, most=MOST_PAIRS if is_short else None)
+    show.print_evaluation(made, most=MOST_PAIRS)
     if output is not None:
         made.write(output)
         show.say(f"Wrote {output}.")
@@ -240,6 +238,9 @@ def _say_prepared(target: Collection, done: Preparation) -> None:
         )
     if done.growth is not None:
         show.say(f"By default {done.growth}.")
+    for one in done.dangers[:1]:
+        more = f" (and {len(done.dangers) - 1} more)" if done.dangers[1:] else ""
+        show.say(f"But annotate will refuse: {one.about}: {one.reason}{more}; {one.remedy}.")
     if done.beside:
         show.say(f"The schema is also that of {', '.join(done.beside)}.")
 

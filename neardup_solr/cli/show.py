@@ -208,7 +208,7 @@ def say_gaps(gaps: Iterable[str]) -> None:
         say(f"Not complete: {gap}.")
 
 
-def print_evaluation(evaluation: Evaluation, *, most: int | None = None) -> None:
+def print_evaluation(evaluation: Evaluation, *, most: int) -> None:
     """Precision, recall and F1, then which pairs were missed and which are false, `most` each."""
     print(evaluation.summary)
     for title, pairs in (("missed", evaluation.missed), ("false", evaluation.false)):

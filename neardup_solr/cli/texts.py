@@ -284,7 +284,8 @@ TEXTS: dict[str, dict[str, Text]] = {
             "FILE",
         ),
         "patience": Text(
-            "How long to wait for a Solr that is away or restarts, such as 90s, 5m or 0.",
+            "How long to wait for a Solr that goes away or restarts once it has answered, such as"
+            " 90s, 5m or 0.",
             "TIME",
         ),
         "max_failed": Text(

@@ -196,7 +196,7 @@ class Outages:
             raise fault from None
 
     def _blame(self, error: SolrError, waited: str) -> None:
-        """Name in an error what was wrong at the end of a wait, which its first cause need not be."""
+        """Give an error what was wrong at the end of a wait: not always what was at first."""
         last = self._fault or error
         error.reason = f"it has not come back in {waited}: {last.reason}"
         error.next_step = last.next_step if isinstance(last, SolrUnreachable) else _LATER

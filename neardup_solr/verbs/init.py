@@ -17,9 +17,9 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
 from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.lint import chosen
+from neardup_solr.verbs.lint import chosen, lint
 from neardup_solr.verbs.lint.growth import Growth, growth
-from neardup_solr.verbs.lint.rules import clash
+from neardup_solr.verbs.lint.rules import Finding, clash
 
 ATTEMPTS = 3  # if somebody else changes the schema at the same time
 
@@ -32,7 +32,8 @@ class Preparation:
     `is_done` tells whether the schema has been changed so, or needs no change. `xml` has what was
     added or has to be; unless `is_mutable`, paste it into the schema by hand. `beside` are the
     collections that share the schema. `is_created` tells whether the collection is new. `growth` is
-    what annotate will add to the index, if fields are missing and there are documents with texts.
+    what annotate will add to the index, if fields are missing and there are documents with texts;
+    `dangers` are why it will refuse the collection, as `lint` finds them, if fields are missing.
     """
 
     names: Names
@@ -43,6 +44,7 @@ class Preparation:
     beside: tuple[str, ...] = ()
     is_created: bool = False
     growth: Growth | None = None
+    dangers: tuple[Finding, ...] = ()
 
 
 @checked
@@ -151,6 +153,7 @@ def _added(
             names=names,
             fields=added,
             growth=growth(replace(collection, names=names)) if added else None,
+            dangers=lint(collection, text=text, prefix=prefix).dangers if added else (),
             is_done=not commands,
             is_mutable=schema.is_mutable(collection),
             xml=schema.xml(commands),

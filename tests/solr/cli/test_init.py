@@ -58,6 +58,22 @@ def test_init_adds_and_takes_away(on_shop: Callable[..., Ran], shop: Collection)
     assert "has no fields that neardup init has added" in on_shop("init", "--remove").stderr
 
 
+def test_init_says_what_annotate_will_refuse(run: Run, home: object) -> None:
+    """A field that an update would lose, in a dry run as well."""
+    more = '<field name="seen" type="text" indexed="true" stored="false"/>'
+    with collection(more=more) as shop:
+        shop.add([{"sku": "1", "title": "one text", "seen": "one"}])
+        shop.commit()
+        given = ("-c", shop.name, "--solr", shop.base)
+        for how in (["--dry-run"], []):
+            done = run("init", *given, "--text-field", "title", "--prefix", "nd_", *how)
+            assert done.returncode == 0
+            assert "\nBut annotate will refuse: seen: an update of a part" in done.stderr
+            assert f": neardup annotate {shop.place} --into OTHER.\n" in done.stderr
+        refused = run("annotate", *given)
+        assert refused.stderr.startswith("neardup: seen: an update of a part")
+
+
 def test_init_prints_what_to_paste(run: Run, home: object) -> None:
     """A schema that cannot be changed is not done: exit code 1, and the XML on standard output."""
     with collection(factory=MANAGED.format("false")) as shop:

@@ -52,3 +52,16 @@ def test_texts_and_columns_go_to_each_output(
     ran = CliRunner().invoke(parser(), [*words, "--format", "table"])
     assert "The ferry a b c d e f g" in ran.stdout
     assert "\\n" not in ran.stdout
+
+
+def test_pairs_that_are_printed_of_an_evaluation(tmp_path: Path) -> None:
+    """The first ones, in a pipe as well; all of them go to a file."""
+    known, found, wrong = (tmp_path / name for name in ("known.tsv", "found.tsv", "wrong.tsv"))
+    known.write_text("a\tb\n")
+    found.write_text("".join(f"a{at}\tb{at}\n" for at in range(500)))
+    words = ["evaluate", str(known), "--report", str(found), "-o", str(wrong)]
+    for given in (words, words[:-2]):
+        said = CliRunner().invoke(parser(), given).stdout
+        assert "false (500): a0 – b0, " in said
+        assert said.endswith(", and 490 more\n")
+    assert len(wrong.read_text().splitlines()) == 1 + 1 + 500
