@@ -78,7 +78,7 @@ def band_candidates(
     joining: Joining = DEFAULT,
     on_progress: Callable[[int, int], None] = lambda done, total: None,
 ) -> Candidates:
-    """The pairs of documents that share a band; `signatures` has shape (documents, hashes).
+    """The pairs of documents that share a band. `signatures` has shape (documents, hashes).
 
     As many bands at a time as fit the memory: their keys, in each band the runs of equal ones, then
     a walk over these. A pair is given by the first band that it shares. `on_progress` gets the
@@ -156,7 +156,7 @@ class FoundPairs:
         return self._room[: self._filled].view(np.uint32).reshape(-1, 2)
 
     def add(self, pairs: Pairs) -> None:
-        """Add pairs; raises SettingsError if there are too many."""
+        """Add pairs. Raises SettingsError if there are too many."""
         if self._filled + len(pairs) > self._joining.most:
             self.keep_distinct()
         first, last = self._filled, self._filled + len(pairs)

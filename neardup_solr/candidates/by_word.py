@@ -144,7 +144,7 @@ def all_candidates(
 
 
 def _all_of_groups(groups: Groups, sides: Sides | None) -> Candidates:
-    """The pairs of records of the same group; raises SettingsError as `all_candidates`."""
+    """The pairs of records of the same group. Raises SettingsError as `all_candidates`."""
     numbers = np.unique(groups, return_inverse=True)[1]
     posted = _joined(numbers, np.arange(len(groups)))
     posted.sort()
@@ -179,7 +179,7 @@ def _numbered(forms: Sequence[str]) -> tuple[_Rows, _Rows]:
 
 
 def _posted(keys: _Rows, rows: _Rows) -> _Joined:
-    """Each key with each row that has it, once, in order; keys are numbered from 0."""
+    """Each key with each row that has it, once, in order. Keys are numbered from 0."""
     return np.unique(_joined(keys, rows))
 
 

@@ -210,7 +210,7 @@ def _guards(
 
 
 def _inner(pairs: Pairs, labels: Labels) -> Pairs:
-    """The pairs within clusters; complete linkage leaves others between them."""
+    """The pairs within clusters. Complete linkage leaves others between them."""
     inner: Pairs = pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]
     return inner
 

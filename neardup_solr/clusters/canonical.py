@@ -130,7 +130,7 @@ def canonicals(
 
 
 def _values(value: object) -> Sequence[Any]:
-    """The values of a field of a document: none, one or a list of them; NaN is none."""
+    """The values of a field of a document: none, one or a list of them. NaN is none."""
     several = value if isinstance(value, list | tuple) else (value,)
     return [one for one in several if one is not None and one != "" and one == one]
 

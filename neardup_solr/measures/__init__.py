@@ -143,7 +143,7 @@ class Comparer:
         return self.measure.prepare(self)
 
     def compare(self, prepared: Prepared, pairs: Pairs) -> Compared:
-        """Pairs of prepared texts; `pairs` (pairs, 2) has their numbers."""
+        """Pairs of prepared texts. `pairs` (pairs, 2) has their numbers."""
         from neardup_solr.measures.arrays import within
 
         return within(self.measure.compare(prepared, pairs, self), floor(self.least))
@@ -182,7 +182,7 @@ class Comparer:
 
 @cache
 def measure_named(name: str) -> Measure:
-    """The measure of a name; only its own file is loaded. Raises ArgumentError if there is none."""
+    """The measure of a name. Only its own file is loaded. Raises ArgumentError if there is none."""
     require_choice("measure", name, NAMES)
     return cast(Measure, import_module(f"neardup_solr.measures.{name}").MEASURE)
 

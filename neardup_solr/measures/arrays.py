@@ -63,7 +63,7 @@ class Results(NamedTuple):
 
 
 class Compared(NamedTuple):
-    """Pairs that were compared, of shape (pairs,) each; `is_near` tells who is within the limits.
+    """Pairs that were compared, of shape (pairs,) each. `is_near` tells who is within the limits.
 
     Distances are NO_DISTANCE if the measure has none. If a pair is beyond the limits, its distance
     and similarity are of no use.

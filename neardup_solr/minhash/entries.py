@@ -76,7 +76,7 @@ def profile_hash(normal: str, settings: Settings) -> str:
 def usable(
     documents: Iterable[Document], on_error: Callable[[RecordError], None]
 ) -> Iterator[Document]:
-    """The documents that can be indexed; each of the others goes to `on_error`, with the reason."""
+    """The documents that can be indexed. Each of the others goes to `on_error`, with the reason."""
     for found in checked(documents):
         if isinstance(found, RecordError):
             on_error(found)
@@ -93,7 +93,7 @@ def checked(
 
 
 def refusal(document: Document) -> RecordError | None:
-    """The error for a document that cannot be indexed; None if it can."""
+    """The error for a document that cannot be indexed, or None if it can."""
     reason = problem(document)
     if reason is None:
         return None

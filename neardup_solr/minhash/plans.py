@@ -232,7 +232,7 @@ def percent(share: float) -> str:
 
 
 def _fewest_bands(demand: Demand, rows: int) -> int | None:
-    """From (1 - catch^rows)^bands <= miss; None if no number of hashes is enough."""
+    """From (1 - catch^rows)^bands <= miss, or None if no number of hashes is enough."""
     row_wise = demand.catch**rows
     if row_wise == 1:
         return 1

@@ -45,7 +45,7 @@ class Signed:
 
 
 def compile_kernel(on_wait: Callable[[], None] = lambda: None) -> None:
-    """Compile the kernel by signing something; `on_wait` is called if that takes time.
+    """Compile the kernel by signing something. `on_wait` is called if that takes time.
 
     Without machine code from an earlier run it takes some seconds.
     """
@@ -169,7 +169,7 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def _sign_chunk(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
 ) -> Packed:
-    """Words and characters are hashed in place; the other kinds need strings."""
+    """Words and characters are hashed in place. The other kinds need strings."""
     keep = keep_normal or settings.kind not in IN_PLACE
     forms = _run(texts, settings, into, is_normal=False)
     left = _left(texts, into.words)
@@ -208,7 +208,7 @@ def _run(texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: b
 
 
 def packed(texts: Sequence[str]) -> Packed:
-    """Texts in one piece; see `in_utf8`."""
+    """Texts in one piece. See `in_utf8`."""
     return Packed(*in_utf8(texts))
 
 

@@ -30,7 +30,7 @@ class SignedBatch:
     known: list[str]
 
     def terms(self) -> list[tuple[str, ...]]:
-        """The bands of each document; a document without words has none."""
+        """The bands of each document. A document without words has none."""
         named = bands.terms(self.keys)
         return [own if words else () for own, words in zip(named, self.words, strict=True)]
 

@@ -153,7 +153,7 @@ def _opened(
 
 
 def _revive(url: str, heap: str | None, *, is_cloud: bool) -> None:
-    """Start the embedded Solr again if it has ended; raises ServerError if it cannot be."""
+    """Start the embedded Solr again if it has ended. Raises ServerError if it cannot be."""
     from neardup_solr import embedded
 
     # At the same port: a Java that was killed may hold it a while longer.

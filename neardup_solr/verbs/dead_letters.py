@@ -145,7 +145,7 @@ def retry(
 
 
 def require_job(folder: Path) -> SavedJob:
-    """The checkpoint of a job; raises JobError if there is none in the folder."""
+    """The checkpoint of a job. Raises JobError if there is none in the folder."""
     kept = kept_in(folder)
     if kept is None:
         step = "name the folder of a job that `index` has told; a job without dead letters has none"
@@ -185,7 +185,7 @@ class _Attempt:
     _failed: dict[int, RecordError] = field(default_factory=dict)
 
     def run(self, folder: Path) -> None:
-        """Index those of a job; what is indexed is removed afterwards, in one step."""
+        """Index those of a job. What is indexed is removed afterwards, in one step."""
         with Job(folder) as job:
             before = _state(job.letters)
             kept = require_job(folder)  # as it is now that nobody else has it
@@ -253,7 +253,7 @@ class _Attempt:
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:
-    """Read what identifies the state of a file; None if there is none."""
+    """Read what identifies the state of a file, or None if there is none."""
     try:
         found = path.stat()
     except FileNotFoundError:
@@ -355,7 +355,7 @@ class Reader:
 
 
 def _format(work: JobSpec, reading: Reading) -> str | None:
-    """The format of a source; None if it is not known any more."""
+    """The format of a source, or None if it is not known any more."""
     if reading.source_format or work.source == "-":
         return reading.source_format
     try:
@@ -365,7 +365,7 @@ def _format(work: JobSpec, reading: Reading) -> str | None:
 
 
 def _header(work: JobSpec, reading: Reading) -> bytes | None:
-    """The header of a table; None if the source is not what it was."""
+    """The header of a table, or None if the source is not what it was."""
     try:
         if work.identity is None or identity(work.source, reading) != work.identity:
             return None

@@ -147,7 +147,7 @@ class Destination:
 
     @property
     def is_cloud(self) -> bool:
-        """Whether the versions that Solr gave are only lower bounds, as those of a SolrCloud."""
+        """True if the versions that Solr gave are only lower bounds, as those of a SolrCloud."""
         return self.collection.session.nodes.is_cloud is True
 
     def has_to_verify(self, stretch: Interval, ids: Iterable[str]) -> bool:
@@ -214,7 +214,7 @@ class Destination:
         self.collection.session.outages.until(are_enough, too_few, PAUSE)
 
     def recover(self, stretch: Interval, missing: list[str]) -> None:
-        """Send again what Solr has lost; what it loses again and again is a dead letter.
+        """Send again what Solr has lost. What it loses again and again is a dead letter.
 
         Raises SolrAnswerError if it loses all of it, SolrUnreachable if a node of a cloud is away.
         """
@@ -355,7 +355,7 @@ class Delivery:
         self._verify()
 
     def _close(self) -> None:
-        """End the stretch and begin the next one; the one before has to be verified by now."""
+        """End the stretch and begin the next one. The one before has to be verified by now."""
         self._settle()
         self._closed, self._open = self._open, Interval(begun=self._open.read)
         self._verify()
@@ -379,7 +379,7 @@ class Delivery:
         self._closed, self._check = None, None
 
     def _is_waiting(self, stretch: Interval) -> bool:
-        """Whether a batch of the stretch has no answer yet."""
+        """Tell whether a batch of the stretch has no answer yet."""
         return any(one is stretch for one, _, _ in self._answers)
 
     def _finish(self) -> None:
@@ -397,5 +397,5 @@ class Delivery:
             return  # the last checkpoint holds
 
     def _time_left(self) -> float | None:
-        """How long an answer may take from now; None if it takes what it takes."""
+        """How long an answer may take from now, or None if it takes what it takes."""
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())

@@ -222,7 +222,7 @@ def _finding(level: str, rule: str, about: str, reason: str, remedy: str) -> Fin
 
 
 def _differ(stored: Any, made: Any) -> bool:
-    """Return True if two values differ; lists are compared as sets, as docValues return them."""
+    """Return True if two values differ. Lists are compared as sets, as docValues return them."""
     if isinstance(stored, list) or isinstance(made, list):
         return set(stored or ()) != set(made or ())
     return (stored or None) != (made or None)

@@ -243,7 +243,7 @@ def _work(source: SourceLike, collection: Collection, reading: Reading) -> JobSp
 
 
 def _resumable(kept: SavedJob | None, work: JobSpec, collection: Collection) -> SavedJob | None:
-    """The checkpoint, if it is one to go on from; None if there is none, or the job has ended.
+    """The checkpoint, if it is one to go on from, or None if there is none, or the job has ended.
 
     Raises JobError if what it was made for is no longer there.
     """
@@ -321,7 +321,7 @@ class _IndexRun:
             self.failures.count = kept.reached.failed
 
     def batches(self, source: SourceLike) -> Iterator[Batch]:
-        """The usable documents in batches; raises SourceError at once if it cannot be read."""
+        """The usable documents in batches. Raises SourceError at once if it cannot be read."""
         self.size = sources.size_hint(source)
         self.rows = sources.rows_hint(source)
         records = sources.records(source, reading=self.reading, on_progress=self._consumed)
@@ -414,7 +414,7 @@ class _IndexRun:
             self.job.end()
 
     def as_record(self, document: Document) -> Mapping[str, object]:
-        """A document by the columns of its source; its joined texts are in the first of theirs."""
+        """A document by the columns of its source. Its joined texts are in the first of theirs."""
         return {self.reading.id: document.id, self.reading.text[0]: document.text, **document.kept}
 
     def summary(self, settings: Settings, collection: Collection, resent: int) -> IndexSummary:
@@ -483,7 +483,7 @@ class _IndexRun:
 
 
 def _losing_nothing(batches: Iterable[Batch], collection: Collection) -> Iterator[Batch]:
-    """Pass batches on while no document that they replace loses a column; see `ColumnsToKeep`."""
+    """Pass batches on while no document that they replace loses a column. See `ColumnsToKeep`."""
     columns = ColumnsToKeep(collection)
     for batch in batches:
         columns.require_kept(list(batch.documents.values()))

@@ -261,7 +261,7 @@ def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, 
 
 
 def _changed(collection: Collection, commands: Mapping[str, Any], *, last: bool) -> bool:
-    """Whether the schema was changed; False if somebody else has just made the same change."""
+    """Tell whether the schema was changed; False if somebody else has just made the same change."""
     try:
         schema.change(collection, commands)
     except SolrAnswerError as error:

@@ -194,7 +194,7 @@ class _MarkRun:
             on_progress(Progress("marking" if self.wanted else "undoing", sent, len(updates)))
 
     def has_arrived(self, marks: Mapping[str, Mark]) -> bool:
-        """Whether documents have the marks that were sent, and as many are marked as should be."""
+        """Tell whether documents have the marks that were sent, and no others are marked."""
         there = {row["id"]: _mark_of(row) for row in self.collection.stored(list(marks), FIELDS)}
         expected = len(self.wanted.keys() & self.found.keys())
         marked = self.collection.count([_any_mark(self.collection), *self.filters])
@@ -226,7 +226,7 @@ def _require_apart(clusters: Sequence[Cluster]) -> None:
 
 
 def _wanted(clusters: Sequence[Cluster], taken: Set[int]) -> dict[str, Mark]:
-    """The marks of all members; no cluster gets a number that is taken."""
+    """The marks of all members. No cluster gets a number that is taken."""
     number_of = numbers((str(cluster.id) for cluster in clusters), taken)
     return {
         str(member.id): (number_of[str(cluster.id)], int(member.id == cluster.canonical), rank)

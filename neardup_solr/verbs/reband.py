@@ -21,7 +21,7 @@ PASSES = 3  # documents that were changed meanwhile are read again
 
 @checked
 def reband(collection: Collection, *, bands: int, rows: int) -> int:
-    """Give a collection other bands, from its stored signatures; no text is read.
+    """Give a collection other bands, from its stored signatures. No text is read.
 
     Each document is updated atomically, which keeps its other fields, and only if nobody has
     changed it meanwhile. Returns the number of updated documents. Until it ends, the collection

@@ -55,7 +55,7 @@ class Report(tables.Table):
 
     @property
     def complete(self) -> bool:
-        """Whether all documents were compared, in their present state."""
+        """True if all documents were compared, in their present state."""
         return not self.gaps
 
     def __repr__(self) -> str:

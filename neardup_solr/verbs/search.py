@@ -130,7 +130,7 @@ def search(
 
 
 def _text_of(collection: Collection, id: str) -> str:
-    """The text of a document; raises DocumentNotFound if there is none of that id."""
+    """The text of a document. Raises DocumentNotFound if there is none of that id."""
     try:
         return str(collection.document(id, [TEXT]).get(TEXT, ""))
     except DocumentNotFound:
@@ -243,7 +243,7 @@ def compared(
     *,
     many: bool = False,
 ) -> list[Match]:
-    """The hits that are within the limits, most similar first; see `rerank`.
+    """The hits that are within the limits, most similar first. See `rerank`.
 
     Only of hits that may be, the texts are read; for the estimate, the stored signatures.
     """

@@ -69,7 +69,7 @@ def from_source(
     sampling: Sampling,
     wanted: Set[str],
 ) -> Sample:
-    """Draw from a source, and sign it with these settings; the wanted ids are signed too.
+    """Draw from a source, and sign it with these settings. The wanted ids are signed too.
 
     Raises SourceError if it cannot be read as a whole.
     """
@@ -91,7 +91,7 @@ def from_source(
 def _usable(
     documents: Iterable[Document], sampling: Sampling, wanted: Set[str], kept: dict[str, Document]
 ) -> Iterator[Document]:
-    """Documents that can be indexed, each id once; the wanted ones are also put into `kept`."""
+    """Documents that can be indexed, each id once. The wanted ones are also put into `kept`."""
     seen = set()
     for document in entries.usable(documents, sampling.failures.add):
         if document.id not in seen:
@@ -270,7 +270,7 @@ def _stored(collection: Collection, hashes: int | None) -> Settings:
 
 
 def _asked(settings: Settings, hashes: int | None) -> Settings:
-    """Settings to sign a source with; their bands are not used."""
+    """Settings to sign a source with. Their bands are not used."""
     if hashes is None:
         return settings
     return replace(settings, hashes=hashes, bands=1, rows=1, signatures=0)
@@ -324,7 +324,7 @@ def _known_agreements(compared: _Compared) -> tuple[int, ...]:
 
 
 def _choice(plan: Plan, compared: _Compared) -> Choice:
-    """What a plan costs; recall is measured by the bands of the known pairs, not by the curve."""
+    """What a plan costs. Recall is measured by the bands of the known pairs, not by the curve."""
     hashes = len(compared.agreements) - 1
     candidates = statistics.candidates(compared.agreements, compared.documents, plan)
     size = statistics.index_bytes(plan.bands, hashes)

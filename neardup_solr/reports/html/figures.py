@@ -185,7 +185,7 @@ _ALONE = (
 def lines_figure(
     label: str, below: str, lines: Sequence[Line], band: Sequence[tuple[float, float]] = ()
 ) -> str:
-    """Shares over the similarity as an SVG by itself; `band` is the outline of an area."""
+    """Shares over the similarity as an SVG by itself. `band` is the outline of an area."""
     low = min(x for line in lines for x, _ in line.points)
     first = math.floor(low * 10) / 10
     ticks = [round(first + tenth / 10, 1) for tenth in range(round((1 - first) * 10) + 1)]

@@ -340,7 +340,7 @@ def duplicates(
 
 
 def _may_remember(previous: PreviousRun, gathered: Gathered) -> bool:
-    """Whether all that was compared is what was read, and can be known again."""
+    """Tell whether all that was compared is what was read, and can be known again."""
     return previous.is_kept and not any(side.has_changed() for side in gathered.sides)
 
 

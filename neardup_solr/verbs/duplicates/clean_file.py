@@ -154,7 +154,7 @@ class Outputs:
         return digest.digest()
 
     def write(self, fates: Outcomes, state: bytes, on_progress: OnProgress) -> Unique:
-        """Read the source once more, and write its records; `state` is that of the first time.
+        """Read the source once more, and write its records. `state` is that of the first time.
 
         Raises SourceError if the source changed meanwhile, or a file cannot be written.
         """

@@ -78,7 +78,7 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What compares pairs of gathered documents; `spill` holds their texts meanwhile.
+    """What compares pairs of gathered documents. `spill` holds their texts meanwhile.
 
     Pairs that were compared in the `previous` run, with the same contents, are not compared again.
     """
@@ -111,7 +111,7 @@ class Comparison:
         return round(met / 2 * len(self.gathered) / len(found.sample))
 
     def median_words(self) -> int | None:
-        """The median number of words of a sample of the documents; None if texts are not compared.
+        """Median number of words of a sample of documents, or None if texts are not compared.
 
         Words are what stands between spaces.
         """
@@ -295,7 +295,7 @@ _PAIR = 16  # bytes, with what is needed for it meanwhile
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Search:
-    """What is searched, and how; `sides` and `groups` are empty if there is only one."""
+    """What is searched, and how. `sides` and `groups` are empty if there is only one."""
 
     gathered: Gathered
     options: Options

@@ -184,7 +184,7 @@ class _Export:
     read: int = 0
 
     def blocks(self, fields: Sequence[str]) -> Iterator[Block]:
-        """These fields of the documents; the rest is read, so that it is known to be whole."""
+        """These fields of the documents. The rest is read, so that it is known to be whole."""
         left = self.total
         wanted = [*fields, *self.same]
         for block in self.collection.exported(wanted, filters=self.filters, parts=self.parts):
@@ -242,7 +242,7 @@ def _all(export: _Export, before: StoredRun) -> _Listed:
 
 
 def _after(collection: Collection, before: StoredRun) -> _Listed | None:
-    """As `_all`, by asking only for what was written after the earlier run; None if not sure.
+    """As `_all`, by asking only for what was written after the earlier run, or None if not sure.
 
     A core gives what is written a version above all others in it, or close to them while others
     write. So if there are as many older documents as there should be, none has gone; and if some
@@ -274,7 +274,7 @@ def _after(collection: Collection, before: StoredRun) -> _Listed | None:
 
 
 def _are_there(collection: Collection, before: StoredRun, later: Mapping[str, int]) -> bool:
-    """Whether the last documents of the earlier run, and some others, have the same versions.
+    """Tell whether the last documents of the earlier run, and some others, have the same versions.
 
     Those in `later` were written since.
     """

@@ -41,7 +41,7 @@ def of_source(
     intake: Intake,
     sets: Lists | None = None,
 ) -> Input:
-    """The documents of a source that have words; their signatures are added to `rows`.
+    """The documents of a source that have words. Their signatures are added to `rows`.
 
     So are their shingles to `sets`, if these are wanted.
     """
@@ -150,7 +150,7 @@ def _each_id_once(found: Iterator[Piece]) -> Iterator[Piece]:
 
 
 def _usable(found: Iterator[Piece], failures: Failures, order: RecordOrder) -> Iterator[Usable]:
-    """The documents that can be used; the others are counted, and the order of all is noted."""
+    """The documents that can be used. The others are counted, and the order of all is noted."""
     for piece in found:
         if isinstance(piece, RecordError):
             order.fail(piece)
@@ -245,11 +245,11 @@ class _Texts:
             self._held.extend(list(compress(chain(*batch.texts), is_there.tolist())))
 
     def has_changed(self) -> bool:
-        """Whether a file that is read again has been written to since."""
+        """Tell whether a file that is read again has been written to since."""
         return self._again is not None and self._again.has_changed()
 
     def of(self, rows: Sequence[int]) -> Sequence[str]:
-        """The texts of rows; raises SourceError if a file that is read again has them no more."""
+        """The texts of rows. Raises SourceError if a file that is read again has them no more."""
         if self._again is None:
             return [self._held[row] for row in rows]
         places = self._places.table()[rows]

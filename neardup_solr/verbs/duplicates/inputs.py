@@ -102,13 +102,13 @@ class Ids(Sequence[AnyId]):
 
     @property
     def are_whole(self) -> bool:
-        """Whether all ids are given back as whole numbers."""
+        """True if all ids are given back as whole numbers."""
         return self._are_shared is None and 0 not in self.are_numbers and bool(self.are_numbers)
 
     def tell_apart(
         self, are_shared: NDArray[np.bool_], numbers: NDArray[np.intp], hashes: NDArray[np.int64]
     ) -> None:
-        """Give rows whose ids are shared the `numbers` of their records; `hashes` are of all ids.
+        """Give rows whose ids are shared the `numbers` of their records. `hashes` are of all ids.
 
         The number comes twice if an id of the source looks like that already.
         """
@@ -163,7 +163,7 @@ class Groups:
     _numbers: dict[tuple[_Key, ...], int] = field(default_factory=dict)
 
     def add(self, columns: Sequence[Sequence[Any]]) -> None:
-        """Number the next documents; `columns` has their values of each field."""
+        """Number the next documents. `columns` has their values of each field."""
         numbers = [self._number(values) for values in zip(*columns, strict=True)]
         self.rows.append(np.array(numbers, dtype=np.uint32)[:, None])
 
@@ -224,7 +224,7 @@ class Intake:
 
     @property
     def needs_texts(self) -> bool:
-        """Whether texts have to be there when all is read."""
+        """True if texts have to be there when all is read."""
         return self.options.needs_texts or bool(self.options.texts)
 
     @property
@@ -260,7 +260,7 @@ class Gathered:
 
     @property
     def may_change(self) -> bool:
-        """Whether others may change the texts meanwhile, as those of a collection, or have."""
+        """True if others may change the texts meanwhile, as those of a collection, or have."""
         return any(side.collection is not None or side.has_changed() for side in self.sides)
 
     @property
@@ -275,7 +275,7 @@ class Gathered:
 
     @property
     def has_whole_ids(self) -> tuple[bool, bool]:
-        """Whether all ids of the first side, and of the other, are whole numbers."""
+        """True if all ids of the first side, and of the other, are whole numbers."""
         first, *_, last = [isinstance(s.ids, Ids) and s.ids.are_whole for s in self.sides] * 2
         return first, last
 
@@ -286,7 +286,7 @@ class Gathered:
         return [own[row] if row < end else others[row - end] for row in rows]
 
     def texts(self, rows: Sequence[int]) -> Sequence[str | None]:
-        """The texts of rows, in ascending order; None if a document is no longer there."""
+        """The texts of rows, in ascending order, or None if a document is no longer there."""
         if len(self.sides) == 1:
             return self.sides[0].texts(rows)
         return [
@@ -300,7 +300,7 @@ class Gathered:
         return np.delete(np.arange(len(self)), self.dead)
 
     def fits(self, most: int) -> bool:
-        """Whether texts that count have at most `most` characters; reads no more than needed."""
+        """Tell whether texts that count have at most `most` characters, reading few of them."""
         total, rows = 0, self.living()
         for at in range(0, len(rows), PAGE):
             texts = self.texts(rows[at : at + PAGE].tolist())
@@ -317,7 +317,7 @@ class Gathered:
         return self._forms
 
     def read_sets(self, spill: Spill, tell: Callable[[int], None]) -> Flat:
-        """The shingles of all documents, whose texts are read; `tell` gets how many are done."""
+        """The shingles of all documents, whose texts are read. `tell` gets how many are done."""
         sets = spill.lists()
         characters = 0
 
@@ -337,7 +337,7 @@ class Gathered:
         return sets.flat()
 
     def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
-        """The values of fields of rows, in ascending order; None if there is no value."""
+        """The values of fields of rows, in ascending order, or None if there is no value."""
         found: dict[str, list[Any]] = {name: [] for name in fields}
         if not found:
             return found

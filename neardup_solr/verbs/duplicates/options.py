@@ -92,17 +92,17 @@ class Options:
         return canonical.rule(self.canonical)
 
     def way(self, documents: int, fits: Callable[[int], bool]) -> Way:
-        """Choose how the candidates among so many documents are found; see `way_of`."""
+        """Choose how the candidates among so many documents are found. See `way_of`."""
         return self.by or way_of(self.compared_by, documents, fits)
 
     @property
     def needs_texts(self) -> bool:
-        """Whether texts have to be read to compare documents."""
+        """True if texts have to be read to compare documents."""
         return self.compared_by.needs_texts or self.by == "words"
 
     @property
     def needs_sets(self) -> bool:
-        """Whether the shingles of all documents are needed, if they are many."""
+        """True if the shingles of all documents are needed, if they are many."""
         return (self.by or self.compared_by.way) == "shingles"
 
 

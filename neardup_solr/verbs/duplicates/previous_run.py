@@ -345,7 +345,7 @@ class PreviousRun:
 
     @property
     def digest(self) -> str:
-        """Checksum of the cache; a checkpoint is valid only with the same cache."""
+        """Checksum of the cache. A checkpoint is valid only with the same cache."""
         known = self.within.before
         columns = (known.far, known.near, known.distances, known.similarities)
         return " ".join(f"{zlib.crc32(column.data):x}" for column in columns)
@@ -378,7 +378,7 @@ def repeated_mask(ids: Hashes) -> NDArray[np.bool_]:
 
 
 def write(path: Path, work: str, run: StoredRun) -> None:
-    """Write a run to its file, whole or not at all; damage is seen by its checksums.
+    """Write a run to its file, whole or not at all. Damage is seen by its checksums.
 
     Raises SourceError if it cannot be written.
     """

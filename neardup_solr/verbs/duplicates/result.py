@@ -106,7 +106,7 @@ class Duplicates:
 
     @property
     def labels(self) -> dict[AnyId, AnyId]:
-        """The cluster of each document that is in one, by id; its first id is its name.
+        """The cluster of each document that is in one, by id. Its first id is its name.
 
         Here and elsewhere ids of a DataFrame, or of dicts, are whole numbers if they were, and
         those of files and collections are texts: `df["id"].map(found.labels)`. With `against`,
@@ -254,7 +254,7 @@ class Duplicates:
 
     @checked
     def write(self, path: str | Path) -> None:
-        """Write the pairs to a file, or a page to look at; the suffix selects the format.
+        """Write the pairs to a file, or a page to look at. The suffix selects the format.
 
         .tsv, .csv, .jsonl, .xlsx and .parquet have the columns id, other_id, similarity, distance
         (empty if it was not measured), measure, cluster, then the texts and the kept columns of

@@ -45,7 +45,7 @@ def check_output(path: Path) -> None:
 
 
 def write_duplicates(found: Duplicates, path: str | Path) -> None:
-    """Write what `duplicates` found to a file; see `Duplicates.write`.
+    """Write what `duplicates` found to a file. See `Duplicates.write`.
 
     Raises SourceError if the suffix is not known or the file cannot be written; an older file of
     that name then stays as it is.

@@ -124,7 +124,7 @@ def _is_report(given: object) -> bool:
 
 
 def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
-    """The ids of pairs, texts or whole numbers; raises ArgumentError if something is not a pair."""
+    """The ids of pairs, texts or whole numbers. Raises ArgumentError if something is not a pair."""
     step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
     columns = columns_of(pairs)
     if {"id", "other_id"} <= columns.keys():
@@ -158,7 +158,7 @@ def known_pairs(path: str | Path) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Evaluation:
-    """The precision, recall and F1 of found pairs; the order within a pair does not matter.
+    """The precision, recall and F1 of found pairs. The order within a pair does not matter.
 
     `found` and `known` count pairs; `missed` are known but not found, `false` found but not known.
     If the precision was estimated from answers, `share` has it with its interval. Then `known`
@@ -247,7 +247,7 @@ class Evaluation:
 def evaluate_pairs(
     known: Iterable[IdPair], found: Iterable[IdPair], *, are_whole: bool = False
 ) -> Evaluation:
-    """Compare found pairs with known pairs; the order within a pair does not matter.
+    """Compare found pairs with known pairs. The order within a pair does not matter.
 
     An id is equal to its text. Those that were missed, or are false, are as they were given, but
     whole numbers if all ids of what was compared `are_whole`.

@@ -100,7 +100,7 @@ class Answers:
 
     @classmethod
     def of(cls, given: object) -> Answers | None:
-        """Read answers from a file, a DataFrame or a sheet; None if it has no such column.
+        """Read answers from a file, a DataFrame or a sheet, or None if it has no such column.
 
         Raises ArgumentError if an answer is not one of those that are known.
         """

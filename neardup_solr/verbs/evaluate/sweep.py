@@ -47,7 +47,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep(tables.Table):
-    """Precision, recall and F1 of a result at each threshold; a notebook shows a picture."""
+    """Precision, recall and F1 of a result at each threshold. A notebook shows a picture."""
 
     points: tuple[Point, ...]
 

@@ -157,7 +157,7 @@ class Facts:
 
     @property
     def has_words(self) -> bool:
-        """True if both have words; a text without words is similar to nothing."""
+        """True if both have words. A text without words is similar to nothing."""
         return bool(self.first.entry.num_words and self.second.entry.num_words)
 
     @property

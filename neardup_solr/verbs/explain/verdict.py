@@ -64,7 +64,7 @@ class Advice:
 
 
 def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
-    """The cheapest change that catches a pair; None if it is unrelated, or if no change does.
+    """The cheapest change that catches a pair, or None if it is unrelated, or if no change does.
 
     If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
     index again what has changed, other bands of the stored signatures, other shingles, a search.

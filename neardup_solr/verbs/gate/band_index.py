@@ -30,7 +30,7 @@ def within(keys: Keys) -> Shared:
 
 
 class BandIndex:
-    """Which documents have which band key; documents are numbered in the order in which they came.
+    """Which documents have which band key. Documents are numbered in the order in which they came.
 
     Sorted runs whose sizes at least double from the newest to the oldest: what is added is merged
     with the newest ones, so that n keys are in about log2(n) runs and are moved that often

@@ -39,7 +39,7 @@ class Matched:
 
 @dataclass(slots=True, kw_only=True)
 class Admitted:
-    """The documents that were admitted, by number; `latest` is the last number of each id."""
+    """The documents that were admitted, by number. `latest` is the last number of each id."""
 
     known: Strings
     ids: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class Admitted:
 
     @classmethod
     def none(cls, spill: Spill) -> Admitted:
-        """No documents yet; what they are compared by is kept in `spill`."""
+        """No documents yet. What they are compared by is kept in `spill`."""
         return cls(known=spill.strings())
 
     def add(self, batch: SignedBatch, rows: Sequence[int]) -> None:

@@ -27,7 +27,7 @@ PLACED = "_nest_path_:*"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lint:
-    """Findings of `lint`, the most serious first; `documents` counts those of the collection.
+    """Findings of `lint`, the most serious first. `documents` counts those of the collection.
 
     `is_untried` if nobody has tried this package with the version of its Solr.
     """
@@ -44,7 +44,7 @@ class Lint:
 
 @checked
 def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = None) -> Lint:
-    """Check an existing collection; changes nothing.
+    """Check an existing collection. Changes nothing.
 
     The names are those that the collection was prepared with, or `text` fields and `prefix` if
     they are given. If neither names a text field that is there, it is the one whose texts are the

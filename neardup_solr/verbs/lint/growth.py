@@ -45,7 +45,7 @@ class Growth:
 
 
 def growth(collection: Collection) -> Growth | None:
-    """Estimate what annotate adds, from a sample of texts; None if there are none.
+    """Estimate what annotate adds, from a sample of texts, or None if there are none.
 
     `collection` has the names that it is prepared with.
     """
@@ -61,7 +61,7 @@ def growth(collection: Collection) -> Growth | None:
 
 
 def _bytes_of(text: str) -> int:
-    """The bytes of our fields for a text; it need not be signed, as signatures have one size."""
+    """The bytes of our fields for a text. It need not be signed, as signatures have one size."""
     made = entries.entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
     fields = {
         "md5_hash": made.md5_hash,

@@ -53,7 +53,7 @@ def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collecti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionFacts:
-    """What is known about the collection `name`; None if its Solr does not tell.
+    """What is known about the collection `name`, or None if its Solr does not tell.
 
     `used` are the fields that its documents have; `chain` has the classes of its default update
     chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
@@ -90,7 +90,7 @@ class CollectionFacts:
 
     @property
     def init(self) -> str:
-        """The command that adds our fields by these names; FIELD stands for text fields to name."""
+        """The command that adds our fields by these names. FIELD stands for text fields to name."""
         is_text = not any(no_text(self.schema.field(name)) for name in self.names.text)
         names = self.names if is_text else replace(self.names, text=("FIELD",))
         return f"neardup init {self.place}{names.options(self.kept)}"
@@ -408,7 +408,7 @@ def _clauses(facts: CollectionFacts) -> Iterator[Finding]:
 
 
 def is_untried(version: str) -> bool:
-    """Whether nobody has tried this package with that version of Solr; not if it is unknown."""
+    """Tell whether a known version of Solr is one that this package was never tried with."""
     numbers = _numbers(version)
     return bool(numbers) and not TRIED[0] <= numbers < TRIED[1]
 
