@@ -42,13 +42,15 @@ class Document:
     """A text with its id, as a source gives it.
 
     `kept` holds the further columns that were asked for (`--keep`), values as JSON types;
-    `position` says where the record is in its source ("listings.csv, line 7").
+    `position` says where the record is in its source ("listings.csv, line 7"). If the text was in
+    several columns, `texts` has the value of each.
     """
 
     id: str
     text: str
     kept: Mapping[str, Any] = field(default_factory=dict)
     position: str = ""
+    texts: tuple[Any, ...] = field(default=(), repr=False, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,6 +19,7 @@ from neardup_solr.cli.options import Given
 if TYPE_CHECKING:
     from neardup_solr.choices import RowFormat
     from neardup_solr.progress import OnError
+    from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.gate.policy import Decision
 
 KEPT_OUT = 3  # the exit code of --strict
@@ -59,19 +60,21 @@ def gate(
     show.compile_kernel()
     with progress.watching() as watching:
         watched = _Counted(tell=watching.on_error)
-        decided: Iterator[Decision] = nd.gate(
+        decisions = nd.gate(
             collection=target,
             on_error=watched.on_error,
             on_progress=watching.on_progress,
             **given,
         )
+        show.say_gaps(decisions.gaps)
+        decided: Iterator[Decision | nd.RecordError] = decisions.with_failed()
         if held is not None:
-            decided = faces.keeping_held(decided, held)
+            decided = faces.keeping_held(decided, held, *_columns(given, target))
         try:
             _put_out(watched.counting(decided), output, as_rows)
         except BrokenPipeError:
-            decisions = show.counted(watched.counts.total(), "decision")
-            show.say(f"neardup: the output was closed after {decisions}; no more were made.")
+            made = show.counted(watched.counts.total(), "decision")
+            show.say(f"neardup: the output was closed after {made}; no more were made.")
             raise
         except KeyboardInterrupt:
             if given["index"]:
@@ -87,7 +90,22 @@ def gate(
     return KEPT_OUT if strict and watched.counts["hold"] + watched.counts["reject"] else 0
 
 
-def _put_out(decided: Iterable[Decision], output: Path | None, as_rows: str | None) -> None:
+def _columns(given: Given, target: Collection) -> tuple[str, tuple[str, ...]]:
+    """The columns of id and text in a file of held documents, from which the gate reads them.
+
+    For a collection of somebody else's they are those of the source.
+    """
+    from neardup_solr.sources.record import ROW
+
+    if target.names.is_plain:
+        return "id", ("text",)
+    id = given["id"] if given["id"] not in (None, ROW) else "id"
+    return id, tuple(given["text"] or target.names.columns)
+
+
+def _put_out(
+    decided: Iterable[Decision | nd.RecordError], output: Path | None, as_rows: str | None
+) -> None:
     from neardup_solr.verbs.gate import write as faces
 
     if output is not None:
@@ -100,14 +118,16 @@ def _put_out(decided: Iterable[Decision], output: Path | None, as_rows: str | No
         _print_table(decided)
 
 
-def _begun(decided: Iterable[Decision]) -> Iterator[Decision]:
+def _begun(decided: Iterable[Decision | nd.RecordError]) -> Iterator[Decision | nd.RecordError]:
     """The same decisions, the first of them made: no header is printed before an error."""
     coming = iter(decided)
     first = list(islice(coming, 1))
     return chain(first, coming)
 
 
-def _print_table(decided: Iterable[Decision], *, most: int = show.MOST_ROWS) -> None:
+def _print_table(
+    decided: Iterable[Decision | nd.RecordError], *, most: int = show.MOST_ROWS
+) -> None:
     """The decisions other than allow; only the first if there are many."""
     from rich import box
     from rich.console import Console
@@ -119,7 +139,7 @@ def _print_table(decided: Iterable[Decision], *, most: int = show.MOST_ROWS) -> 
     table.add_column("reason", overflow="fold")
     others = 0
     for decision in decided:
-        if decision.action == "allow":
+        if isinstance(decision, nd.RecordError) or decision.action == "allow":
             continue
         others += 1
         if others <= most:
@@ -147,12 +167,15 @@ class _Counted:
         if self.tell is not None:
             self.tell(error)
 
-    def counting(self, decided: Iterable[Decision]) -> Iterator[Decision]:
+    def counting(
+        self, decided: Iterable[Decision | nd.RecordError]
+    ) -> Iterator[Decision | nd.RecordError]:
         """The same decisions, counted."""
         for decision in decided:
-            self.counts[decision.action] += 1
-            self.incomplete += not decision.complete
-            self.replaced += decision.replaces
+            if not isinstance(decision, nd.RecordError):
+                self.counts[decision.action] += 1
+                self.incomplete += not decision.complete
+                self.replaced += decision.replaces
             yield decision
 
 

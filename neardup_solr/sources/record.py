@@ -247,7 +247,8 @@ def record(
     try:
         good_text = _as_text(text, reading)
         good_kept = {name: _as_kept(name, value) for name, value in kept.items()} if kept else kept
-        return Document(id=good_id, text=good_text, kept=good_kept, position=position)
+        texts = text if type(text) is tuple else ()
+        return Document(id=good_id, text=good_text, kept=good_kept, position=position, texts=texts)
     except Unusable as problem:
         return RecordError(position, str(problem), good_id)
 

@@ -11,7 +11,7 @@ from itertools import islice
 from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
 from neardup_solr.choices import Action, MeasureName
-from neardup_solr.errors import NeardupError, SettingsError
+from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.rerank import nearness
 from neardup_solr.minhash import encode, entries
@@ -19,9 +19,11 @@ from neardup_solr.progress import Failures, OnError, OnProgress, Progress, share
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds
+from neardup_solr.solr import coverage, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import OtherSettings
 from neardup_solr.sources import Reading, SourceLike, rows_hint, size_hint
+from neardup_solr.sources.record import Record
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Candidate, Finder, NearMatch, SignedBatch, signed_batch
@@ -105,7 +107,8 @@ def gate(
     `init` has kept them. With `index`, a document that replaces another one has to bring its
     columns, and without them nothing more is sent, unless `keep` says which to keep. A document
     that cannot be indexed is rejected with the reason; a record that makes no document goes to
-    `on_error` (default: a warning is logged). `on_progress` is told how far the work is.
+    `on_error` (default: a warning is logged). `on_progress` is told how far the work is. Documents
+    of the collection that have no signature are not found: `gaps` of the result counts them.
 
     Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
     be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.
@@ -118,7 +121,7 @@ def gate(
     failures = Failures(on_error)
     size = size_hint(source)
     far = _Far(on_progress=on_progress or unheard, size=size, rows=rows_hint(source))
-    documents = sources.documents(
+    records = sources.records(
         source,
         reading=Reading(
             id=id or "id",
@@ -132,7 +135,6 @@ def gate(
             max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
             at_once=True,
         ),
-        on_error=failures.add,
         on_progress=far.consumed,
     )
     known = _known_settings(collection, policy, gating)
@@ -153,7 +155,7 @@ def gate(
         patience=as_seconds(patience, "patience"),
         columns=ColumnsToKeep(collection, {TAG_FIELD}) if gating.index and keep is None else None,
     )
-    return Decisions(run.decisions(documents), is_indexing=index)
+    return Decisions(run.decisions(records), failures, run.find_gaps, is_indexing=index)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -235,14 +237,24 @@ class _GateRun:
     columns: ColumnsToKeep | None = None
     stretch: Interval = field(default_factory=Interval)
 
-    def decisions(self, documents: Iterable[Document]) -> Iterator[Decision]:
-        """The decisions about documents, batch by batch."""
-        remaining = iter(documents)
+    def find_gaps(self) -> list[str]:
+        """Say how many documents of the collection have no signature."""
+        collection = self.target.collection
+        found = schema.described(collection)
+        count = coverage.count_unsigned(collection, found, self.gating.fq)
+        return coverage.describe_unsigned(collection, count)
+
+    def decisions(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
+        """The decisions about documents, batch by batch; other records stay in their places."""
+        remaining = iter(records)
         with Spill() as spill, self.target.collection.session.outages.waited_for(self.patience):
             admitted = Admitted.none(spill)
             try:
                 while batch := list(islice(remaining, self.gating.batch)):
-                    yield from self._decided(batch, admitted)
+                    documents = [one for one in batch if isinstance(one, Document)]
+                    decided = iter(self._decided(documents, admitted) if documents else ())
+                    for one in batch:
+                        yield next(decided) if isinstance(one, Document) else one
                     self.far.tell(len(batch))
                     if len(self.stretch.documents) >= VERIFIED_EVERY:
                         self._verify()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, get_args
@@ -10,8 +10,9 @@ from warnings import warn
 
 from neardup_solr.arguments import require, require_choice
 from neardup_solr.choices import Action, MeasureName
-from neardup_solr.errors import ArgumentError
+from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.measures import Limits, floor, measure_named, measure_of
+from neardup_solr.progress import Failures
 from neardup_solr.records import Document, Match
 from neardup_solr.reports.tables import Columns, Table, beside
 
@@ -134,15 +135,39 @@ class Decisions(Table, Iterator[Decision]):
     With `index`, a document is indexed as its decision is read; RuntimeWarning if none ever is.
     """
 
-    __slots__ = ("_coming", "_warns")
+    __slots__ = ("_coming", "_failures", "_find_gaps", "_warns")
 
-    def __init__(self, coming: Iterator[Decision], *, is_indexing: bool = False) -> None:
+    def __init__(
+        self,
+        coming: Iterator[Decision | RecordError],
+        failures: Failures,
+        find_gaps: Callable[[], Sequence[str]],
+        *,
+        is_indexing: bool = False,
+    ) -> None:
         self._coming = coming
+        self._failures = failures
+        self._find_gaps = find_gaps
         self._warns = is_indexing
 
     def __next__(self) -> Decision:
+        return next(one for one in self.with_failed() if isinstance(one, Decision))
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """What the collection lacks now: documents without a signature, which nothing is near to.
+
+        Solr is asked each time.
+        """
+        return tuple(self._find_gaps())
+
+    def with_failed(self) -> Iterator[Decision | RecordError]:
+        """The decisions, and the error of a record that makes no document in its place."""
         self._warns = False
-        return next(self._coming)
+        for one in self._coming:
+            if isinstance(one, RecordError):
+                self._failures.add(one)
+            yield one
 
     def __del__(self) -> None:
         # As Python warns of a coroutine that was never awaited.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from hashlib import blake2b
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 
 import orjson
 
-from neardup_solr.errors import SourceError
+from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import Match
 from neardup_solr.reports import rows
@@ -20,11 +20,14 @@ from neardup_solr.verbs.gate.policy import HOLD, TAG_FIELD, Decision
 
 COLUMNS = ("id", "action", "other_id", "similarity", "distance", "matches", "reason")
 REASON_FIELD = "neardup_reason"
+FAILED = "failed"  # the action in rows about records that make no document
 _WHY = frozenset({REASON_FIELD, TAG_FIELD})
 
 
-def format_decisions(decisions: Iterable[Decision], format: str) -> Iterator[str]:
+def format_decisions(decisions: Iterable[Decision | RecordError], format: str) -> Iterator[str]:
     """Lines of decisions in a format: "tsv", "csv" or "jsonl".
+
+    The action of a record that makes no document is "failed".
 
     A row has the nearest match and how many there are; in JSONL `matches` has all of them.
     Raises ArgumentError for another format.
@@ -35,7 +38,7 @@ def format_decisions(decisions: Iterable[Decision], format: str) -> Iterator[str
     return rows.format_rows(map(_row, decisions), COLUMNS, format)
 
 
-def write_decisions(decisions: Iterable[Decision], path: Path) -> None:
+def write_decisions(decisions: Iterable[Decision | RecordError], path: Path) -> None:
     """Write decisions to a .tsv, .csv, .jsonl or .xlsx file, completely or not at all.
 
     Raises SourceError if the suffix is not known or the file cannot be written.
@@ -57,11 +60,17 @@ def check_held(path: Path) -> None:
     check_place(path)
 
 
-def keeping_held(decisions: Iterable[Decision], path: Path) -> Iterator[Decision]:
+def keeping_held(
+    decisions: Iterable[Decision | RecordError],
+    path: Path,
+    id: str = "id",
+    text: Sequence[str] = ("text",),
+) -> Iterator[Decision | RecordError]:
     """The same decisions; each held document is in the file before its decision is given.
 
     Lines are appended: id, text, the kept columns, neardup_reason and neardup_of (the ids of its
-    matches). A document that the file already has, with equal columns, is not added again.
+    matches). `id` and `text` name the columns of the first two; each of several has its own part of
+    the text. A document that the file already has, with equal columns, is not added again.
     `neardup index` and `neardup gate` read such a file.
     """
     with path.open("a+b") as file:
@@ -69,8 +78,8 @@ def keeping_held(decisions: Iterable[Decision], path: Path) -> Iterator[Decision
         # The last line break may be missing, because of an editor or a full disk.
         _append(file, b"" if ends else b"\n")
         for decision in decisions:
-            if decision.action == HOLD:
-                held = _held(decision)
+            if isinstance(decision, Decision) and decision.action == HOLD:
+                held = _held(decision, id, text)
                 if (mark := _mark(held)) not in there:
                     _append(file, orjson.dumps(held) + b"\n")
                     there.add(mark)
@@ -104,7 +113,11 @@ def _mark(held: Any) -> bytes:
     return blake2b(orjson.dumps(held, option=orjson.OPT_SORT_KEYS), digest_size=16).digest()
 
 
-def _row(decision: Decision) -> Row:
+def _row(decision: Decision | RecordError) -> Row:
+    if isinstance(decision, RecordError):
+        reason = f"{decision.position}: {decision.reason}"
+        empty = dict.fromkeys(COLUMNS)
+        return {**empty, "id": decision.id, "action": FAILED, "matches": 0, "reason": reason}
     nearest: dict[str, Any] = _match(decision.matches[0]) if decision.matches else {}
     return {
         "id": decision.id,
@@ -117,9 +130,11 @@ def _row(decision: Decision) -> Row:
     }
 
 
-def _object(decision: Decision) -> dict[str, Any]:
-    return {**_row(decision), "id": _utf8(decision.id), "reason": _utf8(decision.reason),
-            "matches": list(map(_match, decision.matches))}  # fmt: skip
+def _object(decision: Decision | RecordError) -> dict[str, Any]:
+    row = _row(decision)
+    matches = () if isinstance(decision, RecordError) else decision.matches
+    return {**row, "id": row["id"] and _utf8(row["id"]), "reason": _utf8(row["reason"]),
+            "matches": list(map(_match, matches))}  # fmt: skip
 
 
 def _match(match: Match) -> dict[str, Any]:
@@ -131,12 +146,14 @@ def _match(match: Match) -> dict[str, Any]:
     }
 
 
-def _held(decision: Decision) -> dict[str, Any]:
+def _held(decision: Decision, id: str, text: Sequence[str]) -> dict[str, Any]:
     document = decision.document
+    texts = document.texts if len(text) > 1 else ()
+    columns = zip(text, texts or (document.text,), strict=False)
     return {
         **document.kept,
-        "id": document.id,
-        "text": document.text,
+        id: document.id,
+        **{name: value for name, value in columns if value is not None},
         REASON_FIELD: decision.reason,
         TAG_FIELD: [match.id for match in decision.matches],
     }

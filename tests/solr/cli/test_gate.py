@@ -139,10 +139,12 @@ def test_mistakes_are_told_before_any_work(run: Run, new: Path, tmp_path: Path) 
 
 
 def test_a_record_that_cannot_be_read(run: Run, new: Path) -> None:
-    """It is counted and located, the others are decided, and the exit code tells."""
+    """It has a row in its place, the others are decided, and the exit code tells."""
     new.write_text(f"nonsense\n{NEW}")
     made = run("gate", str(new), "--text-field", "body", *POLICY)
-    assert (made.returncode, made.stdout) == (1, TSV)
+    header, failed, *rows = made.stdout.splitlines(keepends=True)
+    assert (made.returncode, header + "".join(rows)) == (1, TSV)
+    assert failed.startswith("\tfailed\t\t\t\t0\tnew.jsonl, line 1: ")
     assert "new.jsonl, line 1" in made.stderr
     assert "Read 5 records" in made.stderr
     assert "1 failed" in made.stderr
@@ -157,13 +159,18 @@ def test_a_decision_comes_with_its_line(new: Path, solr: Collection) -> None:
     ) as running:  # fmt: skip
         assert running.stdin is not None
         assert running.stdout is not None
-        for line, action in zip(NEW.splitlines(), ("reject", "hold", "tag", "allow"), strict=True):
+        lines = [*NEW.splitlines(), "nonsense", '{"id": "6"}']
+        actions = ("reject", "hold", "tag", "allow", "failed", "failed")
+        for line, action in zip(lines, actions, strict=True):
             running.stdin.write(f"{line}\n")
             running.stdin.flush()
-            assert orjson.loads(running.stdout.readline())["action"] == action
+            answer = orjson.loads(running.stdout.readline())
+            assert answer["action"] == action
+        assert (answer["id"], answer["matches"]) == ("6", [])
+        assert answer["reason"] == "standard input, line 6: no text: 'body' is missing or null"
         running.stdin.close()
         assert running.stdout.read() == ""
-    assert running.returncode == 0
+    assert running.returncode == 1
 
 
 def test_a_pipe_of_which_nothing_can_be_used(run: Run, new: Path) -> None:
@@ -187,3 +194,59 @@ def test_the_text_fields_of_the_collection_are_the_columns(run: Run) -> None:
         assert (
             orjson.loads(run(*words, "--text-field", "all", input=line).stdout)["other_id"] == "1"
         )
+
+
+def test_documents_that_nobody_has_annotated_are_told(run: Run) -> None:
+    """A copy of one of them is allowed, so the command says that it was not looked for."""
+    text = "one two three four five six seven"
+    with foreign.collection() as shop:
+        shop.add([{"sku": "1", "title": "other words", "body": ["than these"]}])
+        nd.init(shop, text=("title", "body"), prefix="nd_")
+        nd.annotate(shop)
+        shop.add([{"sku": "late", "title": text}])
+        shop.commit()
+        words = ("gate", "-", "-c", shop.name, "--solr", shop.base, "--format", "jsonl")
+        line = f'{{"id": "2", "title": "{text}"}}\n'
+        made = run(*words, input=line)
+        assert orjson.loads(made.stdout)["action"] == "allow"
+        gap = f"documents without a signature: 1; neardup annotate {shop.place} adds them"
+        assert f"Not complete: {gap}.\n" in made.stderr
+        assert "Not complete" not in run(*words, "--fq", "sku:1", input=line).stderr
+        decisions = nd.gate([("2", text)], shop, text="text")
+        assert decisions.gaps == (gap,)
+        assert [one.action for one in decisions] == ["allow"]
+        nd.annotate(shop)
+        assert not decisions.gaps
+
+
+def test_several_columns_are_held_as_one_text(run: Run, new: Path, tmp_path: Path) -> None:
+    """For a collection of ours, which has one field for it."""
+    held = tmp_path / "held.jsonl"
+    line = '{"id": "8", "title": "one two three four", "body": "five six seven eight nine ten"}\n'
+    words = ("--text-field", "title,body", "--exact", "hold", "--held", str(held))
+    assert run("gate", "-", *words, "--source-format", "jsonl", input=line).returncode == 0
+    assert orjson.loads(held.read_bytes())["text"].split("\n") == [
+        "one two three four", "five six seven eight nine ten"
+    ]  # fmt: skip
+
+
+def test_held_documents_of_somebody_else_keep_their_text_fields(run: Run, tmp_path: Path) -> None:
+    """Columns stay apart, under their own names, so that the file goes into the gate again."""
+    held = tmp_path / "held.jsonl"
+    with foreign.collection() as shop:
+        shop.add([{"sku": "1", "title": "one two three", "body": ["four five six seven"]}])
+        nd.init(shop, text=("title", "body"), prefix="nd_")
+        nd.annotate(shop)
+        place = ("-c", shop.name, "--solr", shop.base, "--exact", "hold", "--format", "jsonl")
+        new = {"sku": "2", "title": "One two three", "body": ["four five", "six seven"], "n": 1}
+        words = ("--id-field", "sku", "--held", str(held))
+        made = run("gate", "-", *place, *words, "--keep", "n", input=orjson.dumps(new).decode())
+        assert orjson.loads(made.stdout)["action"] == "hold"
+        written = orjson.loads(held.read_bytes())
+        assert {name: written.pop(name) for name in new} == new
+        assert written.keys() == {"neardup_reason", "neardup_of"}
+        again = run("gate", str(held), *place, "--id-field", "sku")
+        assert orjson.loads(again.stdout)["action"] == "hold"
+        one = '{"id": "3", "all": "one two three four five six seven"}\n'
+        run("gate", "-", *place, "--held", str(held), "--text-field", "all", input=one)
+        assert orjson.loads(held.read_bytes().splitlines()[1])["all"].startswith("one two")
