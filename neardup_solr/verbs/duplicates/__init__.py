@@ -56,6 +56,7 @@ REPEATED = {
     "last": "the last one counts",
     "first": "the first one counts",
 }
+ROWS = '; to filter a table by `removed`, give id=":row", which numbers its rows from 1 on'
 
 __all__ = ["Duplicates", "check_output", "duplicates", "write_duplicates"]
 
@@ -274,7 +275,9 @@ def duplicates(
         repeated = sum(side.repeated for side in gathered.sides)
         if repeated:
             records = "1 record repeats" if repeated == 1 else f"{repeated:,} records repeat"
-            LOG.warning("%s an id: %s", records, REPEATED[on_repeat])
+            is_table = paths_of(source) is None and not is_collection(source)
+            advice = ROWS if is_table and on_repeat == "keep" else ""
+            LOG.warning("%s an id: %s%s", records, REPEATED[on_repeat], advice)
         asked = _texts(gathered, clustered, texts or False)
         shown = _shown(gathered, clustered) if texts is None and options.needs_texts else {}
         result = Duplicates(

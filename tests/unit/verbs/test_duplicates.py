@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import openpyxl
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -160,7 +161,17 @@ def test_a_repeated_id_is_logged(
     """One line, whether or not bad records are told of."""
     nd.duplicates([(id, "a b c d") for id in ids], on_error=lambda error: None)
     how = "each counts, and its row comes to its id, as in 12@row7"
-    assert caplog.messages == [f"{words} an id: {how}" for words in told]
+    advice = 'to filter a table by `removed`, give id=":row", which numbers its rows from 1 on'
+    assert caplog.messages == [f"{words} an id: {how}; {advice}" for words in told]
+
+
+def test_the_rows_of_repeated_ids_are_filtered_by_their_numbers() -> None:
+    """As the line about them advises: names such as 12@row7 fit no row of a DataFrame."""
+    frame = pd.DataFrame({"id": [12, 12, 13, 14], "text": ["a b c d", "a b c d", "x y", "x y"]})
+    assert len(frame[~frame["id"].isin(nd.duplicates(frame).removed)]) == 3
+    numbers = pd.Series(range(1, len(frame) + 1))
+    left = frame[~numbers.isin(nd.duplicates(frame, id=":row").removed)]
+    assert left["id"].tolist() == [12, 13]
 
 
 def test_single_linkage_chains_and_complete_does_not() -> None:
