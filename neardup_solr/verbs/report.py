@@ -16,6 +16,7 @@ from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_pairs
 from neardup_solr.resources import thread_pool
+from neardup_solr.sizes import counted, documents
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.coverage import CHANGED, describe_unsigned
 from neardup_solr.solr.hits import Hits
@@ -59,7 +60,7 @@ class Report(tables.Table):
         return not self.gaps
 
     def __repr__(self) -> str:
-        return f"<Report: {len(self.pairs):,} pairs among {self.documents:,} documents>"
+        return f"<Report: {counted(len(self.pairs), 'pair')} among {documents(self.documents)}>"
 
     def columns(self) -> tables.Columns:
         """The pairs as columns: id, other_id, similarity, distance."""

@@ -14,6 +14,7 @@ from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of
 from neardup_solr.reports import rows, tables
 from neardup_solr.settings import Settings
+from neardup_solr.sizes import counted, documents
 from neardup_solr.verbs.duplicates.group import DocumentKey, regroup
 from neardup_solr.verbs.duplicates.options import TWICE
 from neardup_solr.verbs.duplicates.write import write_duplicates
@@ -95,9 +96,9 @@ class Duplicates:
     for_excel: bool = field(default=False, compare=False)
 
     def __repr__(self) -> str:
-        pairs, clusters = f"{len(self.pairs):,} pairs", f"{len(self.clusters):,} clusters"
+        pairs, clusters = counted(len(self.pairs), "pair"), counted(len(self.clusters), "cluster")
         how = f"{self.measure} >= {self.min_similarity:g}"
-        return f"<Duplicates: {pairs} in {clusters} among {self.documents:,} documents ({how})>"
+        return f"<Duplicates: {pairs} in {clusters} among {documents(self.documents)} ({how})>"
 
     def _repr_html_(self) -> str:
         from neardup_solr.verbs.duplicates import notebook

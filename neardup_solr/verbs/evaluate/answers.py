@@ -19,6 +19,7 @@ from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_rows
+from neardup_solr.sizes import counted
 from neardup_solr.sources.pairs import read_columns
 
 IdPair = tuple[AnyId, AnyId]
@@ -45,7 +46,7 @@ class Share:
         return f"{self.value:.3f} ({self.low:.3f}–{self.high:.3f})"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class AnswerSheet(tables.Table):
     """A sample of found pairs with an empty column answer: same, different or unsure.
 
@@ -54,6 +55,9 @@ class AnswerSheet(tables.Table):
 
     table: tables.Columns
     whole_ids: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return f"<AnswerSheet: {counted(len(self.table[ANSWER]), 'pair')} to judge>"
 
     def columns(self) -> tables.Columns:
         """The columns id, other_id, similarity, answer, and texts and kept columns if known."""

@@ -18,6 +18,7 @@ from neardup_solr.records import ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.html.figures import Line, lines_figure
 from neardup_solr.reports.rows import write_rows
+from neardup_solr.sizes import counted
 from neardup_solr.text.markup import html_table
 from neardup_solr.verbs.evaluate import KnownPairs, evaluate
 from neardup_solr.verbs.evaluate.answers import WIDTH, Answers, IdPair, precision_of
@@ -45,11 +46,17 @@ class Point:
     high: float | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Sweep(tables.Table):
     """Precision, recall and F1 of a result at each threshold. A notebook shows a picture."""
 
     points: tuple[Point, ...]
+
+    def __repr__(self) -> str:
+        name = "precision" if self.best.f1 is None else "F1"
+        value = self.best.precision if self.best.f1 is None else self.best.f1
+        where = f"at min_similarity {self.best.min_similarity:g}"
+        return f"<Sweep: {counted(len(self.points), 'threshold')}, best {name} {value:.3f} {where}>"
 
     @property
     def best(self) -> Point:

@@ -118,6 +118,16 @@ def test_what_is_not_there_is_said() -> None:
 def test_a_result_is_short_on_the_screen() -> None:
     """Its repr is one line, and a notebook shows a small table, with everything escaped."""
     assert repr(found()) == "<Duplicates: 2 pairs in 2 clusters among 4 documents (words >= 0.5)>"
+    one = nd.duplicates(ADS.head(2), id="ad", text="title")
+    assert repr(one) == "<Duplicates: 1 pair in 1 cluster among 2 documents (words >= 0.5)>"
+    pair = nd.Pair(id="1", other_id="2", distance=1, similarity=0.9)
+    assert repr(nd.Report(pairs=(pair,), documents=1, cut=0)) == "<Report: 1 pair among 1 document>"
+    sheet = found().sample()
+    assert repr(sheet) == "<AnswerSheet: 2 pairs to judge>"
+    swept = found().sweep([(1, 2)])
+    assert repr(swept) == "<Sweep: 51 thresholds, best F1 0.667 at min_similarity 0.5>"
+    judged = sheet.to_pandas().assign(answer="same")
+    assert "best precision 1.000 at" in repr(found().sweep(judged))
     many = nd.duplicates([(f"<i>{at}", "the same text") for at in range(600)])
     assert len(repr(many)) < 100
     html = many._repr_html_()
