@@ -301,7 +301,7 @@ def duplicates(
             repeated=repeated,
             failed=sum(side.failures.count for side in gathered.sides),
             errors=tuple(error for side in gathered.sides for error in side.failures.first),
-            gaps=(*_gaps(gathered, verified), *_alone(intake.groups)),
+            gaps=(*_gaps(gathered, verified, options.fq), *_alone(intake.groups)),
             texts=asked,
             shown=shown,
             frequencies=_frequencies(comparison, asked or shown),
@@ -380,7 +380,7 @@ def _work(comparison: Comparison, found: Candidates) -> str:
     return f"{known} {digest.hexdigest()}"
 
 
-def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
+def _gaps(gathered: Gathered, verified: Verified, fq: Sequence[str]) -> list[str]:
     """Say what may be missing from the result, and what to do about it."""
     gaps = []
     for side in gathered.sides:
@@ -390,6 +390,9 @@ def _gaps(gathered: Gathered, verified: Verified) -> list[str]:
             from neardup_solr.solr import coverage
 
             gaps += coverage.describe_unsigned(side.collection, side.unsigned)
+            if fq and not (side.documents or side.unsigned):
+                name, filters = side.collection.name, " AND ".join(fq)
+                gaps.append(f"no document of {name!r} matches {filters}; check the filter")
         if side.failures.count:
             gaps.append(f"records that could not be used: {side.failures.count:,}")
         if side.collection is not None:

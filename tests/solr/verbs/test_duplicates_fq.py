@@ -73,7 +73,10 @@ def test_a_filter_is_the_users_own_query(tenants: Collection) -> None:
     assert found.complete
     assert found.fq == ("tenant_s:a",)
     assert nd.duplicates(tenants, fq=["tenant_s:(a OR b)", "-tenant_s:b"]).documents == 5
-    assert nd.duplicates(tenants, fq="tenant_s:nobody").documents == 0
+    nobody = nd.duplicates(tenants, fq=["tenant_s:a", "tenant_s:nobody"])
+    unmatched = "matches tenant_s:a AND tenant_s:nobody; check the filter"
+    assert nobody.documents == 0
+    assert nobody.gaps == (f"no document of {tenants.name!r} {unmatched}",)
     cut = nd.duplicates(tenants, fq="tenant_s:a", limit=3)
     assert cut.gaps == ("only the first 3 documents were read",)
     with pytest.raises(SolrAnswerError, match="Cannot parse"):
