@@ -25,7 +25,7 @@ from neardup_solr import choices, sizes
 from neardup_solr.arguments import GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.texts import ARGUMENTS, OTHER, RENAMED, TEXTS, Text
-from neardup_solr.errors import without_password
+from neardup_solr.errors import CoreMissing, NeardupError, without_password
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings, choose_fields
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ SETTINGS = {
     "tune": ("kind", "shingle_size", "language", "family"),
 }
 PARTED = ("COLUMN", "FIELD")  # metavars of names that may be separated by commas
+MOST_NAMES = 8  # of collections, in a message
 NUMBERS = {"int": "N", "float": "NUMBER"}  # metavars
 BY_NAME = {
     name: (heading, text)
@@ -200,7 +201,12 @@ def command(name: str, function: Function, verb: str | None) -> Command:
         given.address, given.collection = typed.get("address"), typed.get("collection")
         if shaping:
             given["settings"] = settings_given(**{one: typed[one] for one in shaping})
-        if code := function(given, **{one: typed[one] for one in taken}):
+        try:
+            code = function(given, **{one: typed[one] for one in taken})
+        except CoreMissing as error:
+            _suggest_names(error, given, may_create=verb in ("index", "gate"))
+            raise
+        if code:
             raise click.exceptions.Exit(code)
 
     made = Command(
@@ -212,6 +218,24 @@ def command(name: str, function: Function, verb: str | None) -> Command:
     made.verb = verb
     made.headings = {one: heading for one, (heading, _) in params.items()}
     return made
+
+
+def _suggest_names(error: CoreMissing, given: Given, *, may_create: bool) -> None:
+    """Name in an error the collections that may be meant, if their server tells of them."""
+    from difflib import get_close_matches
+
+    from neardup_solr.solr import admin
+
+    try:
+        names = sorted(admin.names(given.connect()))
+    except NeardupError:
+        return
+    if near := get_close_matches(error.name, names, n=1):
+        create = error.next_step.removeprefix("check the name, or ")
+        meant = f"did you mean {near[0]!r}?"
+        error.next_step = f"{meant} If not, {create}" if may_create else meant
+    elif names and not may_create:
+        error.next_step = f"those there are: {', '.join(names[:MOST_NAMES])}"
 
 
 def _key(command: str, name: str) -> str:

@@ -21,9 +21,7 @@ LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating th
 def exists(collection: Collection) -> bool:
     """Whether the server has a core, collection or alias of that name; waits for a new one."""
     if is_cloud(collection):
-        listed = _get(collection, "collections", {"action": "LIST"}, {"collections": list})
-        aliases = _get(collection, "collections", {"action": "LISTALIASES"}).get("aliases", {})
-        known = collection.name in {*listed["collections"], *aliases}
+        known = collection.name in names(collection)
     else:
         params = {"action": "STATUS", "core": collection.name}
         known = bool(
@@ -32,6 +30,16 @@ def exists(collection: Collection) -> bool:
     if known:
         _appears(collection)
     return known
+
+
+def names(collection: Collection) -> set[str]:
+    """List the cores of the server of a collection, or its collections and aliases."""
+    if is_cloud(collection):
+        listed = _get(collection, "collections", {"action": "LIST"}, {"collections": list})
+        aliases = _get(collection, "collections", {"action": "LISTALIASES"}).get("aliases", {})
+        return {*listed["collections"], *aliases}
+    params = {"action": "STATUS", "indexInfo": "false"}
+    return {*_get(collection, "cores", params, {"status": dict})["status"]}
 
 
 def create(
@@ -53,7 +61,7 @@ def create(
             sizes = {"numShards": str(shards), "replicationFactor": str(replicas)}
             _create_collection(collection, configset, sizes)
         else:
-            _require_one(shards=shards, replicas=replicas)
+            require_single(shards=shards, replicas=replicas)
             params = {"action": "CREATE", "name": collection.name, "configSet": CONFIGSET}
             _get(collection, "cores", params)
     except SolrAnswerError as error:
@@ -66,7 +74,7 @@ def create(
     return True
 
 
-def _require_one(**numbers: int) -> None:
+def require_single(**numbers: int) -> None:
     """Refuse more than one shard or replica where there is no cluster, by ArgumentError."""
     for name, number in numbers.items():
         reason = f"`{name}` cannot be {number}: this Solr is no SolrCloud"

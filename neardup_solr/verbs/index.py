@@ -16,6 +16,7 @@ from neardup_solr import sources
 from neardup_solr.arguments import OneOrMore, checked, listed, require
 from neardup_solr.choices import OnRepeat
 from neardup_solr.errors import (
+    CoreMissing,
     JobError,
     NeardupError,
     RecordError,
@@ -29,7 +30,7 @@ from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watch
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds, documents
-from neardup_solr.solr import update
+from neardup_solr.solr import admin, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
 from neardup_solr.sources import Reading, SourceLike
@@ -187,7 +188,7 @@ def run(
             if job is not None:
                 going.open_job(kept_in(job), collection, resume=resume)
             batches = going.batches(source)
-            settled = collection.settled(settings)
+            settled = _settled(collection, settings, sending.min_replicas)
             collection.require_fields(["id", *settled.fields])
             collection.require_placed(sending.min_replicas)
             if not (may_lose and collection.names.is_plain):
@@ -215,6 +216,20 @@ def run(
         going.end()
         going.failures.warn()
         return summary
+
+
+def _settled(
+    collection: Collection, settings: Settings | Mapping[str, Any] | None, min_replicas: int
+) -> Settings:
+    """Choose the settings; a collection that is missing is to be made with enough replicas."""
+    try:
+        return collection.settled(settings)
+    except CoreMissing as error:
+        if min_replicas > 1:
+            if not admin.is_cloud(collection):
+                admin.require_single(min_replicas=min_replicas)
+            error.next_step += f" --replicas {min_replicas}"
+        raise
 
 
 def _require_one_text_field(collection: Collection) -> None:

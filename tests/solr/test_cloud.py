@@ -90,3 +90,5 @@ def test_a_missing_collection_says_how_to_make_it(cloud: str) -> None:
     solr = collection.open_collection(cloud, "nowhere")
     with pytest.raises(nd.CoreMissing, match="neardup init -c nowhere"):
         nd.index([nd.Document(id="1", text="x")], solr)
+    with pytest.raises(nd.CoreMissing, match=r"neardup init -c nowhere --solr .* --replicas 2$"):
+        nd.index([nd.Document(id="1", text="x")], solr, min_replicas=2)

@@ -123,6 +123,22 @@ def test_what_others_index_is_annotated_again(home: object) -> None:
         assert "neardup index" not in said
 
 
+def test_a_name_that_is_misspelt(solr: Collection) -> None:
+    """The one that is meant is named; only what indexes would create another one."""
+    server, typo = ("--solr", solr.base), solr.name[:-1]
+    meant = f"there is no core or collection {typo!r}; did you mean {solr.name!r}?"
+    for words in (["lint"], ["strip"], ["annotate"], ["search", "--id", "1"]):
+        said = neardup(*words, "-c", typo, *server, code=1)
+        assert said.endswith(f"{meant}\n")
+        said = neardup(*words, "-c", "zzz", *server, code=1)
+        assert re.search(rf"'zzz'; those there are: .*{solr.name}", said)
+    index = neardup("index", "tests/examples/listings.csv", "-c", typo, *server, code=1)
+    made = f"neardup init -c {typo} --solr {solr.base}"
+    assert f"{meant} If not, create it with: {made}\n" in index
+    with pytest.raises(nd.ArgumentError, match="`min_replicas` cannot be 2: this Solr is no Solr"):
+        nd.index([("1", TEXT)], replace(solr, name=typo), min_replicas=2)
+
+
 def test_a_name_taken_for_a_file_keeps_its_address() -> None:
     """The collection that may be meant is in the Solr that was named."""
     said = neardup("duplicates", "jobs", "--solr", "http://anna:secret@host:1/solr", code=1)
