@@ -66,8 +66,8 @@ def duplicates(
     Options(limits=limits, memory=memory, **{name: given[name] for name in same})
     check_sides(against, within=given["within"], mutual_best=given["mutual_best"])
     check_remembered(source, given["remember"], against, full=given["full"])
-    if not (source or given.address or given.collection):
-        _check_named()
+    if not (source or given.collection) and _has_no_solr(given.address):
+        raise click.BadParameter("name a file, or a collection with -c")
     first = next(iter([*outputs, *filter(None, files.values())]), None)
     if first is not None and first.name and given["checkpoint"] is None:
         given["checkpoint"] = first.with_name(f"{first.name}.unfinished")
@@ -83,9 +83,9 @@ def duplicates(
             from neardup_solr.verbs.mark import require_markable
 
             require_markable(place)
-        show.compile_kernel()
         if against is not None:
             given["against"] = _side(against, given.address)
+        show.compile_kernel()
         found = nd.duplicates(on_error=watching.on_error, on_progress=watching.on_progress, **given)
     if outputs:
         show.say(f"Wrote {' and '.join(map(str, outputs))}.")
@@ -140,8 +140,17 @@ def _side(against: str, solr: str | None) -> str | Collection:
     """The other side: an existing file or folder, a collection's address, or its name."""
     if "://" in against:
         return options.connect(against, None)
-    looks_like_file = Path(against).exists() or "/" in against or "." in against
-    return against if looks_like_file else options.connect(solr, against)
+    if Path(against).exists() or "/" in against or "." in against:
+        return against
+    if _has_no_solr(solr):
+        raise nd.SourceError(against, "there is no such file or folder", "check the path")
+    found = options.connect(solr, against)
+    try:
+        found.require_fields(())
+    except nd.CoreMissing:
+        reason = "there is no such file or folder, and no collection of that name"
+        raise nd.SourceError(against, reason, "check the path, or the name") from None
+    return found
 
 
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
@@ -278,13 +287,12 @@ def _check_source(given: list[str] | None, solr: str | None) -> None:
     raise nd.SourceError(source, "there is no such file or folder", step)
 
 
-def _check_named() -> None:
-    """Refuse to fetch the embedded Solr where it was never used: nothing can be in it."""
+def _has_no_solr(address: str | None) -> bool:
+    """Tell whether no Solr is named, and the embedded one was never used: nothing can be in it."""
     from neardup_solr import embedded
     from neardup_solr.verbs.connect import ADDRESS
 
-    if not os.environ.get(ADDRESS) and not embedded.is_known():
-        raise click.BadParameter("name a file, or a collection with -c")
+    return not (address or os.environ.get(ADDRESS) or embedded.is_known())
 
 
 def _confirm(found: Duplicates, *, yes: bool) -> None:

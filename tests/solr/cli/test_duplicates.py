@@ -7,6 +7,7 @@ from pathlib import Path
 
 import orjson
 
+from neardup_solr.solr.collection import Collection
 from tests.solr.cli.conftest import NEARDUP, Run
 
 LINES = "1 one two three four five six\n2 one two three four five seven\n3 others altogether\n"
@@ -90,6 +91,19 @@ def test_new_against_old(run: Run, tmp_path: Path) -> None:
         ["9", "1"],
         ["9", "2"],
     ]
+
+
+def test_a_mistyped_other_side_is_told_as_one(run: Run, solr: Collection, tmp_path: Path) -> None:
+    """It may be meant as a folder, as SOURCE may; nothing is read for it."""
+    source = tmp_path / "a.txt"
+    source.write_text(LINES)
+    server = solr.url.rpartition("/")[0]
+    made = run("duplicates", str(source), "--against", "parts_old", NEARDUP_SOLR_URL=server)
+    assert (made.returncode, made.stderr) == (
+        1,
+        "neardup: parts_old: there is no such file or folder, and no collection of that name; check"
+        " the path, or the name\n",
+    )
 
 
 def test_marks_come_and_go(run: Run, tmp_path: Path) -> None:

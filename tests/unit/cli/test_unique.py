@@ -144,6 +144,11 @@ def test_nothing_is_fetched_where_nothing_is_named(tmp_path: Path) -> None:
     said = subprocess.run(command, capture_output=True, text=True, env=os.environ | home)
     assert said.returncode == 2
     assert "name a file, or a collection with -c" in said.stderr
+    (tmp_path / "a.csv").write_text(CONTENT)
+    command += [str(tmp_path / "a.csv"), "--against", "parts_old"]
+    said = subprocess.run(command, capture_output=True, text=True, env=os.environ | home)
+    missing = "neardup: parts_old: there is no such file or folder; check the path\n"
+    assert (said.returncode, said.stderr) == (1, missing)
     assert not (tmp_path / "home").exists()
 
 
