@@ -15,6 +15,7 @@ from neardup_solr.solr.names import BANDS, SETTINGS, TEXT
 
 SAMPLE = 100  # documents
 INDEXED = 0.83  # bytes in the index for each of JSON, measured by benchmarks/foreign.py
+PEAK = 2  # times the index that remains: documents of before stay until segments are merged
 _KEY = 42 << 48  # a band key, as long as most are
 
 
@@ -37,7 +38,11 @@ class Growth:
 
     def __str__(self) -> str:
         now, added = self.index_bytes, self.added_bytes
-        beside = f" beside {now / 1e6:,.1f} MB ({(now + added) / now:.1f} times)" if now else ""
+        beside = ""
+        if now:
+            times = (now + added) / now
+            peak = f"up to about {PEAK * times:.1f} while it is written"
+            beside = f" beside {now / 1e6:,.1f} MB ({times:.1f} times, {peak})"
         return (
             f"annotate adds about {added / 1e6:,.1f} MB to the index{beside}, and"
             f" {self.bytes_each:,} bytes a document to answers of queries without `fl`"
