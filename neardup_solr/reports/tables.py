@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any
+
+import orjson
 
 from neardup_solr.errors import SettingsError
 from neardup_solr.records import AnyId, Cluster, Duplicate, Pair, key_of
@@ -155,9 +158,12 @@ def _kinds(columns: Columns, whole: Collection[str]) -> dict[str, str]:
 
 
 def _kind_of_kept(values: Iterable[Any]) -> str:
-    types = {type(value) for value in values} - {type(None)}
+    found = [value for value in values if value is not None]
+    types = {type(value) for value in found}
     if types == {int}:
-        return _kind_of_numbers(value for value in values if value is not None)
+        return _kind_of_numbers(found)
+    if types == {list}:
+        return "text" if _kind_of_kept(chain.from_iterable(found)) == "text" else ""
     return "text" if len(types) > 1 else ""
 
 
@@ -178,8 +184,12 @@ def is_beyond_64_bits(value: Any) -> bool:
 def _alike(values: list[Any], kind: str) -> list[Any]:
     """The values of a column, of one type; a pair that is in no cluster has no number."""
     if kind == "text":
-        return [value if value is None else str(value) for value in values]
+        return [value if value is None else _as_text(value) for value in values]
     return [None if value == "" else value for value in values] if "int" in kind else values
+
+
+def _as_text(value: Any) -> str:
+    return orjson.dumps(value).decode() if isinstance(value, list) else str(value)
 
 
 def _library(name: str) -> Any:

@@ -5,9 +5,12 @@ import copy
 import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import polars as pl
+import pyarrow.parquet as pq
 import pytest
 
 import neardup_solr as nd
@@ -107,6 +110,29 @@ def test_a_torn_pair_leaves_its_number_as_it_is() -> None:
     frame = pd.DataFrame({"id": [2**53 + 1, 2**53 + 2, 2**53 + 3], "text": texts})
     found = nd.duplicates(frame, min_similarity=0.8, linkage="complete")
     assert found.to_pandas()["cluster"].tolist() == [2**53 + 1, pd.NA]
+
+
+@pytest.mark.parametrize(
+    ("values", "texts"),
+    [
+        (["a", [1, "x"]], ["a", '[1,"x"]']),
+        ([[1], [1, "x"]], ["[1]", '[1,"x"]']),
+        ([[1], [2, 3]], None),
+        ([[1], [2.5]], ["[1]", "[2.5]"]),
+        ([["x"], []], None),
+    ],
+)
+def test_kept_lists_of_several_kinds_become_json(
+    values: list[Any], texts: list[str] | None, tmp_path: Path
+) -> None:
+    """Those of one kind stay what they are."""
+    rows = [{"id": str(at), "text": "the same", "x": x} for at, x in enumerate(values)]
+    found = nd.duplicates(rows, keep="x", output=tmp_path / "pairs.parquet")
+    assert found.to_arrow("clusters")["x"].to_pylist() == (texts or values)
+    assert found.to_polars("clusters")["x"].to_list() == (texts or values)
+    assert found.to_pandas("clusters")["x"].tolist() == values
+    table = pq.read_table(tmp_path / "pairs.parquet")
+    assert table["other_x"].to_pylist() == found.to_arrow()["other_x"].to_pylist()
 
 
 def test_what_is_not_there_is_said() -> None:
