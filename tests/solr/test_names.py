@@ -42,7 +42,7 @@ def shop(home: Path) -> Iterator[Collection]:
     with collection(more=own_fields("nd_")) as made:
         named = replace(made, names=NAMES)
         documents = [nd.Document(id=id, text=text) for id, text in TEXTS.items()]
-        assert nd.index(documents, named).indexed == len(TEXTS)
+        assert nd.index(documents, named, settings=nd.Settings()).indexed == len(TEXTS)
         yield named
 
 
