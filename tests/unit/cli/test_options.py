@@ -43,7 +43,7 @@ INSTEAD = {  # of the words of a command: what these options go with
     ("tune", "--collection"): "", ("duplicates", "--undo"): "", ("duplicates", "--fq"): "",
 }  # fmt: skip
 VALUES = {
-    "--avoid": "0.2", "--band-rows": "2", "--bands": "7", "--by": "bands",
+    "--against": "b.txt", "--avoid": "0.2", "--band-rows": "2", "--bands": "7", "--by": "bands",
     "--canonical": "longest", "--exact": "tag",
     "--delimiter": ";", "--encoding": "cp1252", "--family": "xor", "--fields": "content",
     "--hashes": "200", "--kind": "chars",
