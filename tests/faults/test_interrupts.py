@@ -21,6 +21,8 @@ from neardup_solr.minhash import sign
 from tests.faults.killer import NEARDUP
 from tests.faults.tiers import only_full
 
+pytestmark = pytest.mark.alone
+
 pty = pytest.importorskip("pty", reason="terminals as Unix has them")
 
 INTERRUPTED = 130
@@ -149,7 +151,6 @@ from pathlib import Path
 from neardup_solr.__main__ import main
 from neardup_solr.kernel import store
 
-pytestmark = pytest.mark.alone
 store._usual_places = lambda: iter([Path({str(tmp_path)!r})])  # in which nothing is compiled
 sys.argv = ["neardup", "duplicates", {str(source)!r}]
 main()
