@@ -88,8 +88,10 @@ OUTPUTS = {
     "in.xlsx": ["out.jsonl"],
 }
 WRITTEN = [(source, output) for source, outputs in OUTPUTS.items() for output in outputs]
-OTHERS = {"out.csv", "out.tsv", "out.json", "out.parquet", "out.xlsx", "out.txt", "out"}
-REFUSED = [(source, output) for source in SOURCES for output in OTHERS - {*OUTPUTS[source]}]
+OTHERS = ("out.csv", "out.tsv", "out.json", "out.parquet", "out.xlsx", "out.txt", "out")
+REFUSED = [
+    (source, output) for source in SOURCES for output in OTHERS if output not in OUTPUTS[source]
+]
 
 
 def rows_of(path: Path) -> list[dict[str, Any]]:
