@@ -199,7 +199,9 @@ class Outages:
         """Give an error what was wrong at the end of a wait: not always what was at first."""
         last = self._fault or error
         error.reason = f"it has not come back in {waited}: {last.reason}"
-        error.next_step = last.next_step if isinstance(last, SolrUnreachable) else _LATER
+        # What says which part is away says what to start; other answers send to Solr's log.
+        is_told = isinstance(last, SolrUnreachable) or last.next_step.startswith("start ")
+        error.next_step = last.next_step if is_told else _LATER
 
     def is_over(self, end: float = math.inf) -> bool:
         """Whether the collection answers by then, and has replayed what was not committed."""
