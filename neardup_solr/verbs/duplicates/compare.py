@@ -31,7 +31,7 @@ from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.resources import prefetch, run_aside, thread_pool
 from neardup_solr.spill import Spill
 from neardup_solr.text.packed import Packed, size_of
-from neardup_solr.verbs.duplicates.inputs import Gathered, count_fitting, threads
+from neardup_solr.verbs.duplicates.inputs import Gathered, fitting_parts, threads
 from neardup_solr.verbs.duplicates.options import Options
 
 if TYPE_CHECKING:
@@ -198,17 +198,10 @@ class Comparison:
         prepared = self.spill.lists()
         done = characters = 0
 
-        def parts() -> Iterator[NDArray[np.uint32]]:
-            """Rows that are read at once: as many as fit, by the length of those before."""
-            at = 0
-            while at < len(rows):
-                last = at + count_fitting(done, characters)
-                yield rows[at:last]
-                at = last
-
+        parts = (rows[part] for part in fitting_parts(len(rows), lambda: (done, characters)))
         # One part is read while another is normalised; not two are read at the same time.
         with thread_pool(1) as reader, thread_pool(1) as normaliser:
-            read = prefetch(reader, self._read, parts())
+            read = prefetch(reader, self._read, parts)
             for forms in prefetch(normaliser, lambda part: self._forms(*part, found), read):
                 prepared.extend(prepare(forms))
                 done += len(forms)

@@ -233,9 +233,18 @@ class Intake:
         return self.previous if self.previous is not None and self.previous.is_kept else None
 
 
-def count_fitting(done: int, characters: int) -> int:
-    """Count the texts to read at once, if those that are `done` have so many characters."""
-    return max(1, min(MOST, CHARACTERS * done // max(characters, 1))) if done else FIRST
+def fitting_parts(count: int, read: Callable[[], tuple[int, int]]) -> Iterator[slice]:
+    """Split so many texts into parts to read at once, by the length of those before.
+
+    `read` gives how many have been read by then, and how many characters they have.
+    """
+    at = 0
+    while at < count:
+        done, characters = read()
+        fitting = CHARACTERS * done // max(characters, 1) if done else FIRST
+        last = min(at + max(1, min(MOST, fitting)), count)
+        yield slice(at, last)
+        at = last
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -321,15 +330,10 @@ class Gathered:
         sets = spill.lists()
         characters = 0
 
-        def parts() -> Iterator[range]:
-            at = 0
-            while at < len(self):
-                last = min(at + count_fitting(len(sets), characters), len(self))
-                yield range(at, last)
-                at = last
-
+        every = range(len(self))
+        parts = (every[part] for part in fitting_parts(len(self), lambda: (len(sets), characters)))
         with thread_pool(1) as reader:
-            for texts in prefetch(reader, self.texts, parts()):
+            for texts in prefetch(reader, self.texts, parts):
                 forms = sign.normal_forms([text or "" for text in texts], threads=threads())
                 sets.extend(hashed_sets(forms, self.settings))
                 characters += size_of(forms)
