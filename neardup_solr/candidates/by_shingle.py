@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import comb
 
 import numpy as np
@@ -23,7 +24,7 @@ from numpy.typing import NDArray
 from neardup_solr.candidates.by_band import DEFAULT, ROOM, SPREAD, Candidates, FoundPairs, Joining
 from neardup_solr.kernel import joins, lookups
 from neardup_solr.measures.arrays import Flat, Pairs
-from neardup_solr.resources import thread_pool
+from neardup_solr.resources import prefetch, thread_pool
 
 ENOUGH = 8  # shingles that another set has to have, of those that a set looks for
 MISSED = 1e-6  # the probability that it has fewer, though it has enough of all
@@ -97,27 +98,38 @@ class _ShingleSearch:
         room = max(2, joining.memory // 2)  # 2 bytes each
         bits = min((_SLOTS * len(sets.values)).bit_length(), room.bit_length() - 1)
         self._shift, self._counts = 64 - bits, np.zeros(1 << bits, dtype=np.uint16)
-        for values, *_ in self._blocks():
-            lookups.count(values, self._shift, self._counts)
+        ends = np.linspace(0, len(self._counts), joining.threads + 1).astype(np.int64).tolist()
+
+        def count(part: tuple[int, int]) -> None:
+            for values, *_ in self._blocks():
+                lookups.count(values, self._shift, *part, self._counts)
+
+        with thread_pool(joining.threads) as pool:
+            list(pool.map(count, pairwise(ends)))
 
     def parts(self) -> Iterator[tuple[Hashes, Rows]]:
         """What some sets at a time look for, each with its row: as much as fits the memory."""
         part, size = [_NOTHING], 0
-        for values, bounds, some in self._blocks():
-            keys, owners = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
-            filled = lookups.choose(
-                values, bounds, self._lacking[some], self._shift, self._counts,
-                min(self._joining.cap, COMMON), self._tries, ENOUGH, keys, owners,
-                self.matches[some],
-            )  # fmt: skip
-            keys, owners = keys[:filled].copy(), owners[:filled] + np.uint32(some.start)
-            having = int(self._counts[keys >> np.uint64(self._shift)].sum(dtype=np.int64))
-            if part and (size + having) * _COST > self._joining.memory:
-                yield _joined(part)
-                part, size = [_NOTHING], 0
-            part.append((keys, owners))
-            size += having
+        with thread_pool(self._joining.threads) as pool:
+            chosen = prefetch(pool, self._choose, self._blocks(), at_once=self._joining.threads)
+            for keys, owners, having in chosen:
+                if part and (size + having) * _COST > self._joining.memory:
+                    yield _joined(part)
+                    part, size = [_NOTHING], 0
+                part.append((keys, owners))
+                size += having
         yield _joined(part)
+
+    def _choose(self, block: tuple[Hashes, Counts, slice]) -> tuple[Hashes, Rows, int]:
+        """What the sets of a block look for, each with its row; at most how many sets have it."""
+        values, bounds, some = block
+        keys, owners = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
+        filled = lookups.choose(
+            values, bounds, self._lacking[some], self._shift, self._counts,
+            min(self._joining.cap, COMMON), self._tries, ENOUGH, keys, owners, self.matches[some],
+        )  # fmt: skip
+        keys, owners = keys[:filled].copy(), owners[:filled] + np.uint32(some.start)
+        return keys, owners, int(self._counts[keys >> np.uint64(self._shift)].sum(dtype=np.int64))
 
     def lookups(self, keys: Hashes, owners: Rows) -> _Lookups:
         """What the `owners` look for, by its `keys`, and which sets have it."""
@@ -193,12 +205,25 @@ class _Lookups:
 
     def pairs(self, matches: NDArray[np.uint8], sizes: Counts, joining: Joining) -> Iterator[Pairs]:
         """The pairs of owners with those that they meet `matches` times; `sizes` of all sets."""
-        seen, counts = np.zeros(len(sizes), np.uint32), np.zeros(len(sizes), np.uint8)
-        block = np.empty((max(ROOM, int(self.looks.max(initial=0))), 2), dtype=np.uint32)
-        first = 0
-        while first < len(self.owners):
-            first, filled = lookups.pair_owners(
-                first, self.owners, self.begins, self.ends, self.looks, self.others, matches,
-                sizes, joining.sides, joining.groups, seen, counts, block,
+
+        def pair(some: slice) -> Pairs:
+            looks = self.looks[some]
+            block = np.empty((int(looks.sum()), 2), dtype=np.uint32)
+            filled = lookups.pair_owners(
+                self.owners[some], self.begins[some], self.ends[some], looks, self.others, matches,
+                sizes, joining.sides, joining.groups, np.zeros(len(sizes), np.uint32),
+                np.zeros(len(sizes), np.uint8), block,
             )  # fmt: skip
-            yield block[:filled].copy()
+            return block[:filled].copy()
+
+        with thread_pool(joining.threads) as pool:
+            yield from prefetch(pool, pair, self._parts(joining.threads), at_once=joining.threads)
+
+    def _parts(self, threads: int) -> Iterator[slice]:
+        """Some owners at a time, each with all that it looks for: about ROOM looks, or a share."""
+        starts = np.flatnonzero(np.diff(self.owners, prepend=~self.owners[:1]))
+        before = (np.cumsum(self.looks) - self.looks)[starts]
+        total = int(self.looks.sum())
+        steps = np.arange(0, total, min(ROOM, total // threads + 1))
+        chosen = starts[np.searchsorted(before, steps, side="right") - 1]
+        yield from (slice(*ends) for ends in pairwise([*np.unique(chosen), len(self.owners)]))

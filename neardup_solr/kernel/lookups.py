@@ -11,15 +11,17 @@ MOST = 65_535  # to which sets are counted
 
 
 @compiled
-def count(hashed, shift, counts):
+def count(hashed, shift, first, last, counts):
     """Count hashes (uint64) in `counts` (uint16), each in the slot of its bits above `shift`.
 
-    Two hashes may share a slot, so a count is that of a hash or more, up to MOST.
+    Only slots from `first` on and before `last` are counted, so that several threads may share
+    `counts`. Two hashes may share a slot, so a count is that of a hash or more, up to MOST.
     """
-    bits = U64(shift)
+    bits, first, last = U64(shift), U64(first), U64(last)
     for value in hashed:
         slot = value >> bits
-        counts[slot] += U16(counts[slot] < U16(MOST))
+        if first <= slot < last:
+            counts[slot] += U16(counts[slot] < U16(MOST))
 
 
 @compiled
@@ -75,26 +77,21 @@ def collect(hashed, bounds, shift, is_wanted, keys, rows):
 
 @compiled
 def pair_owners(
-    first, owners, begins, ends, looks, others, matches, sizes, sides, groups, seen, counts, pairs
+    owners, begins, ends, looks, others, matches, sizes, sides, groups, seen, counts, pairs
 ):
-    """Fill `pairs` with the owners of hashes and others that have enough of these; from `first` on.
+    """Fill `pairs` with the owners of hashes and others that have enough of these.
 
     `others` (uint32) are the rows that have a hash, those of each hash together. Hash h of row
     owners[h] (uint32, rising) is that of others[begins[h]:ends[h]] (int64); its owner looks at
     looks[h] of them, from a place of its own on, round about. If these are all, the larger set of
     two (by `sizes`, then by row) leaves the pair to the other one. `sides` (uint8) is empty, or
     only rows of different sides are paired; `groups` (uint32) is empty, or only those of the same.
-    A row has to be met matches[owner] times (uint8):
-    `seen` (uint32, rows) notes whom it met last, as that row and 1, and is 0 at first, `counts`
-    (uint8, rows) how often.
-    Gives where the next call goes on (the number of hashes once all is done) and how many pairs
-    were filled; `pairs` (uint32, room × 2) has room for all that an owner looks at.
+    A row has to be met matches[owner] times (uint8): `seen` (uint32, rows) notes whom it met last,
+    as that row and 1, and is 0 at first, `counts` (uint8, rows) how often. Gives how many pairs
+    were filled; `pairs` (uint32, room × 2) has room for all that the owners look at.
     """
-    filled, looked = 0, 0
-    for number in range(first, len(owners)):
-        looked += looks[number]
-        if looked > len(pairs):
-            return number, filled
+    filled = 0
+    for number in range(len(owners)):
         own, size = owners[number], ends[number] - begins[number]
         is_hot = looks[number] < size
         at = begins[number] + np.int64(own) % size
@@ -114,4 +111,4 @@ def pair_owners(
             if counts[other] == matches[own]:
                 pairs[filled, 0], pairs[filled, 1] = min(own, other), max(own, other)
                 filled += 1
-    return len(owners), filled
+    return filled
