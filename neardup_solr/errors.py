@@ -46,6 +46,11 @@ def place(collection: str, address: str | None) -> str:
     return shlex.join(words)
 
 
+def counted(number: int, what: str, several: str | None = None) -> str:
+    """A number of things, in the singular if it is one; `several` if an s does not make them."""
+    return f"{number:,} {what if number == 1 else several or f'{what}s'}"
+
+
 class NeardupError(Exception):
     """Anything that neardup_solr reports on purpose."""
 

@@ -7,9 +7,8 @@ from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass, field
 
-from neardup_solr.errors import RecordError
+from neardup_solr.errors import RecordError, counted
 from neardup_solr.records import characters
-from neardup_solr.sizes import counted
 
 
 @dataclass(frozen=True, slots=True)

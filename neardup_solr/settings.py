@@ -8,8 +8,7 @@ from dataclasses import dataclass, fields, replace
 from numbers import Real
 from typing import Any, cast, get_args
 
-from neardup_solr.arguments import require, require_choice, require_positive, shown
-from neardup_solr.choices import Family, Kind
+from neardup_solr.arguments import Family, Kind, require, require_choice, require_positive, shown
 from neardup_solr.errors import ArgumentError, SettingsError
 
 # What indexing writes, unless told otherwise; `id` and `signature_settings` are always written.

@@ -3,22 +3,22 @@
 Classes that a program makes or catches, such as Settings and SourceError, are `nd`'s own.
 """
 
+from neardup_solr.arguments import Action as Action
+from neardup_solr.arguments import By as By
+from neardup_solr.arguments import Family as Family
 from neardup_solr.arguments import Frame as Frame
 from neardup_solr.arguments import Id as Id
+from neardup_solr.arguments import Kind as Kind
+from neardup_solr.arguments import Linkage as Linkage
+from neardup_solr.arguments import MeasureName as MeasureName
 from neardup_solr.arguments import OneOrMore as OneOrMore
-from neardup_solr.choices import Action as Action
-from neardup_solr.choices import By as By
-from neardup_solr.choices import Family as Family
-from neardup_solr.choices import Kind as Kind
-from neardup_solr.choices import Linkage as Linkage
-from neardup_solr.choices import MeasureName as MeasureName
-from neardup_solr.choices import OnRepeat as OnRepeat
-from neardup_solr.choices import OnRepeatOrKeep as OnRepeatOrKeep
-from neardup_solr.choices import Per as Per
-from neardup_solr.choices import Same as Same
-from neardup_solr.choices import TableOf as TableOf
-from neardup_solr.choices import Way as Way
-from neardup_solr.choices import Which as Which
+from neardup_solr.arguments import OnRepeat as OnRepeat
+from neardup_solr.arguments import OnRepeatOrKeep as OnRepeatOrKeep
+from neardup_solr.arguments import Per as Per
+from neardup_solr.arguments import Same as Same
+from neardup_solr.arguments import TableOf as TableOf
+from neardup_solr.arguments import Way as Way
+from neardup_solr.arguments import Which as Which
 from neardup_solr.measures import Limits as Limits
 from neardup_solr.measures.aligned import Aligned as Aligned
 from neardup_solr.measures.aligned import Frequencies as Frequencies

@@ -10,7 +10,7 @@ PACKAGE = Path(__file__).parents[1] / "neardup_solr"
 # From the inside outwards: a room imports from itself and from those before it, so there are no
 # circles. A name is that of a folder or of a module.
 ROOMS = (
-    "errors", "arguments", "choices", "records", "settings", "sizes", "progress", "resources",
+    "errors", "arguments", "records", "settings", "progress", "resources",
     "text", "kernel", "minhash", "measures", "candidates", "clusters",
     "files", "checkpoint", "spill", "failpoints", "jobs", "demo",
     "solr", "embedded", "sources", "reports",

@@ -18,9 +18,9 @@ import neardup_solr
 from lib import collection, results
 from lib.corpus import DATA
 from neardup_solr import Document
+from neardup_solr.arguments import Linkage
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import components
-from neardup_solr.choices import Linkage
 from neardup_solr.clusters import folded, linked
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.verbs.duplicates import Duplicates

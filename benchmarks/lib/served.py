@@ -20,8 +20,8 @@ from lib.corpus import corpus
 from lib.solr import BANDS_ONLY, FIELDS, running_solr
 from lib.wholes import Peak
 from neardup_solr import Document
+from neardup_solr.arguments import MeasureName
 from neardup_solr.candidates.by_band import Candidates
-from neardup_solr.choices import MeasureName
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.spill import Spill

@@ -15,7 +15,7 @@ from neardup_solr.cli import options, progress, show
 from neardup_solr.cli.options import Function, Given
 
 if TYPE_CHECKING:
-    from neardup_solr.choices import RowFormat
+    from neardup_solr.arguments import RowFormat
     from neardup_solr.jobs import JobSpec
     from neardup_solr.solr.collection import Collection
 

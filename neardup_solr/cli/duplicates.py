@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
+from neardup_solr.arguments import most_failed
 from neardup_solr.cli import options, progress, show
 from neardup_solr.cli.options import Given
-from neardup_solr.sizes import most_failed
 
 if TYPE_CHECKING:
-    from neardup_solr.choices import RowFormat
+    from neardup_solr.arguments import RowFormat
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.duplicates import Duplicates
     from neardup_solr.verbs.duplicates.clean_file import Unique
@@ -35,9 +35,9 @@ def duplicates(
     max_failed: str = "0",
 ) -> int:
     """Find all near-duplicates of a collection or file, in clusters."""
+    from neardup_solr.arguments import in_bytes
     from neardup_solr.files import check_apart
     from neardup_solr.measures import Limits
-    from neardup_solr.sizes import in_bytes
     from neardup_solr.verbs.duplicates import check_output
     from neardup_solr.verbs.duplicates.options import Options, check_remembered, check_sides
 

@@ -15,7 +15,7 @@ from neardup_solr.cli.options import Given
 from neardup_solr.cli.texts import READ
 
 if TYPE_CHECKING:
-    from neardup_solr.choices import TableOrJson
+    from neardup_solr.arguments import TableOrJson
     from neardup_solr.measures import Limits
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.explain.verdict import Advice, Explanation

@@ -17,7 +17,7 @@ from neardup_solr.cli import options, progress, show
 from neardup_solr.cli.options import Given
 
 if TYPE_CHECKING:
-    from neardup_solr.choices import RowFormat
+    from neardup_solr.arguments import RowFormat
     from neardup_solr.progress import OnError
     from neardup_solr.solr.collection import Collection
     from neardup_solr.verbs.gate.policy import Decision

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
+from neardup_solr.arguments import as_bytes, most_failed
 from neardup_solr.cli import progress, show
 from neardup_solr.cli.options import Given
-from neardup_solr.sizes import as_bytes, most_failed
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection

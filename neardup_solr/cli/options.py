@@ -15,13 +15,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast, get_args, get_origin
 
 import click
 from click.core import ParameterSource
 
 import neardup_solr as nd
-from neardup_solr import choices, sizes
+from neardup_solr import arguments
 from neardup_solr.arguments import GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.texts import ARGUMENTS, OTHER, RENAMED, TEXTS, Text
@@ -65,7 +65,7 @@ class Argument(NamedTuple):
 def arguments_of(verb: str) -> tuple[Argument, ...]:
     """Read the arguments of `nd.<verb>` from its source: importing it takes longer than the help.
 
-    A default is a literal, or a constant of that module or of `sizes`.
+    A default is a literal, or a constant of that module or of `arguments`.
     """
     spec = find_spec(f"neardup_solr.{nd._PLACES[verb]}")
     source = Path(spec.origin).read_text("utf-8") if spec and spec.origin else ""
@@ -92,7 +92,7 @@ def arguments_of(verb: str) -> tuple[Argument, ...]:
 def _value(default: ast.expr | None, source: str) -> Any:
     if isinstance(default, ast.Name):
         found = re.search(rf"^{default.id} = ([^#\n]+)", source, re.MULTILINE)
-        return ast.literal_eval(found[1].strip()) if found else getattr(sizes, default.id)
+        return ast.literal_eval(found[1].strip()) if found else getattr(arguments, default.id)
     return None if default is None else ast.literal_eval(default)
 
 
@@ -289,7 +289,8 @@ def _parameter(heading: str, text: Text, one: Argument) -> click.Parameter:
 
 def _type(words: Sequence[str], text: Text) -> click.ParamType[Any] | type:
     """Choose what the parser makes of a word that is typed."""
-    choice = next((getattr(choices, one) for one in words if one in vars(choices)), None)
+    known = (getattr(arguments, one, None) for one in words)
+    choice = next((one for one in known if get_origin(one) is Literal), None)
     if choice is not None:
         return click.Choice(get_args(choice))
     if "Path" in words:

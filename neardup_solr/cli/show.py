@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from neardup_solr.sizes import counted as counted  # the commands take it from here
+from neardup_solr.errors import counted as counted  # the commands take it from here
 
 if TYPE_CHECKING:
     from rich.console import Console

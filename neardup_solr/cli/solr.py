@@ -49,7 +49,7 @@ def start(
 
 
 def _nodes(found: Server) -> str:
-    from neardup_solr.sizes import counted
+    from neardup_solr.errors import counted
 
     return counted(len(found.nodes), "node")
 
@@ -121,9 +121,9 @@ def _facts(found: Server) -> Iterator[tuple[str, str]]:
 
 
 def _documents(count: int) -> str:
-    from neardup_solr.sizes import documents
+    from neardup_solr.errors import counted
 
-    return "cannot be searched now" if count < 0 else documents(count)
+    return "cannot be searched now" if count < 0 else counted(count, "document")
 
 
 def _megabytes(folder: Path) -> str:

@@ -17,7 +17,7 @@ from neardup_solr.cli.texts import READ
 from neardup_solr.files import page
 
 if TYPE_CHECKING:
-    from neardup_solr.choices import TableOrJson
+    from neardup_solr.arguments import TableOrJson
     from neardup_solr.minhash.plans import Choice, Tuning
 
 BAR = 25  # characters of the longest

@@ -16,9 +16,8 @@ from typing import get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.arguments import require_choice
+from neardup_solr.arguments import Linkage, require_choice
 from neardup_solr.candidates.by_band import components
-from neardup_solr.choices import Linkage
 from neardup_solr.kernel import graph
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.records import Cluster, Member

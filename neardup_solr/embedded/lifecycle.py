@@ -20,8 +20,7 @@ from neardup_solr.embedded import process, server
 from neardup_solr.embedded.layout import Layout, State, layout, recall, remember, writing
 from neardup_solr.embedded.process import CONSOLE, LOG, ask, heap_size
 from neardup_solr.embedded.server import Server, Tell, to_stderr, turn
-from neardup_solr.errors import ArgumentError, ServerError
-from neardup_solr.sizes import counted
+from neardup_solr.errors import ArgumentError, ServerError, counted
 
 
 def running() -> Server | None:

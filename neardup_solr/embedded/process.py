@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from neardup_solr.arguments import in_bytes
 from neardup_solr.embedded import password
 from neardup_solr.embedded.layout import INSTALL, Layout, server_extra
 from neardup_solr.errors import ArgumentError, ServerError
 from neardup_solr.records import NOTHING
-from neardup_solr.sizes import in_bytes
 
 if TYPE_CHECKING:
     from psutil import Process

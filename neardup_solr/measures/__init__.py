@@ -17,8 +17,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast, get_args
 
-from neardup_solr.arguments import require_choice
-from neardup_solr.choices import MeasureName, Way
+from neardup_solr.arguments import MeasureName, Way, require_choice
 from neardup_solr.errors import ArgumentError
 from neardup_solr.settings import Settings
 

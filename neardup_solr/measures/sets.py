@@ -11,7 +11,7 @@ import mmh3
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.choices import Way
+from neardup_solr.arguments import Way
 from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Pairs, Results, Similarities, in_parts
 from neardup_solr.minhash.sign import IN_PLACE, in_utf8

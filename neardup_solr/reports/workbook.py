@@ -14,9 +14,9 @@ from typing import Any, Final
 from xml.sax.saxutils import escape
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from neardup_solr.errors import counted
 from neardup_solr.files import whole
 from neardup_solr.progress import LOG
-from neardup_solr.sizes import counted
 
 MOST_ROWS: Final = 2**20  # of a sheet, with its header
 LONGEST: Final = 2**15 - 1  # characters of a cell, in UTF-16

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import orjson
 
+from neardup_solr.arguments import in_bytes
 from neardup_solr.errors import (
     ArgumentError,
     CoreMissing,
@@ -22,7 +23,6 @@ from neardup_solr.errors import (
     SolrHalted,
     SolrUnauthorized,
 )
-from neardup_solr.sizes import in_bytes
 from neardup_solr.solr.away import KEEPER_AWAY, explained, is_without_keeper
 
 if TYPE_CHECKING:

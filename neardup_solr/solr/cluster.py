@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from neardup_solr.arguments import require
-from neardup_solr.errors import ArgumentError, SettingsError, SolrError, SolrUnreachable
-from neardup_solr.sizes import counted
+from neardup_solr.errors import ArgumentError, SettingsError, SolrError, SolrUnreachable, counted
 from neardup_solr.solr.answers import answer, cause
 from neardup_solr.solr.credentials import is_loopback
 

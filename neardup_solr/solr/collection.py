@@ -21,6 +21,7 @@ from neardup_solr.errors import (
     SettingsError,
     SolrAnswerError,
     SolrUnreachable,
+    counted,
     place,
 )
 from neardup_solr.progress import unheard
@@ -32,7 +33,6 @@ from neardup_solr.settings import (
     require_possible,
     settings_of,
 )
-from neardup_solr.sizes import documents
 from neardup_solr.solr import export, query
 from neardup_solr.solr.answers import (
     LOG_AGAIN,
@@ -520,7 +520,9 @@ class Collection:
         self.require_fields([SETTINGS])
         counts = self.values(SETTINGS)
         if len(counts) > 1:
-            shown = "; ".join(f"{documents(count)} with [{one}]" for one, count in counts.items())
+            shown = "; ".join(
+                f"{counted(count, 'document')} with [{one}]" for one, count in counts.items()
+            )
             raise SettingsError(
                 f"the collection mixes settings: {shown}",
                 "finish the reband that was interrupted, or delete the documents of one kind"
@@ -546,7 +548,7 @@ class Collection:
             return settings
         if count := self.count():
             raise SettingsError(
-                f"none of the {documents(count)} of {self.name!r} has fields to compare",
+                f"none of the {counted(count, 'document')} of {self.name!r} has fields to compare",
                 f"add them first: neardup annotate {self.place}",
             )
         reason = f"the collection {self.name!r} has no documents"

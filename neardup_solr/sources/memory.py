@@ -11,10 +11,9 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
 
-from neardup_solr.errors import ArgumentError, RecordError
+from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.minhash.entries import problem
 from neardup_solr.records import Document
-from neardup_solr.sizes import counted
 from neardup_solr.sources.arrow import first_line, read_arrow
 from neardup_solr.sources.columns import (
     Columns,

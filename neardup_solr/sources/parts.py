@@ -12,9 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from neardup_solr.errors import ArgumentError, RecordError
+from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.progress import unheard
-from neardup_solr.sizes import counted
 from neardup_solr.sources.columns import columns
 from neardup_solr.sources.lines import DECOMPRESSORS
 from neardup_solr.sources.record import Opened, Reading, Unusable

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import orjson
 
 from neardup_solr import records
-from neardup_solr.arguments import require_positive
+from neardup_solr.arguments import MAX_DOC_BYTES, in_bytes, require_positive
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run
-from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.sources.values import plain
 from neardup_solr.text.packed import Packed
 

@@ -7,12 +7,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
+from neardup_solr.arguments import (
+    MAX_DOC_BYTES,
+    OneOrMore,
+    as_bytes,
+    as_seconds,
+    checked,
+    listed,
+    require,
+    require_positive,
+)
 from neardup_solr.errors import RecordError, SolrUnreachable
 from neardup_solr.progress import Failures
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds
 from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import DataFrame, SparkSession, chosen, require_session
 

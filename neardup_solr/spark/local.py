@@ -7,10 +7,9 @@ import stat
 import sys
 from pathlib import Path
 
-from neardup_solr.arguments import checked, require, require_positive
+from neardup_solr.arguments import as_bytes, checked, in_bytes, require, require_positive
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import home
-from neardup_solr.sizes import as_bytes, in_bytes
 from neardup_solr.spark.frames import INSTALL, SparkSession, installed
 
 LEAST_MEMORY = in_bytes("512M")  # with less, Spark does not begin

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import OneOrMore, checked, listed, require
+from neardup_solr.arguments import MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.candidates import CAP
-from neardup_solr.choices import MeasureName
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import Reading

@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from neardup_solr.arguments import checked
+from neardup_solr.arguments import as_seconds, checked
 from neardup_solr.errors import ArgumentError, ServerError, SolrUnreachable
-from neardup_solr.sizes import as_seconds
 from neardup_solr.solr.access import Access, Connection, from_environment
 from neardup_solr.solr.cluster import is_zookeeper, nodes_at
 from neardup_solr.solr.collection import Collection, open_collection

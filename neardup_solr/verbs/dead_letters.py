@@ -13,12 +13,11 @@ from typing import Any, cast
 import orjson
 
 from neardup_solr import sources
-from neardup_solr.arguments import checked, require
+from neardup_solr.arguments import as_seconds, checked, require
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.jobs import Job, JobSpec, Letter, SavedJob, folders_of, kept_in, letters_in
 from neardup_solr.progress import Failures, OnError, OnProgress, Watching, unheard
 from neardup_solr.records import Document
-from neardup_solr.sizes import as_seconds
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
 from neardup_solr.sources.columns import matches

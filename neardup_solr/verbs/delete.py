@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neardup_solr.arguments import Id, checked, require
-from neardup_solr.errors import SolrAnswerError
-from neardup_solr.sizes import documents
+from neardup_solr.errors import SolrAnswerError, counted
 from neardup_solr.solr.collection import Collection
 
 ATTEMPTS = 3
@@ -57,7 +56,7 @@ def _delete_rest(collection: Collection, ids: Sequence[str]) -> None:
         collection.commit()
     if left := len(collection.versions(ids)):
         are = "is" if left == 1 else "are"
-        reason = f"{documents(left)} {are} still there after {ATTEMPTS} attempts"
+        reason = f"{counted(left, 'document')} {are} still there after {ATTEMPTS} attempts"
         step = "see that all nodes run and no other program adds them, then delete them again"
         raise SolrAnswerError(collection.url, 200, reason, step)
 

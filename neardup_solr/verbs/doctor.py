@@ -12,10 +12,10 @@ import mmh3
 import orjson
 
 from neardup_solr.arguments import checked, require
+from neardup_solr.errors import counted
 from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.sizes import documents
 from neardup_solr.solr import coverage, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
@@ -66,7 +66,7 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
     told = health(collection)
     sampled = _sampled(collection, sample)
-    counted = Counted(
+    counts = Counted(
         place=collection.place, text=collection.names.text, settings=settings, documents=documents,
         missing=missing, without_text=without_text, sampled=sampled, heap=told.heap,
         disk=told.disk, deleted=told.deleted, replaying=told.replaying, inactive=told.inactive,
@@ -78,7 +78,7 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
         missing=missing,
         without_text=without_text,
         sampled=sampled.documents,
-        findings=tuple(findings(counted)),
+        findings=tuple(findings(counts)),
     )
 
 
@@ -151,30 +151,30 @@ class Counted:
     without_keeper: bool = False
 
 
-def findings(counted: Counted) -> list[Finding]:
+def findings(counts: Counted) -> list[Finding]:
     """All findings, the most serious first."""
-    found = [*_documents(counted), *_server(counted)]
+    found = [*_documents(counts), *_server(counts)]
     return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
 
 
-def _documents(counted: Counted) -> Iterator[Finding]:
-    again = f"neardup annotate {counted.place}"
-    sampled = counted.sampled
-    if len(counted.settings) > 1:
-        kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counted.settings.items())
-        remedy = f"neardup strip {counted.place}, then {again}; or finish an interrupted reband"
+def _documents(counts: Counted) -> Iterator[Finding]:
+    again = f"neardup annotate {counts.place}"
+    sampled = counts.sampled
+    if len(counts.settings) > 1:
+        kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counts.settings.items())
+        remedy = f"neardup strip {counts.place}, then {again}; or finish an interrupted reband"
         said = f"documents have different settings: {kinds}"
         yield _finding(DANGER, "mixed", "signature_settings", said, remedy)
-    if counted.missing:
-        has = "they have text" if counted.without_text is not None else "they may have text"
-        yield _finding(WARNING, "missing", documents(counted.missing),
+    if counts.missing:
+        has = "they have text" if counts.without_text is not None else "they may have text"
+        yield _finding(WARNING, "missing", counted(counts.missing, "document"),
                        f"{has}, but none of our fields", again)  # fmt: skip
-    if counted.without_text:
-        share = f"{counted.without_text:,} of {documents(counted.documents)}"
+    if counts.without_text:
+        share = f"{counts.without_text:,} of {counted(counts.documents, 'document')}"
         yield _finding(NOTE, "no-text", share,
-                       f"they have no text in {', '.join(counted.text)}: annotate passes over them",
+                       f"they have no text in {', '.join(counts.text)}: annotate passes over them",
                        "if they should have one, name the right field: neardup init"
-                       f" {counted.place} --text-field FIELD")  # fmt: skip
+                       f" {counts.place} --text-field FIELD")  # fmt: skip
     if sampled.stale:
         yield _finding(WARNING, "stale", _of(sampled.stale, sampled.documents),
                        "their text has changed since", again)  # fmt: skip
@@ -189,26 +189,26 @@ def _documents(counted: Counted) -> Iterator[Finding]:
                        "ProcessorFactory) and name that field")  # fmt: skip
 
 
-def _server(counted: Counted) -> Iterator[Finding]:
-    if counted.without_keeper:
+def _server(counts: Counted) -> Iterator[Finding]:
+    if counts.without_keeper:
         yield _finding(DANGER, "zookeeper", "ZooKeeper",
                        "it is away: nothing can be written, and the state of the replicas is"
                        " unknown", "start it, then run this again")  # fmt: skip
-    if counted.inactive:
-        yield _finding(DANGER, "replicas", ", ".join(counted.inactive),
+    if counts.inactive:
+        yield _finding(DANGER, "replicas", ", ".join(counts.inactive),
                        "these replicas do not answer", "see the log of their node")  # fmt: skip
-    if counted.replaying:
+    if counts.replaying:
         yield _finding(DANGER, "replaying", "update log", "Solr is replaying it after a crash",
                        "wait until that is done; until then a commit does nothing")  # fmt: skip
-    if counted.disk is not None and counted.disk < LITTLE_DISK:
-        yield _finding(DANGER, "disk", f"{counted.disk / 2**20:,.0f} MB free",
+    if counts.disk is not None and counts.disk < LITTLE_DISK:
+        yield _finding(DANGER, "disk", f"{counts.disk / 2**20:,.0f} MB free",
                        "if the disk is full, the index closes until Solr restarts",
                        "free some space")  # fmt: skip
-    if counted.heap is not None and counted.heap > FULL_HEAP:
-        yield _finding(WARNING, "heap", f"{counted.heap:.0%} of Java's memory",
+    if counts.heap is not None and counts.heap > FULL_HEAP:
+        yield _finding(WARNING, "heap", f"{counts.heap:.0%} of Java's memory",
                        "little is free at the moment", "if so for long, add memory")  # fmt: skip
-    if counted.deleted is not None and counted.deleted > MANY_DELETED:
-        yield _finding(NOTE, "deleted", f"{counted.deleted:.0%} of the index",
+    if counts.deleted is not None and counts.deleted > MANY_DELETED:
+        yield _finding(NOTE, "deleted", f"{counts.deleted:.0%} of the index",
                        "deleted and rewritten documents still take space",
                        "merges free it, or /update?commit=true&expungeDeletes=true")  # fmt: skip
 

@@ -13,8 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore, checked, listed, require
-from neardup_solr.choices import OnRepeat
+from neardup_solr.arguments import (
+    MAX_DOC_BYTES,
+    OneOrMore,
+    OnRepeat,
+    as_bytes,
+    as_seconds,
+    checked,
+    listed,
+    require,
+)
 from neardup_solr.errors import (
     CoreMissing,
     JobError,
@@ -23,13 +31,13 @@ from neardup_solr.errors import (
     ServerError,
     SettingsError,
     SolrError,
+    counted,
 )
 from neardup_solr.jobs import ANEW, Job, JobSpec, Position, SavedJob, kept_in
 from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching, share_of
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds, documents
 from neardup_solr.solr import admin, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
@@ -543,7 +551,8 @@ def _columns(collection: Collection, ids: Sequence[str]) -> set[str]:
 
 
 def _loss(collection: Collection, count: int, columns: Sequence[str]) -> SettingsError:
-    reason = f"{documents(count)} in the collection would lose columns: {', '.join(columns)}"
+    documents = counted(count, "document")
+    reason = f"{documents} in the collection would lose columns: {', '.join(columns)}"
     if not collection.names.is_plain:
         step = "another program writes them; to add our fields to them run"
         return SettingsError(reason, f"{step}: neardup annotate {collection.place}")

@@ -7,11 +7,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
-from neardup_solr.errors import SettingsError, SolrAnswerError
+from neardup_solr.errors import SettingsError, SolrAnswerError, counted
 from neardup_solr.files import solr_config
 from neardup_solr.progress import LOG
 from neardup_solr.settings import ALL_FIELDS
-from neardup_solr.sizes import counted, documents
 from neardup_solr.solr import admin, probe, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
@@ -238,7 +237,7 @@ def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
     count = collection.count([any_value]) if fields else 0
     if count:
         raise SettingsError(
-            f"{documents(count)} {'has' if count == 1 else 'have'} values in our fields",
+            f"{counted(count, 'document')} {'has' if count == 1 else 'have'} values in our fields",
             f"remove them first: neardup strip {collection.place}",
         )
 

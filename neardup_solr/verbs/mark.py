@@ -9,18 +9,18 @@ from typing import Any
 import mmh3
 import orjson
 
-from neardup_solr.arguments import OneOrMore, checked, listed
+from neardup_solr.arguments import OneOrMore, as_seconds, checked, listed
 from neardup_solr.errors import (
     ArgumentError,
     SchemaError,
     SettingsError,
     SolrAnswerError,
     SourceError,
+    counted,
 )
 from neardup_solr.progress import LOG, OnProgress, Progress, unheard
 from neardup_solr.records import Cluster
 from neardup_solr.resources import gc_disabled
-from neardup_solr.sizes import as_seconds, documents
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, SETTINGS
@@ -108,7 +108,7 @@ def mark(
                 passes += 1
             differing = {} if run.has_arrived(differing) else run.differing()
     if differing and not dry_run:
-        reason = f"the marks of {documents(len(differing))} do not stay: {run.reason}"
+        reason = f"the marks of {counted(len(differing), 'document')} do not stay: {run.reason}"
         step = "run it again when nobody else writes, and all nodes run"
         raise SolrAnswerError(collection.url, 200, reason, step)
     if isinstance(clusters, Duplicates) and not dry_run:

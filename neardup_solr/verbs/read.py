@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore, checked, listed
+from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, as_bytes, checked, listed
 from neardup_solr.progress import OnError
 from neardup_solr.records import Document
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.sources import Reading, SourceLike
 
 

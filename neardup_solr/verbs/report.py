@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from neardup_solr.arguments import OneOrMore, checked, listed, require
-from neardup_solr.choices import By, MeasureName, Same
+from neardup_solr.arguments import By, MeasureName, OneOrMore, Same, checked, listed, require
+from neardup_solr.errors import counted
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.minhash import entries
 from neardup_solr.progress import OnProgress, Progress, unheard
@@ -16,7 +16,6 @@ from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_pairs
 from neardup_solr.resources import thread_pool
-from neardup_solr.sizes import counted, documents
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.coverage import CHANGED, describe_unsigned
 from neardup_solr.solr.hits import Hits
@@ -60,7 +59,8 @@ class Report(tables.Table):
         return not self.gaps
 
     def __repr__(self) -> str:
-        return f"<Report: {counted(len(self.pairs), 'pair')} among {documents(self.documents)}>"
+        pairs, documents = counted(len(self.pairs), "pair"), counted(self.documents, "document")
+        return f"<Report: {pairs} among {documents}>"
 
     def columns(self) -> tables.Columns:
         """The pairs as columns: id, other_id, similarity, distance."""

@@ -9,15 +9,17 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from neardup_solr.arguments import (
+    By,
     Id,
+    MeasureName,
     OneOrMore,
+    Same,
     checked,
     listed,
     require,
     require_choice,
     require_positive,
 )
-from neardup_solr.choices import By, MeasureName, Same
 from neardup_solr.errors import DocumentNotFound
 from neardup_solr.measures import Comparer, Limits, measure_named, measure_of
 from neardup_solr.measures.rerank import rerank

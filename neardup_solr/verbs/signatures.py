@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore, checked, listed
+from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, as_bytes, checked, listed
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.minhash import entries, sign
@@ -19,7 +19,6 @@ from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document
 from neardup_solr.reports.parquet import write_signatures
 from neardup_solr.settings import Settings, settings_of
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.sources import Reading, SourceLike
 
 ROWS = 20_000  # of a row group

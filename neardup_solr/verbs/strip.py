@@ -6,10 +6,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neardup_solr.arguments import OneOrMore, checked, listed
+from neardup_solr.arguments import OneOrMore, as_seconds, checked, listed
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, unheard
-from neardup_solr.sizes import as_seconds
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION

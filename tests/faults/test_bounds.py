@@ -15,9 +15,9 @@ import pytest
 import zstandard
 
 import neardup_solr as nd
+from neardup_solr.arguments import MAX_DOC_BYTES, in_bytes
 from neardup_solr.cli import main
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.sources import Reading, read
 from neardup_solr.sources.lines import GROWS_FROM
 from tests.faults import tiers

@@ -16,7 +16,7 @@ from typing import Any
 import orjson
 import pytest
 
-from neardup_solr.choices import MeasureName, Way
+from neardup_solr.arguments import MeasureName, Way
 from neardup_solr.minhash import sign
 from tests.faults.killer import NEARDUP
 from tests.faults.tiers import only_full

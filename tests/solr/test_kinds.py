@@ -3,7 +3,7 @@
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.choices import By, Kind
+from neardup_solr.arguments import By, Kind
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Collection
 

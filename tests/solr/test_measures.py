@@ -9,7 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.choices import MeasureName
+from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import NAMES
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import DEFAULT_FIELDS

@@ -18,7 +18,8 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import checked, listed, shown
+from neardup_solr.arguments import as_seconds, checked, in_bytes, listed, shown
+from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
 from neardup_solr.solr.collection import open_collection
 
@@ -356,3 +357,27 @@ def test_every_name_can_be_the_first() -> None:
     """Modules that know each other are imported in any order."""
     done = subprocess.run([sys.executable, "-c", FIRST], capture_output=True, text=True)
     assert (done.stdout, done.stderr) == ("all\n", "")
+
+
+@pytest.mark.parametrize(
+    ("size", "expected"),
+    [("0", 0), ("1000", 1000), ("1000b", 1000), ("2k", 2048), (" 1.5M ", 3 << 19),
+     ("4G", 4 << 30), ("4gb", 4 << 30), ("1e3", 1000)],
+)  # fmt: skip
+def test_in_bytes(size: str, expected: int) -> None:
+    """Units are powers of 1024, in any case, with or without a b."""
+    assert in_bytes(size) == expected
+
+
+@pytest.mark.parametrize("size", ["", "b", "g", "3x", "1 2", "inf", "nan", "2gg", "2tb"])
+def test_what_is_no_size(size: str) -> None:
+    """The line quotes it and shows a good one."""
+    with pytest.raises(SettingsError, match="is not a size; give one such as 512M or 4G") as error:
+        in_bytes(size)
+    assert str(error.value).startswith(size)
+
+
+@pytest.mark.parametrize(("given", "seconds"), [("5m", 300), ("90s", 90), ("0", 0), (2.5, 2.5)])
+def test_times_are_texts_or_numbers(given: float | str, seconds: float) -> None:
+    """`patience` is the same in the command and in Python."""
+    assert as_seconds(given, "patience") == seconds

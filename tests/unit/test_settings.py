@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.choices import Family, Kind
+from neardup_solr.arguments import Family, Kind
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import (
     DEFAULT_FIELDS,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-from neardup_solr.choices import Way
+from neardup_solr.arguments import Way
 from neardup_solr.measures.aligned import Frequencies
 from neardup_solr.records import AnyId, Cluster, Duplicate
 from neardup_solr.reports.html import embed

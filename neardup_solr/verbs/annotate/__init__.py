@@ -8,13 +8,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from neardup_solr.arguments import OneOrMore, checked, listed, require
-from neardup_solr.choices import Which
+from neardup_solr.arguments import OneOrMore, Which, as_seconds, checked, listed, require
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, choose_fields
-from neardup_solr.sizes import as_seconds
 from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.coverage import roots_only

@@ -10,16 +10,26 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from neardup_solr.arguments import OneOrMore, Source, checked, listed, require
+from neardup_solr.arguments import (
+    MAX_DOC_BYTES,
+    Linkage,
+    MeasureName,
+    OneOrMore,
+    OnRepeatOrKeep,
+    Source,
+    Way,
+    checked,
+    in_bytes,
+    listed,
+    require,
+)
 from neardup_solr.candidates.by_band import Candidates
-from neardup_solr.choices import Linkage, MeasureName, OnRepeatOrKeep, Way
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import Limits
 from neardup_solr.progress import LOG, OnError, OnProgress, Watching
 from neardup_solr.records import AnyId, key_of, largest
 from neardup_solr.settings import Settings, settings_of
-from neardup_solr.sizes import MAX_DOC_BYTES, in_bytes
 from neardup_solr.solr import is_collection
 from neardup_solr.sources import is_for_excel, paths_of, shown_name
 from neardup_solr.spill import Spill

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.arguments import Way
 from neardup_solr.candidates import CAP
 from neardup_solr.candidates.by_band import (
     ONE_SIDE,
@@ -18,7 +19,6 @@ from neardup_solr.candidates.by_band import (
 )
 from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
 from neardup_solr.checkpoint import Checkpoint
-from neardup_solr.choices import Way
 from neardup_solr.measures import (
     Comparer,
     Limits,

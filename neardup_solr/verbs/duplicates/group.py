@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
+from neardup_solr.arguments import Linkage
 from neardup_solr.candidates.by_band import components
-from neardup_solr.choices import Linkage
 from neardup_solr.clusters import canonical
 from neardup_solr.clusters.canonical import LENGTH
 from neardup_solr.errors import SettingsError

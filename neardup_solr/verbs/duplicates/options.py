@@ -7,15 +7,25 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import get_args
 
-from neardup_solr.arguments import Source, listed, require, require_choice, require_positive
-from neardup_solr.choices import Linkage, MeasureName, OnRepeatOrKeep, Way
+from neardup_solr.arguments import (
+    MAX_DOC_BYTES,
+    Linkage,
+    MeasureName,
+    OnRepeatOrKeep,
+    Source,
+    Way,
+    as_bytes,
+    listed,
+    require,
+    require_choice,
+    require_positive,
+)
 from neardup_solr.clusters import LINKAGES, canonical
 from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule
 from neardup_solr.files import check_place, is_inside
 from neardup_solr.measures import Limits, Measure, measure_named, measure_of
 from neardup_solr.progress import LOG, SILENT, Watching
 from neardup_solr.settings import DEFAULT_SETTINGS, Settings
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes
 from neardup_solr.sources import Reading, paths_of
 from neardup_solr.verbs.duplicates.inputs import Compared
 

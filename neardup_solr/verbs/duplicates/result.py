@@ -7,14 +7,22 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from neardup_solr.arguments import checked, require, require_choice, require_positive
-from neardup_solr.choices import Linkage, MeasureName, Per, TableOf, Way
+from neardup_solr.arguments import (
+    Linkage,
+    MeasureName,
+    Per,
+    TableOf,
+    Way,
+    checked,
+    require,
+    require_choice,
+    require_positive,
+)
 from neardup_solr.clusters.canonical import removed_across, removed_within
-from neardup_solr.errors import ArgumentError, RecordError
+from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of
 from neardup_solr.reports import rows, tables
 from neardup_solr.settings import Settings
-from neardup_solr.sizes import counted, documents
 from neardup_solr.verbs.duplicates.group import DocumentKey, regroup
 from neardup_solr.verbs.duplicates.options import TWICE
 from neardup_solr.verbs.duplicates.write import write_duplicates
@@ -97,8 +105,9 @@ class Duplicates:
 
     def __repr__(self) -> str:
         pairs, clusters = counted(len(self.pairs), "pair"), counted(len(self.clusters), "cluster")
+        documents = counted(self.documents, "document")
         how = f"{self.measure} >= {self.min_similarity:g}"
-        return f"<Duplicates: {pairs} in {clusters} among {documents(self.documents)} ({how})>"
+        return f"<Duplicates: {pairs} in {clusters} among {documents} ({how})>"
 
     def _repr_html_(self) -> str:
         from neardup_solr.verbs.duplicates import notebook

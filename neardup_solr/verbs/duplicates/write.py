@@ -9,10 +9,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from neardup_solr.errors import SourceError, without_password
+from neardup_solr.errors import SourceError, counted, without_password
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.reports import rows, tables
-from neardup_solr.sizes import counted
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.result import Duplicates

@@ -11,15 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from neardup_solr.arguments import Frame, checked, require
-from neardup_solr.choices import Per
-from neardup_solr.errors import ArgumentError
+from neardup_solr.arguments import Frame, Per, checked, require
+from neardup_solr.errors import ArgumentError, counted
 from neardup_solr.minhash.statistics import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_rows
-from neardup_solr.sizes import counted
 from neardup_solr.sources.pairs import read_columns
 
 IdPair = tuple[AnyId, AnyId]

@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from neardup_solr.arguments import checked
-from neardup_solr.errors import SourceError
+from neardup_solr.errors import SourceError, counted
 from neardup_solr.files import write_lines
 from neardup_solr.measures import floor
 from neardup_solr.records import ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.html.figures import Line, lines_figure
 from neardup_solr.reports.rows import write_rows
-from neardup_solr.sizes import counted
 from neardup_solr.text.markup import html_table
 from neardup_solr.verbs.evaluate import KnownPairs, evaluate
 from neardup_solr.verbs.evaluate.answers import WIDTH, Answers, IdPair, precision_of

@@ -7,9 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import Id, OneOrMore, checked, listed, require
+from neardup_solr.arguments import Id, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.candidates.by_word import WORD_CAP, shared_words
-from neardup_solr.choices import MeasureName
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.measures.aligned import frequencies

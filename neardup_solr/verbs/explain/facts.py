@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from neardup_solr.arguments import MeasureName, Way
 from neardup_solr.candidates.by_word import WORD_CAP
-from neardup_solr.choices import MeasureName, Way
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity

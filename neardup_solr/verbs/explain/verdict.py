@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from neardup_solr.arguments import MeasureName
 from neardup_solr.candidates.by_word import WORD_CAP
-from neardup_solr.choices import MeasureName
 from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.aligned import MEASURE as ALIGNED
 from neardup_solr.measures.containment import MEASURE as CONTAINMENT

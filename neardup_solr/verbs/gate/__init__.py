@@ -9,8 +9,18 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from neardup_solr import sources
-from neardup_solr.arguments import OneOrMore, checked, listed, require, require_positive
-from neardup_solr.choices import Action, MeasureName
+from neardup_solr.arguments import (
+    MAX_DOC_BYTES,
+    Action,
+    MeasureName,
+    OneOrMore,
+    as_bytes,
+    as_seconds,
+    checked,
+    listed,
+    require,
+    require_positive,
+)
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named
 from neardup_solr.measures.rerank import nearness
@@ -18,7 +28,6 @@ from neardup_solr.minhash import encode, entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, share_of, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.sizes import MAX_DOC_BYTES, as_bytes, as_seconds
 from neardup_solr.solr import coverage, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import OtherSettings

@@ -8,8 +8,7 @@ from itertools import pairwise
 from typing import Any, get_args
 from warnings import warn
 
-from neardup_solr.arguments import require, require_choice
-from neardup_solr.choices import Action, MeasureName
+from neardup_solr.arguments import Action, MeasureName, require, require_choice
 from neardup_solr.errors import ArgumentError, RecordError
 from neardup_solr.measures import Limits, floor, measure_named, measure_of
 from neardup_solr.progress import Failures

@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from neardup_solr.sizes import documents
+from neardup_solr.errors import counted
 from neardup_solr.solr.cluster import NAME_ONE, SEVERAL
 from neardup_solr.solr.names import OWN, PLAIN, TEXT, Names, is_name
 from neardup_solr.solr.probe import REBUILDS
@@ -229,7 +229,7 @@ def children(facts: CollectionFacts) -> Iterator[Finding]:
             level=NOTE,
             rule="children",
             about="_root_",
-            reason=f"{documents(there)} {'is a child' if there == 1 else 'are children'} of others",
+            reason=f"{counted(there, 'document is a child', 'documents are children')} of others",
             remedy="nothing to do: they stay as they are",
         )
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.choices import Way
+from neardup_solr.arguments import Way
 from neardup_solr.minhash import entries
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Collection

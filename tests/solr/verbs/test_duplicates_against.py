@@ -6,7 +6,7 @@ from itertools import product
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.choices import Way
+from neardup_solr.arguments import Way
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 

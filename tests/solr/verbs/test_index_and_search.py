@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.choices import By
+from neardup_solr.arguments import By
 from neardup_solr.progress import SILENT
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.choices import By
+from neardup_solr.arguments import By
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from neardup_solr.text import normalize

@@ -7,7 +7,7 @@ from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.choices import MeasureName
+from neardup_solr.arguments import MeasureName
 from neardup_solr.cli.main import parser
 
 

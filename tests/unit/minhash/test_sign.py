@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.choices import Family, Kind
+from neardup_solr.arguments import Family, Kind
 from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.settings import KINDS, Settings

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
-from neardup_solr.choices import Family, Kind
+from neardup_solr.arguments import Family, Kind
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.minhash import bands, entries, families, signature
 from neardup_solr.records import Document

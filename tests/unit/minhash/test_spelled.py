@@ -4,7 +4,7 @@ import orjson
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.choices import Kind
+from neardup_solr.arguments import Kind
 from neardup_solr.minhash import encode
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles

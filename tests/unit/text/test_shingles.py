@@ -2,7 +2,7 @@
 
 import pytest
 
-from neardup_solr.choices import Kind
+from neardup_solr.arguments import Kind
 from neardup_solr.errors import ArgumentError
 from neardup_solr.settings import Settings
 from neardup_solr.text.shingles import shingles

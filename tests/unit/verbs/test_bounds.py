@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.choices import MeasureName
+from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import NAMES, Comparer, Limits, measure_named
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import entries

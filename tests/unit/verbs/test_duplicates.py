@@ -19,8 +19,8 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
+from neardup_solr.arguments import Way
 from neardup_solr.checkpoint import Checkpoint
-from neardup_solr.choices import Way
 from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import entries
 from neardup_solr.records import natural

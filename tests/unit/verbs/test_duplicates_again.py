@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.choices import Linkage, MeasureName, Way
+from neardup_solr.arguments import Linkage, MeasureName, Way
 from neardup_solr.verbs.duplicates import Duplicates, previous_run
 from neardup_solr.verbs.duplicates.previous_run import Changes
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.choices import Kind, MeasureName, Way
+from neardup_solr.arguments import Kind, MeasureName, Way
 from neardup_solr.records import Document
 from tests.excerpts import EXCERPTS, articles, excerpts
 

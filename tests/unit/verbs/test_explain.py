@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.choices import MeasureName
+from neardup_solr.arguments import MeasureName
 from neardup_solr.cli.main import parser
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
