@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 import neardup_solr as nd
-from neardup_solr.arguments import as_bytes, most_failed
+from neardup_solr.arguments import most_failed
 from neardup_solr.cli import progress, show
 from neardup_solr.cli.options import Given
 
@@ -97,14 +97,7 @@ def _judge(given: Given) -> None:
     from neardup_solr.progress import unheard
 
     can_read_again = sources.size_hint(given["source"]) is not None
-    same = ("text", "source_format", "delimiter", "encoding", "lossy")
-    asked = sources.Reading(
-        id=given["id"] or "id",
-        guess="refuse" if given["id"] is None and can_read_again else "none",
-        keep=given["keep"] or (),
-        max_doc_bytes=as_bytes(given["max_doc_bytes"], "max_doc_bytes"),
-        **{name: given[name] for name in same},
-    )
+    asked = sources.reading_of(given, "refuse" if can_read_again else "none")
     # Notices about the source are printed when it is indexed.
     documents = sources.documents(
         given["source"], reading=asked, on_error=unheard, on_notice=unheard

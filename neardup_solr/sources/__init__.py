@@ -55,6 +55,7 @@ from neardup_solr.sources.record import (
     Unusable,
     numbered,
     one_by_one,
+    reading_of,
     step_for,
 )
 from neardup_solr.sources.sniff import with_ids
@@ -74,6 +75,7 @@ __all__ = [
     "pieces",
     "read",
     "read_text",
+    "reading_of",
     "records",
     "rows_hint",
     "shown_name",

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 import orjson
 
 from neardup_solr import records
-from neardup_solr.arguments import MAX_DOC_BYTES, in_bytes, require_positive
+from neardup_solr.arguments import (
+    MAX_DOC_BYTES,
+    READING,
+    as_bytes,
+    in_bytes,
+    listed,
+    require_positive,
+)
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run
@@ -87,6 +94,19 @@ class Reading:
     def on_invalid(self) -> str:
         """What Python's decoders call the way in which `lossy` is handled."""
         return "replace" if self.lossy else "strict"
+
+
+def reading_of(given: Mapping[str, Any], guess: Guess, *, at_once: bool = False) -> Reading:
+    """Choose how a source is read, by the arguments of a verb that `nd.Source` has, too.
+
+    What is None or not given is as `Reading` has it. `guess` counts if no `id` is named. Raises
+    ArgumentError as `Reading` does.
+    """
+    asked = {name: given[name] for name in READING if given.get(name) is not None}
+    asked |= {name: listed(asked[name]) for name in ("text", "keep") if name in asked}
+    if "max_doc_bytes" in asked:
+        asked["max_doc_bytes"] = as_bytes(asked["max_doc_bytes"], "max_doc_bytes")
+    return Reading(guess="none" if "id" in asked else guess, at_once=at_once, **asked)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,10 +17,8 @@ from neardup_solr.arguments import (
     MAX_DOC_BYTES,
     OneOrMore,
     OnRepeat,
-    as_bytes,
     as_seconds,
     checked,
-    listed,
     require,
 )
 from neardup_solr.errors import (
@@ -41,7 +39,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN
-from neardup_solr.sources import Reading, SourceLike
+from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.fingerprint import DIGEST, identity, told
 from neardup_solr.sources.memory import named
 from neardup_solr.sources.record import came_before
@@ -137,17 +135,7 @@ def index(
         source,
         collection,
         settings=settings,
-        reading=Reading(
-            id=id or "id",
-            guess="refuse" if id is None else "none",
-            text=listed(text),
-            keep=listed(keep or ()),
-            source_format=source_format,
-            delimiter=delimiter,
-            encoding=encoding,
-            lossy=lossy,
-            max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
-        ),
+        reading=reading_of(locals(), "refuse"),
         sending=Sending(
             threads=threads,
             batch_documents=batch,

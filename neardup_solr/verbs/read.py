@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from neardup_solr import sources
-from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, as_bytes, checked, listed
+from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, checked
 from neardup_solr.progress import OnError
 from neardup_solr.records import Document
-from neardup_solr.sources import Reading, SourceLike
+from neardup_solr.sources import SourceLike, reading_of
 
 
 @checked
@@ -42,15 +42,5 @@ def read(
     Raises SourceError if the source cannot be read as a whole: before the first document, unless
     the file becomes unreadable later.
     """
-    reading = Reading(
-        id=id or "id",
-        guess="refuse" if id is None else "none",
-        text=listed(text),
-        keep=listed(keep),
-        source_format=source_format,
-        delimiter=delimiter,
-        encoding=encoding,
-        lossy=lossy,
-        max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
-    )
+    reading = reading_of(locals(), "refuse")
     return iter(sources.documents(source, reading=reading, on_error=on_error))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, as_bytes, checked, listed
+from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, checked
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.minhash import entries, sign
@@ -19,7 +19,7 @@ from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document
 from neardup_solr.reports.parquet import write_signatures
 from neardup_solr.settings import Settings, settings_of
-from neardup_solr.sources import Reading, SourceLike
+from neardup_solr.sources import SourceLike, reading_of
 
 ROWS = 20_000  # of a row group
 
@@ -72,16 +72,7 @@ def signatures(
     used, failures = settings_of(settings), Failures(on_error)
     documents = sources.documents(
         source,
-        reading=Reading(
-            id=id or "id",
-            guess="number" if id is None else "none",
-            text=listed(text),
-            source_format=source_format,
-            delimiter=delimiter,
-            encoding=encoding,
-            lossy=lossy,
-            max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
-        ),
+        reading=reading_of(locals(), "number"),
         on_error=failures.add,
     )
     batches = _batches(entries.usable(documents, failures.add), used)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from neardup_solr import sources
-from neardup_solr.arguments import Frame, Id, OneOrMore, checked, listed, require
+from neardup_solr.arguments import Frame, Id, OneOrMore, checked, require
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import entries, plans, sign, signature, statistics
 from neardup_solr.minhash.bands import hash_bands
@@ -22,7 +22,7 @@ from neardup_solr.progress import Failures, OnError, unheard
 from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading, SourceLike
+from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.verbs.evaluate import id_pairs, known_pairs
 
 T = TypeVar("T")
@@ -170,15 +170,7 @@ def tune(
     sampling = Sampling(
         size=sample,
         seed=seed,
-        reading=Reading(
-            id=id or "id",
-            guess="number" if id is None else "none",
-            text=listed(text),
-            source_format=source_format,
-            delimiter=delimiter,
-            encoding=encoding,
-            lossy=lossy,
-        ),
+        reading=reading_of(locals(), "number"),
         failures=Failures(on_error),
     )
     is_stored = isinstance(source, Collection)

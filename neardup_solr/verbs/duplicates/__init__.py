@@ -31,7 +31,7 @@ from neardup_solr.progress import LOG, OnError, OnProgress, Watching
 from neardup_solr.records import AnyId, key_of, largest
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr import is_collection
-from neardup_solr.sources import is_for_excel, paths_of, shown_name
+from neardup_solr.sources import is_for_excel, paths_of, reading_of, shown_name
 from neardup_solr.spill import Spill
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates.compare import (
@@ -47,7 +47,6 @@ from neardup_solr.verbs.duplicates.options import (
     check_remembered,
     check_sides,
     columns_of_rule,
-    reading_of,
     warn_of_bands,
 )
 from neardup_solr.verbs.duplicates.result import Duplicates
@@ -181,24 +180,13 @@ def duplicates(
     )
     equal = tuple(dict.fromkeys(listed(same)))
     columns = tuple(dict.fromkeys((*listed(keep), *columns_of_rule(canonical), *equal)))
-    reading = reading_of(
-        Source(
-            source,
-            id=id,
-            text=text,
-            source_format=source_format,
-            delimiter=delimiter,
-            encoding=encoding,
-            lossy=lossy,
-            max_doc_bytes=max_doc_bytes,
-        ),
-        columns,
-    )
+    reading = reading_of(locals() | {"keep": columns}, "number")
     other_reading = reading
     if isinstance(against, Source):
         is_same = against.keep is None or listed(against.keep) == listed(keep)
         require(is_same, "`keep` differs between the two sides", "keep the same columns of both")
-        other_reading, against = reading_of(against, columns), against.source
+        other_reading = reading_of(against.given() | {"keep": columns}, "number")
+        against = against.source
     options = Options(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),

@@ -8,14 +8,10 @@ from pathlib import Path
 from typing import get_args
 
 from neardup_solr.arguments import (
-    MAX_DOC_BYTES,
     Linkage,
     MeasureName,
     OnRepeatOrKeep,
-    Source,
     Way,
-    as_bytes,
-    listed,
     require,
     require_choice,
     require_positive,
@@ -114,22 +110,6 @@ class Options:
     def needs_sets(self) -> bool:
         """True if the shingles of all documents are needed, if they are many."""
         return (self.by or self.compared_by.way) == "shingles"
-
-
-def reading_of(given: Source, columns: tuple[str, ...]) -> Reading:
-    """Choose how a side is read, with these columns."""
-    most = MAX_DOC_BYTES if given.max_doc_bytes is None else given.max_doc_bytes
-    return Reading(
-        id=given.id or "id",
-        guess="number" if given.id is None else "none",
-        text=listed("text" if given.text is None else given.text),
-        keep=columns,
-        source_format=given.source_format,
-        delimiter=given.delimiter,
-        encoding=given.encoding,
-        lossy=bool(given.lossy),
-        max_doc_bytes=as_bytes(most, "max_doc_bytes"),
-    )
 
 
 def columns_of_rule(text: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from neardup_solr import sources
-from neardup_solr.arguments import Id, MeasureName, OneOrMore, checked, listed, require
+from neardup_solr.arguments import Id, MeasureName, OneOrMore, checked, require
 from neardup_solr.candidates.by_word import WORD_CAP, shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
@@ -17,7 +17,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_indexed, settings_of
 from neardup_solr.solr import coverage
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading, SourceLike
+from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates.options import way_of
 from neardup_solr.verbs.explain import facts
@@ -81,15 +81,7 @@ def explain(
             characters = sum(map(len, sample)) * documents // max(len(sample), 1)
             by = way_of(chosen, documents, lambda most: characters <= most)
     else:
-        reading = Reading(
-            id=id or "id",
-            guess="number" if id is None else "none",
-            text=listed(text),
-            source_format=source_format,
-            delimiter=delimiter,
-            encoding=encoding,
-            lossy=lossy,
-        )
+        reading = reading_of(locals(), "number")
         first, second, sample, lengths = _read(source, ids, used, reading, is_whole=by_words)
         documents = len(lengths)
         by = way_of(chosen, documents, lambda most: sum(lengths) <= most)

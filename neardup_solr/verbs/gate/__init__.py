@@ -14,7 +14,6 @@ from neardup_solr.arguments import (
     Action,
     MeasureName,
     OneOrMore,
-    as_bytes,
     as_seconds,
     checked,
     listed,
@@ -31,7 +30,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import coverage, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.hits import OtherSettings
-from neardup_solr.sources import Reading, SourceLike, rows_hint, size_hint
+from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
@@ -126,24 +125,13 @@ def gate(
         tag=tag, hold=hold, reject=reject, exact=exact, measure=measure, max_distance=max_distance
     )
     gating = Gating(batch=batch, most=most, fq=listed(fq), index=index)
-    names = listed(text or collection.names.columns)
+    text = listed(text or collection.names.columns)
     failures = Failures(on_error)
     size = size_hint(source)
     far = _Far(on_progress=on_progress or unheard, size=size, rows=rows_hint(source))
     records = sources.records(
         source,
-        reading=Reading(
-            id=id or "id",
-            guess="refuse" if id is None else "none",
-            text=names,
-            keep=listed(keep or ()),
-            source_format=source_format,
-            delimiter=delimiter,
-            encoding=encoding,
-            lossy=lossy,
-            max_doc_bytes=as_bytes(max_doc_bytes, "max_doc_bytes"),
-            at_once=True,
-        ),
+        reading=reading_of(locals(), "refuse", at_once=True),
         on_progress=far.consumed,
     )
     known = _known_settings(collection, policy, gating)
@@ -159,7 +147,7 @@ def gate(
         target=Destination(
             collection=collection,
             settings=settings,
-            as_record=lambda one: {id or "id": one.id, names[0]: one.text, **one.kept},
+            as_record=lambda one: {id or "id": one.id, text[0]: one.text, **one.kept},
         ),
         patience=as_seconds(patience, "patience"),
         columns=ColumnsToKeep(collection, {TAG_FIELD}) if gating.index and keep is None else None,
