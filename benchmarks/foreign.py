@@ -29,7 +29,7 @@ from lib.solr import running_solr
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import neardup_solr as nd
-from neardup_solr.solr import probe, schema
+from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.lint.growth import growth
@@ -99,7 +99,7 @@ def _prepare_earlier(solr: Collection) -> None:
 
 def _size(solr: Collection) -> int:
     pysolr.Solr(solr.url, timeout=600).optimize()
-    size = probe.index_bytes(solr)
+    size = admin.index_bytes(solr)
     assert size is not None
     return size
 

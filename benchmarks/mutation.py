@@ -43,8 +43,8 @@ TESTS = {
     "solr.export": [
         "faults/test_exports.py", f"{FUZZ}a_damaged_export", f"{FUZZ}any_documents_in_an_export",
     ],
-    "solr.answers": [
-        "unit/solr/test_answers.py", "faults/test_answers.py", "faults/test_halted.py",
+    "solr.responses": [
+        "unit/solr/test_responses.py", "faults/test_answers.py", "faults/test_halted.py",
         "faults/test_addresses.py",
         f"{FUZZ}any_json_as_an_answer", f"{FUZZ}any_page", f"{FUZZ}any_answer_to_an_update",
     ],

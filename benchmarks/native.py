@@ -31,8 +31,8 @@ from neardup_solr.embedded.layout import layout
 from neardup_solr.minhash import entries
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr import admin, collection, query
-from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.responses import answer
 
 BUCKETS = (0.3, 0.5, 0.7, 0.9, 1.01)  # of the exact similarity
 OURS = Settings(fields=choose_fields("content,content_bands"))

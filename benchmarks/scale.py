@@ -36,7 +36,7 @@ from lib.solr import running_solr
 from lib.wholes import Task, work
 
 import neardup_solr as nd
-from neardup_solr.embedded import lifecycle
+from neardup_solr import embedded
 
 MILLION = 1_000_000
 GROUP = 20_000  # documents in a row group
@@ -177,13 +177,13 @@ def _solr(_: int, path: Path) -> Amounts:
     with running_solr("2g") as base:
         solr = nd.connect(base, "scale")
         nd.init(solr)
-        server = lifecycle.running()
+        server = embedded.running()
         assert server is not None
         java = psutil.Process(server.pid)
         nd.index([("warm", "a few words to begin with")], solr)
         with Spent(java) as indexing:
             nd.index(path, solr)
-        on_disk = lifecycle.size_on_disk(lifecycle.data())
+        on_disk = embedded.size_on_disk(embedded.data())
         with Spent(java) as report:
             found = nd.duplicates(solr)
     return {

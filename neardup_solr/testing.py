@@ -20,7 +20,8 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded import jars, lifecycle, server
+from neardup_solr import embedded
+from neardup_solr.embedded import jars, server
 from neardup_solr.embedded.layout import layout
 from neardup_solr.errors import SolrUnreachable
 from neardup_solr.files import solr_config
@@ -74,7 +75,7 @@ def private_home(folder: Path) -> Iterator[Path]:
         try:
             yield folder
         finally:
-            lifecycle.stop()
+            embedded.stop()
 
 
 def _address(config: pytest.Config) -> str:
@@ -100,4 +101,4 @@ def _started(config: pytest.Config) -> str:
     config.add_cleanup(held.close)
     folder = held.enter_context(tempfile.TemporaryDirectory(prefix="neardup_"))
     held.enter_context(private_home(Path(folder)))
-    return lifecycle.start().url
+    return embedded.start().url

@@ -35,7 +35,7 @@ from neardup_solr.records import Entry as Entry
 from neardup_solr.records import Member as Member
 from neardup_solr.records import Removed as Removed
 from neardup_solr.reports.tables import Columns as Columns
-from neardup_solr.solr.access import Connection as Connection
+from neardup_solr.solr.credentials import Connection as Connection
 from neardup_solr.solr.names import Names as Names
 from neardup_solr.sources import SourceLike as SourceLike
 from neardup_solr.text.diff import Change as Change

@@ -10,10 +10,11 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from neardup_solr.embedded import cloud, cores, lifecycle, process
+from neardup_solr import embedded
+from neardup_solr.embedded import cores, nodes, process
 from neardup_solr.solr import admin
-from neardup_solr.solr.access import AUTHORITIES, HEADERS
 from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.credentials import AUTHORITIES, HEADERS
 from neardup_solr.testing import fresh_core, private_home
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
@@ -31,7 +32,7 @@ def pytest_configure() -> None:
     # Two workers that look for a free port at the same time would find the same one.
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     process.FIRST_PORT += 40 * worker
-    cloud.FIRST_PORT += 300 * worker
+    nodes.FIRST_PORT += 300 * worker
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -60,7 +61,7 @@ def solr_url(request: pytest.FixtureRequest) -> Iterator[str]:
             yield url
     else:
         request.getfixturevalue("home")
-        yield lifecycle.start().url
+        yield embedded.start().url
 
 
 @pytest.fixture
@@ -68,7 +69,7 @@ def address(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """The embedded Solr, which is asked if no other is named; its collections go afterwards."""
     monkeypatch.delenv("NEARDUP_SOLR_URL", raising=False)
     monkeypatch.setenv("NEARDUP_HOME", str(home))
-    server = lifecycle.start()
+    server = embedded.start()
     there = set(cores(server) or ())
     yield server.url
     for name in set(cores(server) or ()) - there:

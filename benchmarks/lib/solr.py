@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from neardup_solr.embedded import lifecycle
+from neardup_solr import embedded
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.testing import private_home
 
@@ -22,4 +22,4 @@ FIELDS = {
 def running_solr(heap: str | None = None) -> Iterator[str]:
     """The address of an embedded Solr in a temporary folder that borrows the user's own jars."""
     with tempfile.TemporaryDirectory(prefix="neardup-") as folder, private_home(Path(folder)):
-        yield lifecycle.start(heap=heap).url
+        yield embedded.start(heap=heap).url

@@ -25,7 +25,7 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
         raise click.BadParameter("--resume and --restart exclude each other")
     most_failed(max_failed, 0)
     _judge(given)
-    from neardup_solr.solr.answers import is_of_cluster
+    from neardup_solr.solr.responses import is_of_cluster
     from neardup_solr.sources import shown_name
     from neardup_solr.verbs.index import not_begun
 

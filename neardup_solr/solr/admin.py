@@ -1,18 +1,26 @@
-"""Creating a core or collection from the bundled configset."""
+"""A server and its collections: creating and dropping them, what they tell of themselves."""
 
 from __future__ import annotations
 
 import io
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
+
+import orjson
 
 from neardup_solr.arguments import require
-from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError
+from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.records import NOTHING
+from neardup_solr.solr import cloud
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.credentials import is_loopback
+from neardup_solr.solr.query import CLAUSES
+from neardup_solr.solr.responses import KEEPER_AWAY, answer
 
 CONFIGSET = "neardup"
 LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating the same core
@@ -154,3 +162,315 @@ def _upload(collection: Collection, configset: Path) -> None:
         # Another command was faster, or the first attempt of this one was.
         if "already" not in error.reason.lower():
             raise
+
+
+REBUILDS = "DistributedUpdateProcessorFactory"
+RUNS = "RunUpdateProcessorFactory"
+LOOKED_AT = 100  # documents whose values are those of all, if Solr does not count them
+PARTS = ("defaults", "appends", "invariants")
+_CHOOSING = ("update.chain", "processor", "post-processor")  # parameters of an update
+
+Config = Mapping[str, Any]
+
+
+def update_chain(config: Config) -> list[str]:
+    """The classes of the update chain that /update uses, in order; none if it is Solr's own.
+
+    The one that rebuilds a document is always among them: Solr puts it before the last.
+    """
+    chains = config.get("updateRequestProcessorChain") or []
+    parameters = handler_parameters(config, "/update")
+    in_turn = [parameters[part] for part in ("invariants", "defaults", "appends")]
+    asked = {name: next(filter(None, (one.get(name) for one in in_turn)), "") for name in _CHOOSING}
+    if name := asked["update.chain"]:
+        chain: Config = next((one for one in chains if one.get("name") == name), {})
+    else:
+        marked = [one for one in chains if str(one.get("default")) == "true"]
+        chain = next(iter(marked or [one for one in chains if not one.get("name")]), {})
+    if not chain and not (asked["processor"] or asked["post-processor"]):
+        return []
+    classes = [_class(one) for one in chain.get("", ())]
+    if REBUILDS not in classes:
+        classes.insert(classes.index(RUNS) if RUNS in classes else len(classes), REBUILDS)
+    at = classes.index(REBUILDS)
+    before, after = (
+        [*_named(config, chain.get(part, "")), *_named(config, asked[part])]
+        for part in ("processor", "post-processor")
+    )
+    return [*classes[:at], *before, REBUILDS, *after, *classes[at + 1 :]]
+
+
+def may_choose_chain(collection: Collection) -> bool:
+    """Whether sets of parameters (params.json) may choose another chain; so if Solr does not tell.
+
+    Solr applies some of them to /update by their name, without any word in solrconfig.xml.
+    """
+    told = _told(collection, f"{collection.url}/config/params")
+    return told is None or any(name in str(told) for name in _CHOOSING)
+
+
+def handler_parameters(config: Config, path: str) -> dict[str, dict[str, Any]]:
+    """The configured parameters of a handler; its own win over those of initParams."""
+    handlers = config.get("requestHandler") or {}
+    sources = [one for one in config.get("initParams") or [] if _covers(one.get("path", ""), path)]
+    sources.append(handlers.get(path) or {})
+    found: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
+    for source in sources:
+        for part in PARTS:
+            found[part] |= source.get(part) or {}
+    return found
+
+
+def _covers(paths: str, path: str) -> bool:
+    """Whether initParams are for a path: "/update/**" is for /update and all below it."""
+    return any(
+        one == path or (one.endswith("/**") and f"{path}/".startswith(one.removesuffix("**")))
+        for one in (each.strip() for each in paths.split(","))
+    )
+
+
+def _named(config: Config, names: str) -> Iterator[str]:
+    """The classes of processors that a chain names."""
+    known = config.get("updateProcessor") or {}
+    for name in filter(None, (each.strip() for each in names.split(","))):
+        yield _class(known.get(name, {})) or name
+
+
+def _class(processor: Config) -> str:
+    return str(processor.get("class", "")).rpartition(".")[2]
+
+
+Told = dict[str, Any]
+
+
+def used_fields(collection: Collection) -> frozenset[str] | None:
+    """The fields that documents of any shard have; None if Solr does not tell."""
+    names: set[str] = set()
+    forgotten: set[str] = set()
+    for shard in collection.shards():
+        told = _told(collection, f"{shard}/admin/luke", {"numTerms": "0"})
+        fields = None if told is None else told.get("fields", {})
+        if not isinstance(fields, dict):
+            return None
+        # Fields of deleted documents stay listed until segments are merged.
+        names.update(name for name, one in fields.items() if one.get("docs", 1))
+        forgotten.update(name for name, one in fields.items() if one.get("type", "") is None)
+    return frozenset(names - forgotten | _met(collection, forgotten))
+
+
+def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
+    """Fields that the schema has forgotten, if the first documents still have values in them.
+
+    Solr lists them as long as the index lives, and does not count their documents.
+    """
+    if not forgotten:
+        return frozenset()
+    body = {"query": "*:*", "fields": ["*"], "limit": LOOKED_AT}
+    told = _told(collection, f"{collection.url}/select", body=body) or {}
+    documents = told.get("response", {}).get("docs", [])
+    return frozenset(forgotten & {name for one in documents for name in one})
+
+
+def index_bytes(collection: Collection) -> int | None:
+    """The size of the index, of one replica of each shard; None if Solr does not tell."""
+    total = 0
+    for shard in collection.shards():
+        base, _, core = shard.rpartition("/")
+        told = _told(collection, f"{base}/admin/cores", {"action": "STATUS", "core": core}) or {}
+        size = _part(_part(_part(told, "status"), core), "index").get("sizeInBytes")
+        if not isinstance(size, int):
+            return None
+        total += size
+    return total
+
+
+def longest_texts(collection: Collection, fields: Sequence[str]) -> tuple[str, int] | None:
+    """The field whose texts are longest in the first documents, and their average length.
+
+    None if none of the fields has any.
+    """
+    body = {"query": "*:*", "fields": list(fields), "limit": LOOKED_AT}
+    told = _told(collection, f"{collection.url}/select", body=body) or {}
+    documents = _part(told, "response").get("docs", [])
+    lengths = {name: sum(len(str(one.get(name, ""))) for one in documents) for name in fields}
+    longest = max(lengths, key=lambda name: lengths[name], default="")
+    if not lengths.get(longest):
+        return None
+    return longest, lengths[longest] // len(documents)
+
+
+def has_update_log(collection: Collection) -> bool | None:
+    """Whether the update log is on: without it Solr does not list the newest versions."""
+    params = {"getVersions": "1", "omitHeader": "false", "distrib": "false"}
+    told = _told(collection, f"{collection.url}/get", params)
+    return None if told is None else "versions" in told
+
+
+def takes_clauses(collection: Collection, key: str) -> bool | None:
+    """Whether a query may have as many clauses as our largest ones."""
+    if not key:
+        return None
+    return _answers(collection, key, CLAUSES) or (False if _answers(collection, key, 1) else None)
+
+
+def children(collection: Collection, key: str) -> int | None:
+    """How many documents are children of another, if the schema has an indexed _root_.
+
+    They are those whose key is the _root_ of no document; a shard holds a parent with its
+    children. None if Solr refuses the question.
+    """
+    try:
+        return collection.count([f"_root_:[* TO *] AND -{{!join from=_root_ to={key} v='*:*'}}"])
+    except SolrAnswerError:
+        return None
+
+
+def configuration(collection: Collection) -> Told | None:
+    """The configuration of the collection, as the Config API has it."""
+    told = _told(collection, f"{collection.url}/config")
+    return None if told is None else _part(told, "config")
+
+
+def system(collection: Collection) -> Told:
+    """Solr's version, mode and security, as /admin/info/system has them."""
+    return _told(collection, f"{collection.base}/admin/info/system") or {}
+
+
+def cluster(collection: Collection) -> Told:
+    """The collections and aliases of a SolrCloud."""
+    told = (
+        _told(collection, f"{collection.base}/admin/collections", {"action": "CLUSTERSTATUS"}) or {}
+    )
+    return _part(told, "cluster")
+
+
+def beside(cluster: Told, name: str) -> tuple[str, ...]:
+    """The other collections of a SolrCloud that have the same configset, and so the same schema."""
+    own = described(cluster, name).get("configName")
+    meant = alias_of(cluster, name) or (name,)
+    return tuple(
+        sorted(
+            each
+            for each, one in _part(cluster, "collections").items()
+            if own and one.get("configName") == own and each not in meant
+        )
+    )
+
+
+def alias_of(cluster: Told, name: str) -> tuple[str, ...]:
+    """The collections that an alias stands for; none if it is no alias."""
+    return cloud.alias_of(cluster.get("aliases"), name)
+
+
+def placement_problem(cluster: Told, name: str) -> str:
+    """What lets documents of one id get into several shards of a collection, if anything does."""
+    return cloud.placement_problem(_part(described(cluster, name), "router"))
+
+
+def described(cluster: Told, name: str) -> Told:
+    """What a SolrCloud tells about a collection; about the first one if it is an alias."""
+    first = next(iter(alias_of(cluster, name)), name)
+    return _part(_part(cluster, "collections"), first)
+
+
+def is_read_only(cluster: Told, name: str) -> bool:
+    """Whether a collection of a SolrCloud is read-only."""
+    return str(described(cluster, name).get("readOnly", "")).lower() == "true"
+
+
+def is_local(collection: Collection) -> bool:
+    """Whether only this machine can reach the address."""
+    return is_loopback(urlsplit(collection.base).hostname or "")
+
+
+def _part(told: Told, name: str) -> Told:
+    """The object of that name in what Solr tells; empty if there is none."""
+    found = told.get(name)
+    return dict(found) if isinstance(found, dict) else {}
+
+
+def _answers(collection: Collection, key: str, clauses: int) -> bool:
+    terms = " ".join(f'"{number}"' for number in range(clauses))
+    request = {"query": f"{{!lucene q.op=OR df={key}}}{terms}", "limit": 0}
+    params = {"params": {"defType": "lucene"}}
+    return _told(collection, f"{collection.url}/select", body=request | params) is not None
+
+
+def _told(
+    collection: Collection, url: str, params: Mapping[str, str] | None = None, *, body: Any = None
+) -> Told | None:
+    try:
+        if body is None:
+            return collection.session.ask("GET", url, params=params)
+        json = {"Content-Type": "application/json"}
+        return collection.session.ask("POST", url, data=orjson.dumps(body), headers=json)
+    except SolrUnreachable:
+        raise
+    except SolrError:
+        return None
+
+
+_HEAP, _DISK = "solr.jvm:memory.heap.usage", "solr.node:CONTAINER.fs.usableSpace"
+_DELETED, _LARGEST, _LOG = "SEARCHER.searcher.deletedDocs", "SEARCHER.searcher.maxDoc", "TLOG.state"
+_REPLAYING = (1, 2)  # applying what was buffered, replaying what a crash left
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What a server tells about itself; None for what it does not tell.
+
+    `heap` is the share of Java's memory in use, 0 to 1; `disk` are the free bytes; `deleted` is the
+    share of deleted documents in the index; `replaying` tells whether the update log is still
+    being replayed; `inactive` are replicas that do not serve; `without_keeper` tells whether the
+    ZooKeeper of a SolrCloud is away, as then nothing is known of its replicas.
+    """
+
+    heap: float | None = None
+    disk: int | None = None
+    deleted: float | None = None
+    replaying: bool | None = None
+    inactive: tuple[str, ...] = ()
+    without_keeper: bool = False
+
+
+def health(collection: Collection) -> Health:
+    """The health of a server and a collection; raises SolrUnreachable if no server answers."""
+    core = f"solr.core.{collection.name}:"
+    keys = [_HEAP, _DISK, *(core + name for name in (_DELETED, _LARGEST, _LOG))]
+    try:
+        url = f"{collection.base}/admin/metrics"
+        told = collection.session.ask("GET", url, {"metrics": dict}, params={"key": keys})
+        found = told["metrics"]
+    except SolrUnreachable:
+        raise
+    except SolrError:
+        found = {}  # this handler may be closed to us
+    deleted, largest, state = (found.get(core + name) for name in (_DELETED, _LARGEST, _LOG))
+    return Health(
+        heap=found.get(_HEAP),
+        disk=found.get(_DISK),
+        deleted=deleted / largest if deleted is not None and largest else None,
+        replaying=None if state is None else state in _REPLAYING,
+        inactive=_inactive(described(cluster(collection), collection.name)),
+        without_keeper=_is_without_keeper(collection),
+    )
+
+
+def _is_without_keeper(collection: Collection) -> bool:
+    """Whether a node of a SolrCloud says that it does not reach ZooKeeper."""
+    urls = f"{collection.base}/admin/collections", f"{collection.url}/select"
+    try:
+        answer(collection.session.once("GET", urls[0], params={"action": "CLUSTERSTATUS"}))
+        header = answer(collection.session.once("GET", urls[1], params={"q": "*:*", "rows": "0"}))
+    except SolrError as error:
+        return KEEPER_AWAY in error.reason
+    return header["responseHeader"].get("zkConnected") is False
+
+
+def _inactive(collection: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(
+        f"{shard}/{name} ({replica.get('state')})"
+        for shard, described in sorted(collection.get("shards", {}).items())
+        for name, replica in sorted(described.get("replicas", {}).items())
+        if replica.get("state") != "active"
+    )

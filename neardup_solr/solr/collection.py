@@ -34,7 +34,18 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr import export, query
-from neardup_solr.solr.answers import (
+from neardup_solr.solr.cloud import Cluster, cluster_of, require_one, require_placed
+from neardup_solr.solr.names import (
+    ID,
+    NOTE,
+    PLAIN,
+    SETTINGS,
+    TEXT,
+    VERSION,
+    Names,
+    require_name,
+)
+from neardup_solr.solr.responses import (
     LOG_AGAIN,
     SAYS,
     Refusal,
@@ -48,23 +59,11 @@ from neardup_solr.solr.answers import (
     require_rows,
     versions_in,
 )
-from neardup_solr.solr.cluster import Cluster, cluster_of, require_one, require_placed
-from neardup_solr.solr.names import (
-    ID,
-    NOTE,
-    PLAIN,
-    SETTINGS,
-    TEXT,
-    VERSION,
-    Names,
-    require_name,
-)
 
 if TYPE_CHECKING:
-    from neardup_solr.solr.access import Access, Connection
+    from neardup_solr.solr.credentials import Access, Connection
     from neardup_solr.solr.session import CheckedSession
 
-PAGE = 1_000  # hits, or documents, in one answer
 IDS_PAGE = 10_000  # bare ids in one answer
 EXACT = {"expandMacros": "false"}  # or Solr would expand "${...}" inside values and ids
 _WITH_VERSIONS = {**EXACT, "versions": "true", "wt": "json"}
@@ -365,8 +364,8 @@ class Collection:
     def _pages(self, ids: Sequence[str], fields: Sequence[str], ask: Ask) -> list[dict[str, Any]]:
         docs: list[dict[str, Any]] = []
         wanted = ["id", *fields]
-        for at in range(0, len(ids), PAGE):
-            page = ids[at : at + PAGE]
+        for at in range(0, len(ids), query.PAGE):
+            page = ids[at : at + query.PAGE]
             request = query.by_ids(page) | {"fields": wanted, "limit": len(page)}
             found = ask(query.at_once(request))["response"]["docs"]
             docs += self.names.logical_all(found, wanted)
@@ -730,7 +729,7 @@ def open_collection(
     Raises ArgumentError if the address is not an http or https URL, no collection can have that
     name, or the CA file cannot be read.
     """
-    from neardup_solr.solr.access import located
+    from neardup_solr.solr.credentials import located
     from neardup_solr.solr.session import open_session  # loads the client of HTTP
 
     session, url = open_session(address, embedded=embedded, access=access)

@@ -17,9 +17,9 @@ import orjson
 
 from neardup_solr.errors import SchemaError, SolrAnswerError
 from neardup_solr.files import solr_config
-from neardup_solr.solr.answers import require_rows
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, ID, NOTE, OWN, Names
+from neardup_solr.solr.responses import require_rows
 
 # What /export can read, if it has docValues.
 EXPORTED = re.compile(r"(Str|SortableText|Bool|(Int|Long|Float|Double|Date)Point|Trie\w+)Field")

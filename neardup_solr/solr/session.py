@@ -33,8 +33,17 @@ from neardup_solr.errors import (
 )
 from neardup_solr.progress import unheard
 from neardup_solr.records import NOTHING
-from neardup_solr.solr.access import Access, Connection, is_url, past_proxies
-from neardup_solr.solr.answers import (
+from neardup_solr.solr.cloud import Nodes
+from neardup_solr.solr.credentials import (
+    Access,
+    Connection,
+    as_sent,
+    credentials,
+    is_url,
+    past_proxies,
+    require_private,
+)
+from neardup_solr.solr.responses import (
     CUT_OFF,
     LOG,
     NOT_SOLR,
@@ -48,8 +57,6 @@ from neardup_solr.solr.answers import (
     refused_by,
     take_in,
 )
-from neardup_solr.solr.cluster import Nodes
-from neardup_solr.solr.credentials import as_sent, credentials, require_private
 from neardup_solr.solr.waiting import Outages, Retry, passes, retrying
 
 CONNECT_SECONDS = 5.0

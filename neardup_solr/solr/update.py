@@ -18,9 +18,9 @@ from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query
-from neardup_solr.solr.answers import Refusal, refused_alone, refused_by
 from neardup_solr.solr.collection import DOCS, EXACT, Collection, in_halves
 from neardup_solr.solr.names import BANDS, ID, OWN, SETTINGS, TEXT, VERSION, Names
+from neardup_solr.solr.responses import Refusal, refused_alone, refused_by
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
 _KEY = re.compile(f',"({"|".join(OWN)})":'.encode())

@@ -24,7 +24,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
 )
 from neardup_solr.progress import LOG
-from neardup_solr.solr.answers import is_of_cluster
+from neardup_solr.solr.responses import is_of_cluster
 
 LONGEST_WAIT = 30.0  # seconds between two attempts, if the server does not ask for more
 PASSING = frozenset({429, 502, 503, 504})  # "come again", also to the very first request

@@ -16,10 +16,10 @@ from neardup_solr.errors import counted
 from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr import coverage, schema
+from neardup_solr.solr import schema, settings_of
+from neardup_solr.solr.admin import health
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
-from neardup_solr.solr.probe import health
 from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Finding
 
 SAMPLE = 1_000
@@ -60,9 +60,9 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
     found = schema.described(collection)
-    roots, settings = coverage.roots_only(found), collection.values(SETTINGS)
-    documents, with_text = collection.count(roots), coverage.with_text(collection, found)
-    missing = coverage.count_unsigned(collection, found)
+    roots, settings = settings_of.roots_only(found), collection.values(SETTINGS)
+    documents, with_text = collection.count(roots), settings_of.with_text(collection, found)
+    missing = settings_of.count_unsigned(collection, found)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
     told = health(collection)
     sampled = _sampled(collection, sample)
@@ -133,7 +133,7 @@ class Counted:
     """Counts of a collection: documents by settings fingerprint, `missing` ones, a sample.
 
     `without_text` have nothing in the `text` fields; None if those cannot be searched. The rest
-    is what its server tells about itself, as in `solr.probe.health`; None if it does not.
+    is what its server tells about itself, as in `solr.admin.health`; None if it does not.
     """
 
     place: str

@@ -11,7 +11,7 @@ from neardup_solr.errors import SettingsError, SolrAnswerError, counted
 from neardup_solr.files import solr_config
 from neardup_solr.progress import LOG
 from neardup_solr.settings import ALL_FIELDS
-from neardup_solr.solr import admin, probe, schema
+from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
@@ -156,7 +156,7 @@ def _added(
             is_done=not commands,
             is_mutable=schema.is_mutable(collection),
             xml=schema.xml(commands),
-            beside=probe.beside(probe.cluster(collection), collection.name),
+            beside=admin.beside(admin.cluster(collection), collection.name),
         )
         if dry_run or not commands or not planned.is_mutable:
             return planned
@@ -178,7 +178,7 @@ def _removed(collection: Collection, *, dry_run: bool) -> Preparation:
         fields=tuple(ours),
         is_done=not ours,
         is_mutable=schema.is_mutable(collection),
-        beside=probe.beside(probe.cluster(collection), collection.name),
+        beside=admin.beside(admin.cluster(collection), collection.name),
     )
     if not ours:
         return planned
@@ -223,7 +223,7 @@ def _require_free(collection: Collection, found: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
     remedy = "choose a `prefix` for our fields, such as nd_"
     wanted = schema.wanted(names)
-    used = probe.used_fields(collection)
+    used = admin.used_fields(collection)
     if used is None:
         there = wanted.keys() & found.fields.keys()
         used = frozenset(name for name in there if collection.count([f"{name}:[* TO *]"]))

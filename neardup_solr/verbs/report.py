@@ -17,8 +17,8 @@ from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_pairs
 from neardup_solr.resources import thread_pool
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.coverage import CHANGED, describe_unsigned
-from neardup_solr.solr.hits import Hits
+from neardup_solr.solr.query import Hits
+from neardup_solr.solr.settings_of import CHANGED, describe_unsigned
 from neardup_solr.verbs.batch import (
     Finder,
     hits_of_batch,

@@ -28,8 +28,8 @@ from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.hits import counted, ranked
 from neardup_solr.solr.names import SETTINGS, TEXT
+from neardup_solr.solr.query import counted, ranked
 from neardup_solr.text import normalize
 
 if TYPE_CHECKING:

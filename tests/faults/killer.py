@@ -18,7 +18,7 @@ from random import Random
 
 import psutil
 
-from neardup_solr.embedded import lifecycle
+from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout, recall
 from tests.faults.history import History
 from tests.faults.proxy import Proxy
@@ -79,7 +79,7 @@ class SolrKiller(threading.Thread):
             self.fault = error
 
     def _start(self) -> None:
-        self.proxy.upstream = lifecycle.start(tell=_unsaid).port
+        self.proxy.upstream = embedded.start(tell=_unsaid).port
 
     def stop(self) -> None:
         """Kill no more, once Solr runs again."""

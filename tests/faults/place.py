@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from neardup_solr.embedded import lifecycle
+from neardup_solr import embedded
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from tests.faults.history import History, Verdict, judged, letters
@@ -62,7 +62,7 @@ class Places:
         """A place with so many documents, of which each `every_bad`-th cannot be indexed."""
         documents = invent(self._folder / "documents.jsonl", count, every_bad=every_bad)
         history = History()
-        proxy: Proxy = self._enter(proxied(lifecycle.start().port, history))
+        proxy: Proxy = self._enter(proxied(embedded.start().port, history))
         collection: Collection = self._enter(fresh_core(proxy.url))
         made = Place(self._folder, documents, collection, proxy, history)
         made.words = [

@@ -9,7 +9,7 @@ import pytest
 
 from neardup_solr import errors as e
 from neardup_solr.solr import admin, collection, session
-from neardup_solr.solr.hits import ranked
+from neardup_solr.solr.query import ranked
 from neardup_solr.solr.waiting import Retry
 from tests.faults.scripted import Answer, answering
 

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded import lifecycle
-from neardup_solr.embedded.cloud import places
+from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout, recall
+from neardup_solr.embedded.nodes import places
 from neardup_solr.solr.waiting import passes
 from neardup_solr.testing import private_home
 from tests.faults.history import judged
@@ -35,7 +35,7 @@ OLD = "ba de fi go"
 def cloud(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """An embedded SolrCloud that may be killed, in a folder of its own."""
     with private_home(tmp_path_factory.mktemp("cloud")) as folder:
-        lifecycle.start(cloud=NODES, heap="512m", tell=print)
+        embedded.start(cloud=NODES, heap="512m", tell=print)
         yield folder
 
 
@@ -57,7 +57,7 @@ class NodeKiller(threading.Thread):
                 process.kill()
                 process.wait(60)
                 self.kills += 1
-                lifecycle.start(tell=lambda line: None)
+                embedded.start(tell=lambda line: None)
         except BaseException as error:
             self.fault = error
 

@@ -13,7 +13,7 @@ from typing import Any
 import psutil
 import pytest
 
-from neardup_solr.embedded import lifecycle
+from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout
 from tests.faults.history import checkpointed
 from tests.faults.killer import NEARDUP, kill_solr
@@ -45,7 +45,7 @@ class Tmpfs(Disk):
     """A small file system in memory that holds the cores; mounting one needs root."""
 
     def __init__(self) -> None:
-        lifecycle.stop()
+        embedded.stop()
         layout().cores.mkdir(parents=True, exist_ok=True)
         self._mount("size=20m")
 
@@ -68,7 +68,7 @@ class FileSizes(Disk):
     """Files of the Java process cannot grow beyond a size, which every user can ask for."""
 
     def fill(self) -> None:
-        server = lifecycle.running()
+        server = embedded.running()
         assert server is not None
         psutil.Process(server.pid).rlimit(psutil.RLIMIT_FSIZE, (MEBIBYTE, -1))
 
@@ -87,9 +87,9 @@ def tmpfs(home: Path) -> Iterator[Disk]:
     """A disk of 20 MiB."""
     disk = Tmpfs()
     yield disk
-    lifecycle.stop()
+    embedded.stop()
     disk.close()
-    lifecycle.start()
+    embedded.start()
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_server(kind: str, request: pytest.FixtureRequest, row: Any) -> None:
     done = checkpointed(here.job)
     disk.free()
     assert kill_solr()
-    here.proxy.upstream = lifecycle.start().port
+    here.proxy.upstream = embedded.start().port
     # What was verified before is there; the rest is sent by the next run.
     assert set(here.documents.good[:done]) <= set(here.collection.ids())
     again = here.run("--resume" if done else "--restart")

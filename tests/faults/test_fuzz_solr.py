@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.solr import answers, export, query, schema
+from neardup_solr.solr import export, query, responses, schema
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.query import Terms
 from neardup_solr.solr.session import CheckedSession
@@ -139,7 +139,7 @@ def is_whole(decoded: Any) -> bool:
 def passes(response: requests.Response) -> bool:
     """Whether `check` lets a response through; only an error of ours may keep it out."""
     try:
-        answers.check(response, URL, embedded=False)
+        responses.check(response, URL, embedded=False)
     except nd.SolrError:
         return False
     return True
@@ -164,7 +164,7 @@ def test_any_json_as_an_answer(decoded: dict[str, Any]) -> None:
     response = answered(body.encode())
     assert passes(response) == (is_finite(decoded) and is_whole(decoded))
     if passes(response):
-        assert answers.answer(response) == orjson.loads(body)
+        assert responses.answer(response) == orjson.loads(body)
 
 
 def is_finite(decoded: Any) -> bool:
@@ -181,9 +181,9 @@ def is_finite(decoded: Any) -> bool:
 def test_any_page(decoded: dict[str, Any], request_of: dict[str, int]) -> None:
     """A page has as many documents as it counts, up to the limit, each once; or it is refused."""
     try:
-        answers.require_parts(decoded, {"response.docs": list, "response.numFound": int}, URL)
-        answers.require_page(decoded, request_of, URL)
-        answers.require_once(decoded["response"]["docs"], "id", URL)
+        responses.require_parts(decoded, {"response.docs": list, "response.numFound": int}, URL)
+        responses.require_page(decoded, request_of, URL)
+        responses.require_once(decoded["response"]["docs"], "id", URL)
     except nd.SolrAnswerError:
         return
     docs, found = decoded["response"]["docs"], decoded["response"]["numFound"]
@@ -197,14 +197,14 @@ def test_any_answer_to_an_update(header: dict[str, Any], adds: Any) -> None:
     """Refusals are told by id and reason, or the answer is not understood."""
     decoded = {"responseHeader": header, "adds": adds}
     try:
-        refused = answers.refused_by(URL, decoded)
+        refused = responses.refused_by(URL, decoded)
     except nd.SolrError:
         return
     errors = header.get("errors", [])
     assert [one.id for one in refused] == [str(each.get("id")) for each in errors]
     assert all(
         isinstance(version, int) and version > 0
-        for version in answers.versions_in(decoded).values()
+        for version in responses.versions_in(decoded).values()
     )
 
 

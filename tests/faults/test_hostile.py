@@ -18,8 +18,7 @@ from neardup_solr.cli.main import parser
 from neardup_solr.records import id_problem
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.hits import ranked
-from neardup_solr.solr.query import Terms
+from neardup_solr.solr.query import Terms, ranked
 from neardup_solr.testing import fresh_core
 from tests.faults.conftest import RecordRow
 from tests.faults.tiers import sized

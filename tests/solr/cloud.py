@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from neardup_solr.embedded import cloud
+from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded.layout import Layout
 from neardup_solr.embedded.server import Server
 

@@ -7,11 +7,11 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from neardup_solr.embedded import lifecycle
+from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout
 from neardup_solr.solr import admin
-from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection, open_collection
+from neardup_solr.solr.responses import answer
 
 # The defaults of /select are those of a shop: another parser, and all words are needed.
 CONFIG = """<config>
@@ -70,7 +70,7 @@ def collection(
     """A fresh core of the embedded Solr with that schema and configuration."""
     name = name or f"foreign_{uuid.uuid4().hex[:12]}"
     configset = layout().solr_home / "configsets" / name
-    url = lifecycle.start().url
+    url = embedded.start().url
     (configset / "conf").mkdir(parents=True)
     (configset / "conf" / "solrconfig.xml").write_text(
         CONFIG.format(factory=factory, log=log, select=select)

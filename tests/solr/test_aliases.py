@@ -9,7 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr import schema
-from neardup_solr.solr.answers import answer
+from neardup_solr.solr.responses import answer
 from tests.solr.cli.conftest import NEARDUP
 
 WORDS = [

@@ -10,8 +10,7 @@ import pytest
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
 from neardup_solr.solr import collection, export, query
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.hits import ranked
-from neardup_solr.solr.query import Terms
+from neardup_solr.solr.query import Terms, ranked
 from tests.hostile import HOSTILE
 
 

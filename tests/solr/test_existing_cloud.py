@@ -10,9 +10,9 @@ import pytest
 
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.solr import admin, collection, schema
-from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
+from neardup_solr.solr.responses import answer
 from neardup_solr.verbs.annotate import annotate
 from neardup_solr.verbs.connect import connect
 from neardup_solr.verbs.doctor import doctor

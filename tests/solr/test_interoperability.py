@@ -13,7 +13,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr.access import AUTHORITIES, HEADERS
+from neardup_solr.solr.credentials import AUTHORITIES, HEADERS
 from tests.solr.front import Certified, Door, certify, front
 from tests.solr.test_interoperability_docs import ACCESS
 

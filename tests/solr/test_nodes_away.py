@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded import cloud
+from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded.layout import Layout
 from neardup_solr.embedded.server import Server
-from neardup_solr.solr.answers import answer
+from neardup_solr.solr.responses import answer
 from tests.solr.cli.conftest import NEARDUP
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.test_zookeeper import kill

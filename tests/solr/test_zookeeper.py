@@ -12,7 +12,8 @@ import psutil
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.embedded import cloud, server
+from neardup_solr.embedded import nodes as cloud
+from neardup_solr.embedded import server
 from neardup_solr.embedded.layout import Layout, recall
 from neardup_solr.embedded.server import Server
 from tests.solr.cloud import nodes, with_jars
@@ -85,7 +86,7 @@ def test_an_address_that_is_no_zookeeper_is_told(
     with pytest.raises(nd.SolrUnreachable, match=r"no.such.host:2181: the host name"):
         nd.connect("zk://no.such.host,127.0.0.1:1/solr")
     assert time.monotonic() - began < 5
-    monkeypatch.setattr("neardup_solr.solr.cluster.ZOOKEEPER_SECONDS", 1.0)
+    monkeypatch.setattr("neardup_solr.solr.cloud.ZOOKEEPER_SECONDS", 1.0)
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         pytest.raises(nd.SolrUnreachable, match="no ZooKeeper answers there within 1 second;"),
@@ -107,8 +108,8 @@ def test_a_router_that_does_not_go_by_the_id_is_refused(
     cloud: str, router: dict[str, str], said: str
 ) -> None:
     """There Solr would put the same id into several shards."""
-    from neardup_solr.solr.answers import answer
     from neardup_solr.solr.collection import open_collection
+    from neardup_solr.solr.responses import answer
 
     nd.init(open_collection(cloud, "usual"))
     name = f"routed_by_{len(router)}_{router.get('router.name', 'a_field')}"

@@ -15,7 +15,7 @@ from xml.etree import ElementTree
 import pysolr
 import requests
 
-from neardup_solr.embedded import lifecycle
+from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout
 from neardup_solr.files import solr_config
 from neardup_solr.solr.collection import Collection, open_collection
@@ -105,7 +105,7 @@ def collection(
     `processors` begin its update chain; `fields` are further lines of its schema; `parameters` is
     its params.json.
     """
-    url, name = lifecycle.start().url, f"theirs_{uuid.uuid4().hex[:12]}"
+    url, name = embedded.start().url, f"theirs_{uuid.uuid4().hex[:12]}"
     folder = layout().solr_home / "configsets" / name
     (folder / "conf").mkdir(parents=True)
     for file, content in configset(processors, fields, parameters).items():

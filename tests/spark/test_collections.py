@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 
 import neardup_solr as nd
 from neardup_solr import spark
-from neardup_solr.embedded import cloud as embedded_cloud
+from neardup_solr.embedded import nodes as embedded_nodes
 from neardup_solr.embedded.layout import Layout
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.test_zookeeper import zookeeper
@@ -120,10 +120,10 @@ def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
     def restart() -> None:
         while not begun.exists():
             time.sleep(0.05)
-        embedded_cloud.stopped(place, 1, timeout=0)
+        embedded_nodes.stopped(place, 1, timeout=0)
         away.touch()
         time.sleep(10)
-        embedded_cloud.started(place, 1, "512m", None, print)
+        embedded_nodes.started(place, 1, "512m", None, print)
 
     rows = [(str(n), f"number {n} of the lamps") for n in range(20)]
     frame = session.createDataFrame(rows, "id string, text string").coalesce(1)

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr import probe, schema, update
+from neardup_solr.solr import admin, schema, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, TEXT
 from neardup_solr.solr.schema import INTERNAL, Schema
@@ -51,7 +51,7 @@ def require_texts(collection: Collection, found: Schema, fields: Iterable[str]) 
     """
     for name in fields:
         if problem := rules.no_text(found.field(name)):
-            used = probe.used_fields(collection) or ()
+            used = admin.used_fields(collection) or ()
             next_step = rules.text_field(found, schema.wanted(collection.names), used)
             raise SettingsError(f"the text field {name!r}: {problem}", next_step)
 
@@ -61,12 +61,12 @@ def require_other(collection: Collection, other: Collection) -> None:
 
     Its documents would be replaced, so they may have only the fields that are written.
     """
-    there = probe.cluster(other)
-    names = {collection.name, *probe.alias_of(probe.cluster(collection), collection.name)}
-    others = {other.name, *probe.alias_of(there, other.name)}
+    there = admin.cluster(other)
+    names = {collection.name, *admin.alias_of(admin.cluster(collection), collection.name)}
+    others = {other.name, *admin.alias_of(there, other.name)}
     made = replace(other, name="OTHER").place
     next_step = f"name another collection, made with: neardup init {made}"
-    if probe.is_read_only(there, other.name):
+    if admin.is_read_only(there, other.name):
         raise SettingsError(f"{other.name!r} is read-only", next_step)
     if collection.base == other.base and names & others:
         raise SettingsError(f"{collection.name!r} would be written into itself", next_step)
@@ -80,7 +80,7 @@ def require_other(collection: Collection, other: Collection) -> None:
 
 def _used(collection: Collection) -> frozenset[str]:
     """The fields that documents have; if Solr does not tell, those of the first documents."""
-    told = probe.used_fields(collection)
+    told = admin.used_fields(collection)
     if told is None:  # as for a collection of ours
         told = frozenset().union(
             *update.whole(collection, list(islice(collection.ids(), LOOKED_AT)))

@@ -20,9 +20,9 @@ from neardup_solr.errors import RecordError, SettingsError, SolrAnswerError
 from neardup_solr.progress import Failures, OnProgress, Progress
 from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.solr import update
-from neardup_solr.solr.answers import Refusal
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
+from neardup_solr.solr.responses import Refusal
 from neardup_solr.solr.update import Order, Sent
 from neardup_solr.verbs.annotate.whole import Wholes, wholes
 

@@ -16,11 +16,11 @@ from typing import Any
 import orjson
 
 from neardup_solr.records import NOTHING
-from neardup_solr.solr import probe, schema, update
+from neardup_solr.solr import admin, schema, update
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.coverage import PATH
 from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.schema import INTERNAL, Schema
+from neardup_solr.solr.settings_of import PATH
 from neardup_solr.solr.update import Order
 
 ROOT = "_root_"
@@ -130,11 +130,11 @@ def wholes(collection: Collection, own: frozenset[str]) -> Wholes | None:
     So they have to be if something of the user's would run a second time, if not all fields of the
     documents can be read exactly, or if children could not be told from other documents.
     """
-    found, config = schema.described(collection), probe.configuration(collection)
-    used = probe.used_fields(collection)
-    if config is None or used is None or probe.may_choose_chain(collection):
+    found, config = schema.described(collection), admin.configuration(collection)
+    used = admin.used_fields(collection)
+    if config is None or used is None or admin.may_choose_chain(collection):
         return None
-    chain = set(probe.update_chain(config))
+    chain = set(admin.update_chain(config))
     if not chain <= _QUIET | _FORMING or (ROOT in found.fields and PATH not in found.fields):
         return None
     # Of those that are not exact some are in no answer, so they are looked for here.

@@ -385,9 +385,9 @@ def _gaps(gathered: Gathered, verified: Verified, fq: Sequence[str]) -> list[str
         if side.is_cut:
             gaps.append(f"only the first {side.documents:,} documents were read")
         if side.collection is not None:
-            from neardup_solr.solr import coverage
+            from neardup_solr.solr import settings_of
 
-            gaps += coverage.describe_unsigned(side.collection, side.unsigned)
+            gaps += settings_of.describe_unsigned(side.collection, side.unsigned)
             if fq and not (side.documents or side.unsigned):
                 name, filters = side.collection.name, " AND ".join(fq)
                 gaps.append(f"no document of {name!r} matches {filters}; check the filter")
@@ -396,14 +396,16 @@ def _gaps(gathered: Gathered, verified: Verified, fq: Sequence[str]) -> list[str
         if side.collection is not None:
             side.collection.commit()
             if side.collection.state() != side.state:
-                gaps.append(coverage.CHANGED)
+                gaps.append(settings_of.CHANGED)
     if verified.vanished:
         gaps.append(f"documents deleted meanwhile: {len(verified.vanished):,}")
     if verified.stale:
         step = "run it again"
         for side in gathered.sides:
             if side.collection is not None:
-                step = coverage.remedy(side.collection, "index them again", "renews their fields")
+                step = settings_of.remedy(
+                    side.collection, "index them again", "renews their fields"
+                )
         gaps.append(f"documents whose text has changed: {len(verified.stale):,}; {step}")
     return gaps
 

@@ -18,11 +18,11 @@ from neardup_solr.progress import Progress
 from neardup_solr.resources import gc_disabled, thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema
-from neardup_solr.solr.answers import LOG_AGAIN
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.coverage import count_unsigned
 from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
+from neardup_solr.solr.responses import LOG_AGAIN
+from neardup_solr.solr.settings_of import count_unsigned
 from neardup_solr.spill import Rows
 from neardup_solr.verbs.duplicates import previous_run
 from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Input, Intake

@@ -15,8 +15,8 @@ from neardup_solr.measures.aligned import frequencies
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_indexed, settings_of
-from neardup_solr.solr import coverage
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.settings_of import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates.options import way_of
@@ -138,7 +138,7 @@ def _stored(collection: Collection, ids: tuple[str, str], settings: Settings) ->
         if id not in rows:
             raise DocumentNotFound(collection.url, id)
 
-    again = coverage.remedy(collection, "index it again", "writes them")
+    again = remedy(collection, "index it again", "writes them")
 
     def one(id: str) -> Subject:
         row: dict[str, Any] = rows[id]

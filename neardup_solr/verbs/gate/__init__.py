@@ -27,9 +27,9 @@ from neardup_solr.minhash import encode, entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, share_of, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr import coverage, schema
+from neardup_solr.solr import schema, settings_of
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.hits import OtherSettings
+from neardup_solr.solr.query import OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
 from neardup_solr.sources.record import Record
 from neardup_solr.spill import Spill
@@ -238,8 +238,8 @@ class _GateRun:
         """Say how many documents of the collection have no signature."""
         collection = self.target.collection
         found = schema.described(collection)
-        count = coverage.count_unsigned(collection, found, self.gating.fq)
-        return coverage.describe_unsigned(collection, count)
+        count = settings_of.count_unsigned(collection, found, self.gating.fq)
+        return settings_of.describe_unsigned(collection, count)
 
     def decisions(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
         """The decisions about documents, batch by batch; other records stay in their places."""

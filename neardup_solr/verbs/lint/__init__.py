@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from neardup_solr.arguments import OneOrMore, checked, listed
 from neardup_solr.errors import SettingsError
-from neardup_solr.solr import probe, schema
+from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, SETTINGS, Names
 from neardup_solr.solr.schema import Schema
@@ -57,19 +57,19 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     found = schema.described(collection)
     names = chosen(collection.names, found.key, text=listed(text), prefix=prefix)
     documents = collection.count()
-    used = probe.used_fields(collection) if documents else frozenset[str]()
+    used = admin.used_fields(collection) if documents else frozenset[str]()
     longest = None
     if not text and any(no_text(found.field(name)) for name in names.text):
-        longest = probe.longest_texts(collection, likely_texts(found, names, used or ()))
+        longest = admin.longest_texts(collection, likely_texts(found, names, used or ()))
     if longest is not None:
         names = replace(names, text=(longest[0],))
-    config = probe.configuration(collection)
-    told, cluster = probe.system(collection), probe.cluster(collection)
+    config = admin.configuration(collection)
+    told, cluster = admin.system(collection), admin.cluster(collection)
     root = found.fields.get("_root_")
     has_root = root is not None and root.indexed and documents > 0
     # A proxy in front of Solr may check them; then Solr itself knows no user.
     named = collection.session.auth is not None or "Authorization" in collection.session.headers
-    behind = probe.alias_of(cluster, collection.name)
+    behind = admin.alias_of(cluster, collection.name)
     facts = CollectionFacts(
         place=collection.place,
         kept=collection.names,
@@ -80,19 +80,19 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         used=used,
         longest=longest,
         growth=_growth(collection, found, names, used),
-        children=probe.children(collection, found.key) if has_root and found.key else 0,
+        children=admin.children(collection, found.key) if has_root and found.key else 0,
         placed=collection.count([PLACED]) if "_nest_path_" in found.fields else 0,
         is_mutable=schema.is_mutable(collection),
-        has_log=probe.has_update_log(collection),
-        takes_clauses=probe.takes_clauses(collection, found.key),
-        chain=None if config is None else probe.update_chain(config),
-        select=probe.handler_parameters(config or {}, "/select"),
+        has_log=admin.has_update_log(collection),
+        takes_clauses=admin.takes_clauses(collection, found.key),
+        chain=None if config is None else admin.update_chain(config),
+        select=admin.handler_parameters(config or {}, "/select"),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
         alias_of=behind,
-        misplacing=probe.placement_problem(cluster, collection.name),
-        beside=probe.beside(cluster, collection.name),
-        is_read_only=probe.is_read_only(cluster, collection.name),
-        is_local=probe.is_local(collection),
+        misplacing=admin.placement_problem(cluster, collection.name),
+        beside=admin.beside(cluster, collection.name),
+        is_read_only=admin.is_read_only(cluster, collection.name),
+        is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),
         is_open=bool(told) and "username" not in told.get("security", {}) and not named,
     )

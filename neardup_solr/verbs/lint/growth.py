@@ -9,7 +9,7 @@ import orjson
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED
-from neardup_solr.solr import probe
+from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, SETTINGS, TEXT
 
@@ -61,7 +61,7 @@ def growth(collection: Collection) -> Growth | None:
     return Growth(
         documents=found.total,
         bytes_each=round(sum(map(_bytes_of, texts)) / len(found.documents)),
-        index_bytes=probe.index_bytes(collection),
+        index_bytes=admin.index_bytes(collection),
     )
 
 

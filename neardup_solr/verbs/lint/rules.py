@@ -11,9 +11,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from neardup_solr.errors import counted
-from neardup_solr.solr.cluster import NAME_ONE, SEVERAL
+from neardup_solr.solr.admin import REBUILDS
+from neardup_solr.solr.cloud import NAME_ONE, SEVERAL
 from neardup_solr.solr.names import OWN, PLAIN, TEXT, Names, is_name
-from neardup_solr.solr.probe import REBUILDS
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.schema import Field, Schema
 from neardup_solr.verbs.lint.growth import Growth

@@ -12,7 +12,7 @@ import pytest
 import requests
 
 import neardup_solr as nd
-from neardup_solr.solr import probe, schema
+from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.testing import fresh_core
@@ -58,7 +58,7 @@ def plain(solr: Collection) -> requests.Response:
 def merged(solr: Collection) -> int:
     """The size of the index without deleted documents."""
     pysolr.Solr(solr.url, timeout=TIMEOUT).optimize()
-    size = probe.index_bytes(solr)
+    size = admin.index_bytes(solr)
     assert size is not None
     return size
 

@@ -12,9 +12,9 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
 from neardup_solr.solr import schema, update
-from neardup_solr.solr.answers import answer
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import NOTE, OWN, PLAIN, Names
+from neardup_solr.solr.responses import answer
 from neardup_solr.verbs.connect import connect
 from neardup_solr.verbs.init import init
 from neardup_solr.verbs.lint import lint

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from neardup_solr.solr.admin import handler_parameters, update_chain
 from neardup_solr.solr.names import Names
-from neardup_solr.solr.probe import handler_parameters, update_chain
 from neardup_solr.solr.schema import Field, Schema
 from neardup_solr.verbs.lint.rules import (
     DANGER,

@@ -16,8 +16,8 @@ from urllib.parse import unquote, urlsplit
 
 from neardup_solr.arguments import require
 from neardup_solr.errors import ArgumentError, SettingsError, SolrError, SolrUnreachable, counted
-from neardup_solr.solr.answers import answer, cause
 from neardup_solr.solr.credentials import is_loopback
+from neardup_solr.solr.responses import answer, cause
 
 if TYPE_CHECKING:
     from neardup_solr.solr.session import CheckedSession

@@ -6,6 +6,7 @@ An answer has to be JSON with a `responseHeader` whose status is 0.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ from neardup_solr.errors import (
     SolrHalted,
     SolrUnauthorized,
 )
-from neardup_solr.solr.away import KEEPER_AWAY, explained, is_without_keeper
 
 if TYPE_CHECKING:
     import requests
@@ -41,6 +41,21 @@ _READ_ONLY = "read-only"
 _WRITABLE = "make the collection writable (MODIFYCOLLECTION with readOnly=false)"
 _UNFINISHED = "give the address with /solr at its end, such as http://host:8983/solr"
 SAYS = "Solr says: "  # before what an error repeats
+KEEPER_AWAY = "ZooKeeper is away"
+# How a node begins what it says while it has no ZooKeeper, and what it names as the cause.
+_NO_KEEPER = (
+    "Cannot talk to ZooKeeper",
+    "KeeperErrorCode = Session expired",
+    "KeeperErrorCode = ConnectionLoss",
+)
+_KEEPER_LOST = (
+    "org.apache.zookeeper.KeeperException$SessionExpiredException",
+    "org.apache.zookeeper.KeeperException$ConnectionLossException",
+)
+_SHARD = re.compile(r"servers hosting shard: (?P<shard>[\w.-]+)")
+_LEADER = re.compile(r"(?P<said>No registered leader was found).*?slice: (?P<shard>[\w.-]+)", re.S)
+_FORWARDED = re.compile(r"(?P<said>Error trying to proxy request for url: \S+)")
+_AGAIN = ", then run it again"
 # What the nodes of a SolrCloud say while one of them is away, or another becomes the leader.
 _DISTURBED = (
     KEEPER_AWAY,
@@ -186,6 +201,40 @@ def _failed(
             return SolrAnswerError(url, status, SAYS + said, NODES)
     next_step = _NEXT.get((url.rstrip("/").rpartition("/")[2], status), LOG)
     return SolrAnswerError(url, status, SAYS + said, next_step)
+
+
+def explained(
+    said: str, url: str, *, without_keeper: bool = False, embedded: bool = False
+) -> tuple[str, str] | None:
+    """Why Solr cannot do it, before what it said itself, and the next step; None if it is unknown.
+
+    `without_keeper` tells that the node does not reach its ZooKeeper.
+    """
+    start = "start it with: neardup solr start" if embedded else ""
+    if without_keeper or is_without_keeper(said):
+        return f"{KEEPER_AWAY} (Solr says: {said.rstrip('.')})", (start or "start it") + _AGAIN
+    name = url.partition("/solr/")[2].partition("/")[0]
+    of = f" of {name!r}" if name and name != "admin" else ""
+    if found := _SHARD.search(said):
+        reason = f"no replica of {found['shard']}{of} answers (Solr says: {said})"
+    elif found := _LEADER.search(said):
+        reason = f"{found['shard']}{of} has no leader (Solr says: {found['said']})"
+    elif found := _FORWARDED.search(said):
+        reason = f"no replica{of} answers (Solr says: {found['said']})"
+    else:
+        return None
+    return reason, (start or "start its node") + _AGAIN
+
+
+def is_without_keeper(said: str, status: int = 0, header: Any = None, error: Any = None) -> bool:
+    """Whether an error comes from a node that does not reach its ZooKeeper.
+
+    Solr's words are looked at, and in an answer its `responseHeader` and its `error`.
+    """
+    is_fault = status >= 500 and isinstance(header, Mapping) and header.get("zkConnected") is False
+    causes = str(error.get("metadata")) if isinstance(error, Mapping) else ""
+    is_cause = any(sign in causes for sign in _KEEPER_LOST)
+    return is_fault or is_cause or said.startswith(_NO_KEEPER)
 
 
 def is_success(header: Any) -> bool:

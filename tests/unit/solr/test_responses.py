@@ -9,7 +9,7 @@ import pytest
 import requests
 
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.solr import answers
+from neardup_solr.solr import responses
 
 URL = "http://h/solr/x/select"
 PAGE: dict[str, Any] = {"response": {"numFound": 2, "docs": [{"id": "1"}, {"id": "2"}]}}
@@ -29,9 +29,9 @@ def test_a_whole_answer() -> None:
     shards = {"shards.info": {"s": {"numFound": 2, "shardAddress": "http://h/solr/x"}}}
     more = {"response": PAGE["response"] | {"numFoundExact": True}}
     response = told(PAGE | shards | more, partialResults=False)
-    answers.check(response, URL, embedded=False)
+    responses.check(response, URL, embedded=False)
     needed = {"response.docs": list, "response.numFound": int}
-    assert answers.answer(response, needed)["response"]["docs"] == PAGE["response"]["docs"]
+    assert responses.answer(response, needed)["response"]["docs"] == PAGE["response"]["docs"]
 
 
 @pytest.mark.parametrize(
@@ -54,7 +54,7 @@ def test_a_whole_answer() -> None:
 def test_a_part_is_refused(decoded: dict[str, Any], header: dict[str, Any], reason: str) -> None:
     """Although its HTTP status, and mostly its own, is that of a success."""
     with pytest.raises(SolrAnswerError, match=reason) as caught:
-        answers.check(told(decoded, **header), URL, embedded=False)
+        responses.check(told(decoded, **header), URL, embedded=False)
     assert caught.value.status == 200
 
 
@@ -80,15 +80,15 @@ def test_a_page_has_what_it_counts(
     """As many documents as there are, up to the limit."""
     decoded = {"response": {"numFound": found, "docs": [{"id": str(n)} for n in range(given)]}}
     if reason is None:
-        answers.require_page(decoded, asked, URL)
+        responses.require_page(decoded, asked, URL)
     else:
         with pytest.raises(SolrAnswerError, match=reason):
-            answers.require_page(decoded, asked, URL)
+            responses.require_page(decoded, asked, URL)
 
 
 def test_rows_have_their_parts() -> None:
     """Objects with what is needed, of its type; documents with their key, each once."""
-    answers.require_rows([{"a": "x", "b": 1}], {"a": str, "b": int}, URL)
+    responses.require_rows([{"a": "x", "b": 1}], {"a": str, "b": int}, URL)
     for row, reason in (
         ("text", "a row that is no object"),
         ({"b": 1}, "a row without a"),
@@ -96,30 +96,30 @@ def test_rows_have_their_parts() -> None:
         ({"a": 7}, "a row without a"),
     ):
         with pytest.raises(SolrAnswerError, match=reason):
-            answers.require_rows([{"a": "x"}, row], {"a": str}, URL)
-    answers.require_once([{"id": 1}, {"id": 2}], "id", URL)
+            responses.require_rows([{"a": "x"}, row], {"a": str}, URL)
+    responses.require_once([{"id": 1}, {"id": 2}], "id", URL)
     with pytest.raises(SolrAnswerError, match="a document twice"):
-        answers.require_once([{"id": 1}, {"id": 2}, {"id": "1"}], "id", URL)
+        responses.require_once([{"id": 1}, {"id": 2}, {"id": "1"}], "id", URL)
     with pytest.raises(SolrAnswerError, match="a row without id"):
-        answers.require_once([{"sku": 1}], "id", URL)
+        responses.require_once([{"sku": 1}], "id", URL)
 
 
 def test_parts_are_of_their_types() -> None:
     """A truth value is no number, and no part is looked for in what is no object."""
-    answers.require_parts({"a": {"b": 1}}, {"a.b": int, "a": dict}, URL)
+    responses.require_parts({"a": {"b": 1}}, {"a.b": int, "a": dict}, URL)
     wrong: list[dict[str, Any]] = [{"a": {"b": True}}, {"a": {}}, {"a": [1]}, {}]
     for decoded in wrong:
         with pytest.raises(SolrAnswerError, match=r"the answer has no a\.b; check that this is"):
-            answers.require_parts(decoded, {"a.b": int}, URL)
+            responses.require_parts(decoded, {"a.b": int}, URL)
 
 
 def test_how_large_an_answer_may_be(monkeypatch: pytest.MonkeyPatch) -> None:
     """A gigabyte, or what the variable says."""
     monkeypatch.delenv("NEARDUP_MAX_ANSWER", raising=False)
-    assert answers.largest() == 1 << 30
+    assert responses.largest() == 1 << 30
     for named, size in {"": 1 << 30, "10": 10, "4G": 4 << 30}.items():
         monkeypatch.setenv("NEARDUP_MAX_ANSWER", named)
-        assert answers.largest() == size
+        assert responses.largest() == size
     monkeypatch.setenv("NEARDUP_MAX_ANSWER", "much")
     with pytest.raises(SettingsError, match=r"^\$NEARDUP_MAX_ANSWER: much is not a size; give one"):
-        answers.largest()
+        responses.largest()
