@@ -43,7 +43,7 @@ _NOTHING = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint32)
 
 
 def shingle_candidates(sets: Flat, least: float, *, joining: Joining = DEFAULT) -> Candidates:
-    """The pairs of sets that may share at least the part `least` of the smaller one.
+    """Find the pairs of sets that may share at least the part `least` of the smaller one.
 
     `sets` have rising hashes of shingles, as `hashed_sets` makes them. If no more sets than
     `joining.cap` have a shingle, those that look for it meet all that have it; else they meet as
@@ -53,8 +53,8 @@ def shingle_candidates(sets: Flat, least: float, *, joining: Joining = DEFAULT) 
     """
     search = _ShingleSearch(sets, least, joining)
     found, hot_keys = FoundPairs(joining), 0
-    for keys, owners in search.parts():
-        made = search.lookups(keys, owners)
+    for keys, owners in search.choose_parts():
+        made = search.find_owners(keys, owners)
         hot_keys += made.hot_keys
         for block in made.pairs(search.matches, sets.lengths, joining):
             found.add(block)
@@ -63,37 +63,37 @@ def shingle_candidates(sets: Flat, least: float, *, joining: Joining = DEFAULT) 
     return Candidates(pairs=found.pairs, hot_keys=hot_keys)
 
 
-def tries() -> Counts:
-    """How many shingles have to be looked for, by how many per cent of them at least are there.
+def tries_by_share() -> Counts:
+    """Return how many shingles to look for if at least p per cent of them are there, by p.
 
-    So many that fewer than `ENOUGH` are found with the probability `MISSED` at most.
+    With so many, fewer than `ENOUGH` are found with a probability of `MISSED` at most.
     """
     found = np.full(101, _ALL)
     count = ENOUGH
     for percent in range(100, _RAREST - 1, -1):
         share = percent / 100
-        while _fewer(count, share) > MISSED:
+        while _probability_of_fewer(count, share) > MISSED:
             count += 1
         found[percent] = count
     return found
 
 
-def _fewer(count: int, share: float) -> float:
-    """The probability of fewer than ENOUGH successes of `count`."""
+def _probability_of_fewer(count: int, share: float) -> float:
+    """Return the probability of fewer than ENOUGH successes of `count`, each with p = `share`."""
     return sum(
         comb(count, few) * share**few * (1 - share) ** (count - few) for few in range(ENOUGH)
     )
 
 
 class _ShingleSearch:
-    """Which shingles sets look for, by a table of how many sets have each."""
+    """Chooses the shingles that sets look for, by a table of how many sets have each."""
 
     def __init__(self, sets: Flat, least: float, joining: Joining) -> None:
         self._sets, self._joining = sets, joining
         sizes = sets.lengths
         shared = np.maximum(np.ceil(least * sizes).astype(np.int64), 1)
         self._lacking = np.maximum(sizes - shared, 0)
-        self._tries = tries()
+        self._tries = tries_by_share()
         self.matches = np.zeros(len(sizes), dtype=np.uint8)
         room = max(2, joining.memory // 2)  # 2 bytes each
         bits = min((_SLOTS * len(sets.values)).bit_length(), room.bit_length() - 1)
@@ -107,21 +107,21 @@ class _ShingleSearch:
         with thread_pool(joining.threads) as pool:
             list(pool.map(count, pairwise(ends)))
 
-    def parts(self) -> Iterator[tuple[Hashes, Rows]]:
-        """What some sets at a time look for, each with its row: as much as fits the memory."""
+    def choose_parts(self) -> Iterator[tuple[Hashes, Rows]]:
+        """Yield what some sets look for, each shingle with its row: as much as fits the memory."""
         part, size = [_NOTHING], 0
         with thread_pool(self._joining.threads) as pool:
             chosen = prefetch(pool, self._choose, self._blocks(), at_once=self._joining.threads)
             for keys, owners, having in chosen:
                 if part and (size + having) * _COST > self._joining.memory:
-                    yield _joined(part)
+                    yield _concatenate(part)
                     part, size = [_NOTHING], 0
                 part.append((keys, owners))
                 size += having
-        yield _joined(part)
+        yield _concatenate(part)
 
     def _choose(self, block: tuple[Hashes, Counts, slice]) -> tuple[Hashes, Rows, int]:
-        """What the sets of a block look for, each with its row; at most how many sets have it."""
+        """Choose what the sets of a block look for; count at most how many sets have that."""
         values, bounds, some = block
         keys, owners = np.empty_like(values), np.empty(len(values), dtype=np.uint32)
         filled = lookups.choose(
@@ -131,8 +131,8 @@ class _ShingleSearch:
         keys, owners = keys[:filled].copy(), owners[:filled] + np.uint32(some.start)
         return keys, owners, int(self._counts[keys >> np.uint64(self._shift)].sum(dtype=np.int64))
 
-    def lookups(self, keys: Hashes, owners: Rows) -> _Lookups:
-        """What the `owners` look for, by its `keys`, and which sets have it."""
+    def find_owners(self, keys: Hashes, owners: Rows) -> _Lookups:
+        """Find the sets that have the `keys`, which the `owners` look for."""
         bits = max(_LEAST, (_WANTED * len(keys)).bit_length())
         slots = (keys >> np.uint64(64 - bits)).astype(np.int64)
         is_wanted = np.zeros(1 << bits, dtype=np.bool_)
@@ -145,14 +145,14 @@ class _ShingleSearch:
             return found[:filled].copy(), rows[:filled] + np.uint32(some.start)
 
         with thread_pool(self._joining.threads) as pool:
-            found, rows = _joined([_NOTHING, *pool.map(collect, self._blocks())])
+            found, rows = _concatenate([_NOTHING, *pool.map(collect, self._blocks())])
         ends = np.zeros(len(is_wanted) + 1, dtype=np.int64)
         order = np.empty_like(rows)
         joins.partition(found, 64 - bits, ends, np.empty_like(found), order)
         return _Lookups.of(owners, slots, rows[order], ends, self._joining.cap)
 
     def _blocks(self) -> Iterator[tuple[Hashes, Counts, slice]]:
-        """The hashes of some sets at a time, their bounds, and which sets these are."""
+        """Yield the hashes of some sets, their bounds, and the slice of these sets."""
         (values, bounds), groups = self._sets, self._joining.groups
         first, sets = 0, len(bounds) - 1
         while first < sets:
@@ -166,14 +166,14 @@ class _ShingleSearch:
             first = last
 
 
-def _joined(parts: Sequence[tuple[Hashes, Rows]]) -> tuple[Hashes, Rows]:
+def _concatenate(parts: Sequence[tuple[Hashes, Rows]]) -> tuple[Hashes, Rows]:
     keys, rows = zip(*parts, strict=True)
     return np.concatenate(keys), np.concatenate(rows)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Lookups:
-    """What sets look for, and who has it.
+    """Shingles that sets look for, and the sets that have them.
 
     `others` (uint32) are the rows of sets that have a shingle, those of each together. `owners`
     (uint32, rising) look for one each: it is that of the others from `begins` to `ends`, of whom
@@ -189,7 +189,7 @@ class _Lookups:
 
     @classmethod
     def of(cls, owners: Rows, slots: Counts, others: Rows, all_ends: Counts, cap: int) -> _Lookups:
-        """What `owners` look for in `slots`: slot s has the others up to all_ends[s]."""
+        """Make the lookups of `owners` in `slots`: slot s has the others up to all_ends[s]."""
         ends = all_ends[slots]
         begins = np.where(slots > 0, all_ends[slots - 1], 0)
         looking = np.bincount(slots, minlength=1)[slots]
@@ -204,7 +204,7 @@ class _Lookups:
         )
 
     def pairs(self, matches: NDArray[np.uint8], sizes: Counts, joining: Joining) -> Iterator[Pairs]:
-        """The pairs of owners with those that they meet `matches` times; `sizes` of all sets."""
+        """Yield the pairs of owners and those met `matches` times; `sizes` are of all sets."""
 
         def pair(some: slice) -> Pairs:
             looks = self.looks[some]
@@ -220,7 +220,7 @@ class _Lookups:
             yield from prefetch(pool, pair, self._parts(joining.threads), at_once=joining.threads)
 
     def _parts(self, threads: int) -> Iterator[slice]:
-        """Some owners at a time, each with all that it looks for: about ROOM looks, or a share."""
+        """Split the owners, each with all its lookups, into parts of about ROOM looks or less."""
         starts = np.flatnonzero(np.diff(self.owners, prepend=~self.owners[:1]))
         before = (np.cumsum(self.looks) - self.looks)[starts]
         total = int(self.looks.sum())

@@ -1,4 +1,4 @@
-"""Which shingles each set looks for in the others, and the pairs that come of it, compiled."""
+"""Shingles that each set looks for in the others, and the pairs that come of it, compiled."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from neardup_solr.candidates import by_shingle
 from neardup_solr.candidates.by_band import ONE_SIDE, Candidates, Joining
-from neardup_solr.candidates.by_shingle import shingle_candidates, tries
+from neardup_solr.candidates.by_shingle import shingle_candidates, tries_by_share
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import floor
 from neardup_solr.measures.arrays import Flat
@@ -136,7 +136,7 @@ def test_many_calls(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_how_many_are_looked_for() -> None:
     """As many as leave a chance of one in a million to find too few; all if little is in common."""
-    found = tries()
+    found = tries_by_share()
     assert found[[100, 90, 80, 50]].tolist() == [8, 17, 23, 46]
     assert (np.diff(found) <= 0).all()
     draws = np.random.default_rng(1).random((200_000, int(found[80]))) < 0.8
