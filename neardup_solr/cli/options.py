@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import io
 import os
 import re
 import sys
@@ -269,7 +270,7 @@ def _parameter(heading: str, text: Text, one: Argument) -> click.Parameter:
         if one.name == "source":
             return list(typed) or None
         if is_several:
-            return (names(typed) if text.metavar in PARTED else typed) or default
+            return (split_names(typed) if text.metavar in PARTED else typed) or default
         return text.read(typed) if text.read and isinstance(typed, str) else typed
 
     known: dict[str, Any] = {"callback": read, "type": _type(words, text), "metavar": text.metavar}
@@ -317,7 +318,7 @@ def typed_again(heading: str) -> list[str]:
 
 def _typed(value: Any) -> str:
     if isinstance(value, tuple):
-        return ",".join(value)
+        return join_names(value)
     return "tab" if value == "\t" else str(value)
 
 
@@ -334,9 +335,25 @@ def shaping_words(settings: Settings, names: Sequence[str]) -> list[str]:
     return words
 
 
-def names(given: Iterable[str]) -> tuple[str, ...]:
-    """Names that were given one by one, or separated by commas."""
-    return tuple(name.strip() for each in given for name in each.split(",") if name.strip())
+def split_names(given: Iterable[str]) -> tuple[str, ...]:
+    """Split names that were given one by one, or as a line of CSV: those with a comma in quotes."""
+    import csv
+
+    try:
+        rows = [row for each in given for row in csv.reader([each], strict=True)]
+    except csv.Error:
+        reason = "a name with a comma or a quote is written as in CSV"
+        raise click.BadParameter(f"""{reason}, such as '"Surname, name",city'""") from None
+    return tuple(name.strip() for row in rows for name in row if name.strip())
+
+
+def join_names(names: Iterable[str]) -> str:
+    """Join names to what `split_names` splits."""
+    import csv
+
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(names)
+    return line.getvalue()
 
 
 def connect(

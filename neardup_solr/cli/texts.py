@@ -215,7 +215,10 @@ TEXTS: dict[str, dict[str, Text]] = {
             "--id-field",
         ),
         "text": Text(
-            "Column of the text (repeatable, or a,b: they are joined).", "COLUMN", "--text-field"
+            "Column of the text (repeatable, or a,b: they are joined; a name with a comma in"
+            """ quotes, '"a, b",c').""",
+            "COLUMN",
+            "--text-field",
         ),
         "gate.text": Text(
             "Column of the text (repeatable, or a,b: they are joined) [default: the text fields of"

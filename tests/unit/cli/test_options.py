@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,13 +15,14 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
 import neardup_solr as nd
 from neardup_solr import embedded, sources
 from neardup_solr.arguments import GONE
 from neardup_solr.cli import show
 from neardup_solr.cli.main import COMMANDS, command, in_options, parser
-from neardup_solr.cli.options import arguments_of
+from neardup_solr.cli.options import arguments_of, join_names, split_names
 from neardup_solr.cli.texts import RENAMED
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.schema import Schema
@@ -324,3 +326,36 @@ def test_a_shell_completes_commands_options_and_choices(
         [command], env=os.environ | asked, capture_output=True, text=True, check=False
     )
     assert done.stdout.split() == [f"plain,{word}" for word in offered]
+
+
+NAMES = [
+    (["a,b"], ("a", "b")),
+    (["a, b", "c"], ("a", "b", "c")),
+    (['"Surname, name",city'], ("Surname, name", "city")),
+    (['5" screen', '"12"" screen"'], ('5" screen', '12" screen')),
+]
+
+
+@pytest.mark.parametrize(("typed", "names"), NAMES)
+def test_a_column_name_may_have_a_comma(typed: list[str], names: tuple[str, ...]) -> None:
+    """Names are written as in a line of CSV, and joined to what is read as the same names."""
+    assert split_names(typed) == names
+    assert split_names([join_names(names)]) == names
+
+
+def test_a_quote_without_its_end_is_refused(asked: list[str]) -> None:
+    """With an example of how names are quoted."""
+    with pytest.raises(click.UsageError, match="written as in CSV, such as"):
+        parser().main(["index", "a.txt", "--text-field", '"a,b'], standalone_mode=False)
+
+
+def test_columns_with_commas_are_compared_and_typed_again(tmp_path: Path) -> None:
+    """The command of an advice names the same columns."""
+    table = tmp_path / "people.csv"
+    rows = ["one two three four five six,7", "one two three four five six,8", "some other,9"]
+    table.write_text('"Surname, name",city\n' + "".join(f"{row}\n" for row in rows))
+    words = [str(table), "--id-field", ":row", "--text-field", '"Surname, name",city']
+    found = CliRunner().invoke(parser(), ["duplicates", *words])
+    assert found.stdout.splitlines()[1].split("\t")[:2] == ["1", "2"]
+    tuned = CliRunner().invoke(parser(), ["tune", *words])
+    assert f"neardup duplicates {shlex.join(words)} --bands" in tuned.stdout
