@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -79,6 +79,20 @@ def print_rows(lines: Iterator[str]) -> None:
     if sys.stdout.isatty():
         lines = (_NOT_SHOWN.sub(lambda found: printable(found[0]), line) for line in lines)
     sys.stdout.writelines(lines)
+
+
+def align(rows: Sequence[Sequence[str]], right: Container[int], gap: str = "  ") -> Iterator[str]:
+    """Align the cells of rows, those of some columns `right`; the lines end without blanks."""
+    from rich.cells import cell_len
+
+    widths = [max(map(cell_len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        blanks = [" " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)]
+        cells = [
+            blank + cell if column in right else cell + blank
+            for column, (cell, blank) in enumerate(zip(row, blanks, strict=True))
+        ]
+        yield gap.join(cells).rstrip()
 
 
 def print_matches(matches: Sequence[Match]) -> None:

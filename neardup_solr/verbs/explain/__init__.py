@@ -20,9 +20,8 @@ from neardup_solr.solr.settings_of import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.verbs import search
 from neardup_solr.verbs.duplicates.options import way_of
-from neardup_solr.verbs.explain import facts
-from neardup_solr.verbs.explain.facts import STORED, Subject, subject
-from neardup_solr.verbs.explain.verdict import Explanation, explained
+from neardup_solr.verbs.explain.facts import STORED, Subject, gather_facts, make_subject
+from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
 
 ALIGNED_WORDS = 100  # of the longest text that is aligned: the measure is for short records
 
@@ -88,7 +87,7 @@ def explain(
     is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
     forms = search.normal_forms(sample) if is_short or by_words else []
     shared = _shared_words(first, second, forms, documents) if by_words else {}
-    found = facts.facts(
+    found = gather_facts(
         first,
         second,
         used,
@@ -98,7 +97,7 @@ def explain(
         shared_words=shared,
         by=by,
     )
-    return explained(found)
+    return explain_facts(found)
 
 
 def _shared_words(
@@ -144,7 +143,7 @@ def _stored(collection: Collection, ids: tuple[str, str], settings: Settings) ->
         row: dict[str, Any] = rows[id]
         stored = {name: row.get(name, "") for name in kept}
         document = Document(id=id, text=row.get("content", ""))
-        return replace(subject(document, settings, stored=stored), remedy=again)
+        return replace(make_subject(document, settings, stored=stored), remedy=again)
 
     return one(ids[0]), one(ids[1])
 
@@ -184,5 +183,5 @@ def _read(
         if id not in found:
             missing = SourceError(name, f"there is no record with the id {id!r}", "check the id")
             raise refused.get(id, missing)
-    first, second = (subject(found[id], settings) for id in ids)
+    first, second = (make_subject(found[id], settings) for id in ids)
     return first, second, sample, lengths

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -57,19 +57,19 @@ class Subject:
         return self.entry.id
 
 
-def subject(
+def make_subject(
     document: Document, settings: Settings, *, stored: Mapping[str, Any] = NOTHING
 ) -> Subject:
-    """A document as indexing would make it, with what a collection has `stored` of it.
+    """Make a subject of a document, with the fields that a collection has `stored` of it.
 
     Raises RecordError if it cannot be indexed, SettingsError if its stored signature was made with
     other settings.
     """
     entry = entries.entry(document, settings)
-    kept = signature.decode(stored.get("signature", entry.signature))
-    if len(kept) not in (0, settings.hashes):
+    known = signature.decode(stored.get("signature", entry.signature))
+    if len(known) not in (0, settings.hashes):
         raise SettingsError(
-            f"the stored signature of {document.id!r} has {len(kept)} hashes,"
+            f"the stored signature of {document.id!r} has {len(known)} hashes,"
             f" and its settings say {settings.hashes}",
             "index the document again",
         )
@@ -79,14 +79,14 @@ def subject(
         entry=entry,
         words=split(document.text),
         pieces=frozenset(shingles(normalize.normalize(document.text), settings)),
-        signature=kept,
+        signature=known,
         terms=terms,
         stale=tuple(name for name in STORED if terms[name] != fresh[name]),
     )
 
 
 def terms_of(value: str | Iterable[str]) -> frozenset[str]:
-    """The terms of a field: one, several, or none if it is empty."""
+    """Return the terms of a field: one, several, or none if it is empty."""
     return frozenset([value] if isinstance(value, str) else value) - {""}
 
 
@@ -129,8 +129,8 @@ class Route:
 class Facts:
     """Facts about a pair, with given settings and limits.
 
-    `allowed` is the distance in words that the limits allow for the longer text; `shared_bands`
-    are numbers of bands, from 0; `alignment` says which words correspond, if that was measured.
+    `shared_bands` are numbers of bands, from 0; `alignment` says which words correspond, if that
+    was measured.
     `measure` is the one that the limits bound, and `by` is how `duplicates` finds candidates: "all"
     if it compares every pair. For aligned, `shared_words` are the words of both, and common ones in
     a row, by which it pairs records: each with the number of documents that have it.
@@ -141,14 +141,11 @@ class Facts:
     settings: Settings
     limits: Limits
     measures: tuple[Measured, ...]
-    allowed: int
     shared_bands: tuple[int, ...]
-    shared_shingles: int
     alignment: tuple[Aligned, ...] = ()
     measure: MeasureName = "words"
     shared_words: Mapping[str, int] = field(default_factory=dict)
     by: Way = "bands"
-    ways: tuple[Route, ...] = ()
 
     @property
     def is_exact(self) -> bool:
@@ -159,6 +156,26 @@ class Facts:
     def has_words(self) -> bool:
         """True if both have words. A text without words is similar to nothing."""
         return bool(self.first.entry.num_words and self.second.entry.num_words)
+
+    @property
+    def longest(self) -> int:
+        """The number of words of the longer text."""
+        return max(self.first.entry.num_words, self.second.entry.num_words)
+
+    @property
+    def allowed(self) -> int:
+        """The distance in words that the limits allow for the longer text."""
+        return WORDS.allowed(self.longest, self.limits)
+
+    @property
+    def shared_shingles(self) -> int:
+        """The number of shingles that both have."""
+        return len(self.first.pieces & self.second.pieces)
+
+    @property
+    def ways(self) -> tuple[Route, ...]:
+        """The ways in which the two can become candidates, the preferred one first."""
+        return tuple(_find_route(name, self) for name in WAYS)
 
     @property
     def distance(self) -> int:
@@ -215,7 +232,7 @@ class Facts:
         if not any("signature" in each.stale for each in both):
             return ()
         one, other = (signature.decode(each.entry.signature) for each in both)
-        return shared_bands(one, other, self.settings)
+        return find_shared_bands(one, other, self.settings)
 
     @property
     def changes(self) -> list[Change]:
@@ -227,7 +244,7 @@ class Facts:
         return next(each for each in self.measures if each.measure == name)
 
 
-def facts(
+def gather_facts(
     first: Subject,
     second: Subject,
     settings: Settings,
@@ -243,64 +260,45 @@ def facts(
     Bands and the estimate are those of the subjects' signatures, stored or not; words are aligned
     by the `frequencies` of words in the collection, if those are given.
     """
-    longest = max(first.entry.num_words, second.entry.num_words)
-    found = Facts(
+    measures, rows = _measure_pair(first, second), list[Aligned]()
+    if frequencies is not None:
+        one, other = (" ".join(each.words.forms) for each in (first, second))
+        rows = alignment(one, other, frequencies)
+        measures.append(Measured(measure="aligned", similarity=record_similarity(rows)))
+    return Facts(
         first=first,
         second=second,
         settings=settings,
         limits=limits,
-        measures=_measures(first, second, longest),
-        allowed=WORDS.allowed(longest, limits),
-        shared_bands=shared_bands(first.signature, second.signature, settings),
-        shared_shingles=len(first.pieces & second.pieces),
+        measures=tuple(measures),
+        shared_bands=find_shared_bands(first.signature, second.signature, settings),
+        alignment=tuple(rows),
         measure=measure,
         shared_words=shared_words,
         by=by,
     )
-    if frequencies is not None:
-        found = _with_alignment(found, frequencies)
-    return replace(found, ways=tuple(_way(name, found) for name in WAYS))
 
 
-def _with_alignment(found: Facts, frequencies: Frequencies) -> Facts:
-    one, other = (" ".join(each.words.forms) for each in (found.first, found.second))
-    rows = tuple(alignment(one, other, frequencies))
-    measured = Measured(measure="aligned", similarity=record_similarity(rows))
-    return replace(found, measures=(*found.measures, measured), alignment=rows)
-
-
-def shared_bands(first: Signature, second: Signature, settings: Settings) -> tuple[int, ...]:
-    """The numbers of the bands, from 0, in which two signatures agree."""
+def find_shared_bands(first: Signature, second: Signature, settings: Settings) -> tuple[int, ...]:
+    """Find the numbers of the bands, from 0, in which two signatures agree."""
     if not (len(first) and len(second)):
         return ()
     keys = bands.hash_bands(np.stack([first, second]), settings.bands, settings.rows)
     return tuple(np.flatnonzero(keys[0] == keys[1]).tolist())
 
 
-def _measures(first: Subject, second: Subject, longest: int) -> tuple[Measured, ...]:
-    distance = word_distance(first.words.forms, second.words.forms, at_most=longest)
-    shared, sizes = len(first.pieces & second.pieces), (len(first.pieces), len(second.pieces))
-    supposed = statistics.estimate_jaccard(first.signature, second.signature)
-    return (
-        Measured(
-            measure="words",
-            similarity=similarity(distance or 0, longest),
-            distance=distance,
-        ),
-        Measured(measure="jaccard", similarity=_share(shared, sum(sizes) - shared)),
-        Measured(measure="containment", similarity=_share(shared, sizes[0])),
-        Measured(measure="contained", similarity=_share(shared, sizes[1])),
-        Measured(
-            measure="estimate",
-            similarity=float(supposed.value),
-            low=float(supposed.low),
-            high=float(supposed.high),
-        ),
-    )
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
+def _measure_pair(first: Subject, second: Subject) -> list[Measured]:
+    longest = max(first.entry.num_words, second.entry.num_words)
+    distance = word_distance(first.words.forms, second.words.forms, at_most=longest) or 0
+    one, other, shared = first.pieces, second.pieces, len(first.pieces & second.pieces)
+    estimate = statistics.estimate_jaccard(first.signature, second.signature)
+    value, low, high = (float(each) for each in (estimate.value, estimate.low, estimate.high))
+    shares = {"jaccard": len(one | other), "containment": len(one), "contained": len(other)}
+    return [
+        Measured(measure="words", similarity=similarity(distance, longest), distance=distance),
+        *(Measured(measure=name, similarity=shared / (of or 1)) for name, of in shares.items()),
+        Measured(measure="estimate", similarity=value, low=low, high=high),
+    ]
 
 
 # The ways to find candidates and the field that each needs, the preferred one first.
@@ -314,30 +312,33 @@ WAYS = {
 }
 
 
-def _way(name: str, found: Facts) -> Route:
-    settings = found.settings
-    shared, of, chance = _shared_terms(found, WAYS[name]), 1, None
-    if name == "duplicates" and found.by == "all":
-        shared = int(found.has_words)
-    elif name == "duplicates" and found.by == "words":
-        shared, of = len(found.rare_words), len(found.shared_words)
-    elif name == "duplicates" and found.by == "shingles":  # which misses none within the limits
-        shared = found.shared_shingles
-        of = min(len(found.first.pieces), len(found.second.pieces))
-    elif name in ("duplicates", "bands"):
-        shared = len(found.shared_bands) if name == "duplicates" else shared
-        of, chance = settings.bands, found.chance
-    elif name == "signatures":
-        of = settings.signatures
-        chance = bands.probability(found.jaccard, of, 1)
-    elif name == "shingles":
-        of = len(found.first.pieces | found.second.pieces)
+def _find_route(name: str, found: Facts) -> Route:
+    settings, one, other = found.settings, found.first.pieces, found.second.pieces
+    if name == "duplicates":
+        by, shared, of = {
+            "all": ("all", int(found.has_words), 1),
+            "words": ("words", len(found.rare_words), len(found.shared_words)),
+            # misses none within the limits
+            "shingles": ("shingles", found.shared_shingles, min(len(one), len(other))),
+            "bands": ("bands", len(found.shared_bands), settings.bands),
+        }[found.by]
+    else:
+        most = {"bands": settings.bands, "signatures": settings.signatures,
+                "shingles": len(one | other)}  # fmt: skip
+        by, shared, of = name, _count_shared_terms(found, WAYS[name]), most.get(name, 1)
+    rows = {"bands": settings.rows, "signatures": 1}.get(by)
     is_there = WAYS[name] in settings.fields and (name != "signatures" or of > 0)
-    finds = is_there and shared > 0 and found.is_near
-    return Route(name=name, is_there=is_there, shared=shared, of=of, chance=chance, finds=finds)
+    return Route(
+        name=name,
+        is_there=is_there,
+        shared=shared,
+        of=of,
+        chance=None if rows is None else bands.probability(found.jaccard, of, rows),
+        finds=is_there and shared > 0 and found.is_near,
+    )
 
 
-def _shared_terms(found: Facts, field: str) -> int:
+def _count_shared_terms(found: Facts, field: str) -> int:
     """Count the terms that a search shares: it compares the terms of a text with stored ones."""
     if not found.has_words:
         return 0

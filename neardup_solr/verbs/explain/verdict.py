@@ -9,6 +9,7 @@ from typing import Any
 
 from neardup_solr.arguments import MeasureName
 from neardup_solr.candidates.by_word import WORD_CAP
+from neardup_solr.errors import counted
 from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.aligned import MEASURE as ALIGNED
 from neardup_solr.measures.containment import MEASURE as CONTAINMENT
@@ -19,10 +20,10 @@ from neardup_solr.minhash.plans import Demand, curve, percent
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.reports.html import invisibles
 from neardup_solr.settings import Settings
-from neardup_solr.text.markup import html_table
+from neardup_solr.text.markup import Markup, html_table
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
-from neardup_solr.verbs.explain.facts import Facts, Subject
+from neardup_solr.verbs.explain.facts import Facts, Route
 
 SURE = 0.9  # advised settings find at least this share of pairs as similar as the pair
 BEARABLE = 0.05  # and at most this share of pairs of unrelated texts
@@ -63,23 +64,24 @@ class Advice:
     cap: int | None = None
 
 
-def advised(found: Facts, *, is_candidate: bool) -> Advice | None:
-    """The cheapest change that catches a pair, or None if it is unrelated, or if no change does.
+def advise(found: Facts, *, is_candidate: bool) -> Advice | None:
+    """Choose the cheapest change that catches a pair; None if it is unrelated, or no change does.
 
     If it is beyond the limits, wider ones; if it is not a candidate, the first that helps of these:
     index again what has changed, other bands of the stored signatures, other shingles, a search.
     """
-    if not found.is_near and found.measure != "aligned" and any(_parts(found)):
+    if not found.is_near and found.measure != "aligned" and any(_describe_parts(found)):
         return _by_containment(found)
     if not is_related(found):
         return None
-    if is_aligned(found):
+    if _is_near_if_aligned(found):
         return Advice(measure="aligned")
-    limits = None if found.is_near else _wider(found)
+    limits = None if found.is_near else _widen(found)
     if is_candidate:
         return Advice(limits=limits)
-    if found.by == "words":
-        return replace(_by_words(found), limits=limits)
+    if found.by == "words":  # a cap that lets a shared word make candidates
+        cap = min(found.shared_words.values(), default=None)
+        return Advice(limits=limits, cap=cap, by="all" if cap is None else None)
     if found.fresh_bands:
         again = tuple(each.id for each in (found.first, found.second) if each.stale)
         return Advice(again=again, limits=limits)
@@ -96,84 +98,76 @@ def is_related(found: Facts) -> bool:
     return found.has_words and (found.is_near or is_alike)
 
 
-def is_aligned(found: Facts) -> bool:
+def _is_near_if_aligned(found: Facts) -> bool:
     """Return True if they are near only if words may differ in spelling."""
-    if found.measure != "words":
-        return False
-    by_words = found.measured("words").similarity >= WORDS.least(Limits())
-    return not by_words and any(
-        each.measure == "aligned" and each.similarity >= floor(ALIGNED.default)
-        for each in found.measures
+    measured = {each.measure: each.similarity for each in found.measures}
+    return (
+        found.measure == "words"
+        and measured["words"] < WORDS.least(Limits())
+        and measured.get("aligned", 0.0) >= floor(ALIGNED.default)
     )
 
 
-def _wider(found: Facts) -> Limits:
-    """Limits that just include the pair, changed as little as possible."""
+def _widen(found: Facts) -> Limits:
+    """Widen the limits so that they just include the pair."""
     if found.measure != "words":
-        return Limits(min_similarity=math.floor(found.similarity * 100) / 100)
-    longest = max(found.first.entry.num_words, found.second.entry.num_words)
+        return Limits(min_similarity=_round_down(found.similarity))
     most, least = found.limits.max_distance, WORDS.least(found.limits)
     if most is not None:
         most = max(most, found.distance)
-    if found.distance > WORDS.allowed(longest, Limits(min_similarity=least)):
-        least = math.floor(found.measured("words").similarity * 100) / 100
+    if found.distance > WORDS.allowed(found.longest, Limits(min_similarity=least)):
+        least = _round_down(found.measured("words").similarity)
     return Limits(max_distance=most, min_similarity=least)
 
 
+def _round_down(similarity: float) -> float:
+    return math.floor(similarity * 100) / 100
+
+
 def _by_containment(found: Facts) -> Advice:
-    """The measure that finds a part of a text, and its limit if the part differs too much."""
+    """Advise the measure that finds a part of a text, and a limit if the part differs too much."""
     share = max(found.measured(name).similarity for name in ("containment", "contained"))
-    limits = Limits(min_similarity=math.floor(share * 100) / 100)
-    is_default = share >= floor(CONTAINMENT.default)
-    return Advice(measure="containment", limits=None if is_default else limits)
-
-
-def _by_words(found: Facts) -> Advice:
-    """A cap that lets a shared word make candidates; every pair, if they share none."""
-    least = min(found.shared_words.values(), default=None)
-    return Advice(by="all") if least is None else Advice(cap=least)
+    is_usual = share >= floor(CONTAINMENT.default)
+    limits = None if is_usual else Limits(min_similarity=_round_down(share))
+    return Advice(measure="containment", limits=limits)
 
 
 def _by_bands(found: Facts) -> Advice | None:
-    """Other bands of the present signatures."""
+    """Advise other bands of the present signatures."""
     needed = frozenset({"signature", "content_bands"})
     settings = replace(found.settings, fields=found.settings.fields | needed)
     signatures = found.first.signature, found.second.signature
     needs_texts = not needed <= found.settings.fields
-    return _cheapest(found, settings, signatures, found.jaccard, needs_texts=needs_texts)
+    return _choose_bands(found, settings, signatures, found.jaccard, needs_texts=needs_texts)
 
 
 def _by_texts(found: Facts) -> Advice | None:
-    """Other shingles or more hashes, which need the texts again: those with the least load."""
-    tried = [_anew(found, shaping) for shaping in _shapings(found.settings)]
-    advised = [each for each in tried if each is not None]
+    """Advise other shingles or more hashes, which need the texts again: those of the least load."""
+    settings = found.settings
+    tried = [{"hashes": more} for more in MORE_HASHES if more > settings.hashes] + [
+        {"kind": kind, "shingle_size": size, "language": "english"}
+        for kind, size in UNRELATED
+        if (kind, size) != (settings.kind, settings.shingle_size)
+    ]
+    advised = [advice for shaping in tried if (advice := _sign_anew(found, shaping)) is not None]
     return min(advised, key=lambda a: (max(a.load, a.load_now), -a.chance), default=None)
 
 
 def _by_search(found: Facts) -> Advice | None:
-    candidate = (way.name for way in found.ways if way.is_there and way.shared)
-    by = next(candidate, None)
+    by = next((way.name for way in found.ways if way.is_there and way.shared), None)
     return None if by is None else Advice(by=by)
 
 
-def _shapings(settings: Settings) -> Iterator[dict[str, Any]]:
-    yield from ({"hashes": more} for more in MORE_HASHES if more > settings.hashes)
-    for kind, size in UNRELATED:
-        if (kind, size) != (settings.kind, settings.shingle_size):
-            yield {"kind": kind, "shingle_size": size, "language": "english"}
-
-
-def _anew(found: Facts, shaping: dict[str, Any]) -> Advice | None:
+def _sign_anew(found: Facts, shaping: dict[str, Any]) -> Advice | None:
     settings = replace(found.settings, **shaping)
     forms = [normalize(each.entry.content) for each in (found.first, found.second)]
     one, other = (shingles(form, settings) for form in forms)
-    shared = len(set(one) & set(other))
-    similarity = shared / (len(one) + len(other) - shared)
+    similarity = len({*one} & {*other}) / len({*one} | {*other})
     signatures = minhash(one, settings), minhash(other, settings)
-    return _cheapest(found, settings, signatures, similarity, needs_texts=True)
+    return _choose_bands(found, settings, signatures, similarity, needs_texts=True)
 
 
-def _cheapest(
+def _choose_bands(
     found: Facts,
     settings: Settings,
     signatures: tuple[Signature, Signature],
@@ -181,64 +175,52 @@ def _cheapest(
     *,
     needs_texts: bool,
 ) -> Advice | None:
-    """The cheapest bands that the pair shares and that find nine in ten similar pairs."""
-    now = load(found.settings)
-    chosen = cheapest_bands(signatures, settings, similarity, budget=now)
-    if chosen is None:
-        return None
-    return Advice(
-        settings=chosen,
-        similarity=similarity,
-        chance=float(curve(similarity, chosen.bands, chosen.rows)),
-        load=load(chosen),
-        load_now=now,
-        needs_texts=needs_texts,
-    )
+    """Choose the bands of the least load that the pair shares, and nine in ten pairs as similar.
 
-
-def cheapest_bands(
-    signatures: tuple[Signature, Signature],
-    settings: Settings,
-    similarity: float,
-    *,
-    budget: float,
-) -> Settings | None:
-    """The bands with the least load that two signatures of this Jaccard similarity share.
-
-    They find nine in ten such pairs. Loads within the `budget` count as equal: then the bands that
-    find most are chosen. None if even the least load is too high.
+    Loads up to that of the present bands count as equal: then the bands that find most are chosen.
+    None if even the least load is too high.
     """
-    if not (len(signatures[0]) and len(signatures[1])) or similarity <= unrelated(settings):
+    least, now = measure_unrelated(settings), measure_load(found.settings)
+    if not (len(signatures[0]) and len(signatures[1])) or similarity <= least:
         return None
     equal = signatures[0] == signatures[1]
-    demand = Demand(catch=similarity, miss=1 - SURE, avoid=unrelated(settings))
     choices = []
-    for plan in plans.catching(demand, settings.hashes):
+    for plan in plans.catching(
+        Demand(catch=similarity, miss=1 - SURE, avoid=least), settings.hashes
+    ):
         most = settings.hashes // plan.rows
         whole = equal[: most * plan.rows].reshape(most, plan.rows).all(axis=1)
         if whole.any():
-            affordable = int(math.log1p(-budget) / math.log1p(-(demand.avoid**plan.rows)))
+            affordable = int(math.log1p(-now) / math.log1p(-(least**plan.rows)))
             bands = max(plan.bands, int(whole.argmax()) + 1, min(affordable, most))
-            choices.append(replace(settings, bands=bands, rows=plan.rows))
+            chosen = replace(settings, bands=bands, rows=plan.rows)
+            chance = float(curve(similarity, bands, plan.rows))
+            choices.append(
+                Advice(
+                    settings=chosen,
+                    similarity=similarity,
+                    chance=chance,
+                    load=measure_load(chosen),
+                    load_now=now,
+                    needs_texts=needs_texts,
+                )
+            )
+    best = min(choices, key=lambda each: (max(each.load, now), -each.chance), default=None)
+    return best if best is not None and best.load <= BEARABLE else None
 
-    def cost(choice: Settings) -> tuple[float, float]:
-        return max(load(choice), budget), -float(curve(similarity, choice.bands, choice.rows))
 
-    best = min(choices, key=cost, default=None)
-    return best if best is not None and load(best) <= BEARABLE else None
-
-
-def load(settings: Settings) -> float:
-    """The share of unrelated pairs that share a band, if they are as similar as they can be."""
-    return float(curve(unrelated(settings), settings.bands, settings.rows))
+def measure_load(settings: Settings) -> float:
+    """Return the share of unrelated pairs that share a band, if they are as similar as can be."""
+    return float(curve(measure_unrelated(settings), settings.bands, settings.rows))
 
 
-def unrelated(settings: Settings) -> float:
-    """The Jaccard similarity that hardly any unrelated texts reach, with such shingles."""
+def measure_unrelated(settings: Settings) -> float:
+    """Return the Jaccard similarity by such shingles that hardly any unrelated texts reach."""
     return UNRELATED.get((settings.kind, settings.shingle_size), Demand().avoid)
 
 
 MOST_WORDS = 5  # shared words that are named
+MOST_STAND_INS = 2  # words for words of an alignment
 PART = 0.5  # from this containment on, a text counts as a part of another
 FOUND, MISSED, BEYOND, APART = "found", "missed", "beyond the limits", "apart"
 
@@ -272,28 +254,20 @@ class Explanation:
             one = safe(facts.first.words.text(change.first))
             other = safe(facts.second.words.text(change.second))
             words += [one] if change.kind == "equal" else [f"<del>{one}</del> <ins>{other}</ins>"]
-        measures = html_table(
-            ("measure", "similarity", "distance"),
-            [(one.measure, f"{one.similarity:.3f}", "" if one.distance is None else one.distance)
-             for one in facts.measures],
-        )  # fmt: skip
-        ways = html_table(
-            ("found by", "shared", "of", "found"),
-            [(way.name, way.shared, way.of, "yes" if way.finds else "no")
-             for way in facts.ways if way.is_there],
-        )  # fmt: skip
-        return (
-            f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{measures}{ways}"
+        tables = "".join(
+            html_table(heads, [[*row, Markup(safe(note))] for *row, note in rows])
+            for heads, *rows in (list_measures(facts), list_ways(facts))
         )
+        return f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{tables}"
 
 
-def explained(found: Facts) -> Explanation:
-    """The verdict on a pair, its reasons, and advice if it is not found."""
+def explain_facts(found: Facts) -> Explanation:
+    """Give the verdict on a pair, its reasons, and advice if it is not found."""
     way = next((each for each in found.ways if each.is_there), found.ways[0])
     is_candidate = way.is_there and way.shared > 0
     verdict = _VERDICTS[is_candidate, found.is_near]
-    reasons = (*_because(found, verdict, way.name), *_of_stale(found))
-    advice = None if verdict == FOUND else advised(found, is_candidate=is_candidate)
+    reasons = (*_give_reasons(found, verdict, way.name), *_name_stale(found))
+    advice = None if verdict == FOUND else advise(found, is_candidate=is_candidate)
     return Explanation(facts=found, way=way.name, verdict=verdict, reasons=reasons, advice=advice)
 
 
@@ -305,7 +279,7 @@ _VERDICTS = {
 }
 
 
-def _because(found: Facts, verdict: str, way: str) -> Iterator[str]:
+def _give_reasons(found: Facts, verdict: str, way: str) -> Iterator[str]:
     if not found.has_words:
         for each in (found.first, found.second):
             if not each.entry.num_words:
@@ -314,13 +288,13 @@ def _because(found: Facts, verdict: str, way: str) -> Iterator[str]:
     if found.is_exact:
         yield "They are the same word for word, after normalization."
     if not found.is_near:
-        yield _limits_of(found)
-        yield from _parts(found)
+        yield _describe_limits(found)
+        yield from _describe_parts(found)
     if verdict in (MISSED, APART):
-        yield from _no_candidate(found, way)
+        yield from _explain_no_candidate(found, way)
 
 
-def _limits_of(found: Facts) -> str:
+def _describe_limits(found: Facts) -> str:
     if found.measure != "words":
         ask = f"the limits ask for {found.least:g} or more"
         return f"Their similarity by {found.measure} is {found.similarity:.3f}; {ask}."
@@ -332,73 +306,62 @@ def _limits_of(found: Facts) -> str:
     return f"They are {words} apart; the limits allow {found.allowed:,} ({' and '.join(given)})."
 
 
-def _parts(found: Facts) -> Iterator[str]:
-    """Return True if one is a part of the other, which neither edits nor Jaccard show."""
-    names = ("containment", found.first, found.second), ("contained", found.second, found.first)
-    for measure, part, whole in names:
+def _describe_parts(found: Facts) -> Iterator[str]:
+    """Say that one is a part of the other, if so, which neither edits nor Jaccard show."""
+    sides = ("containment", found.first, found.second), ("contained", found.second, found.first)
+    for measure, part, whole in sides:
         share = found.measured(measure).similarity
         if share >= PART and len(part.pieces) < len(whole.pieces) / 2:
-            shown = f"{percent(share)} of the shingles of {part.id!r}"
-            yield f"{shown} are in {whole.id!r}: it is a part of it."
+            shingles = f"{percent(share)} of the shingles of {part.id!r}"
+            yield f"{shingles} are in {whole.id!r}: it is a part of it."
 
 
-def _no_candidate(found: Facts, way: str) -> Iterator[str]:
-    """Why the two share no band (or nothing else, if the collection has no bands)."""
+def _explain_no_candidate(found: Facts, way: str) -> Iterator[str]:
+    """Say why the two share no band (or nothing else, if the collection has no bands)."""
+    bands = describe_bands(found.settings)
     if found.by == "words":
-        yield _no_rare_word(found)
+        common = [f"{word} in {count:,}" for word, count in found.shared_words.items()]
+        words = ", ".join(common[:MOST_WORDS]) + (", …" if len(common) > MOST_WORDS else "")
+        none = "They share no word, even if words differ in spelling: only --by all compares them."
+        few = f"They share no word that at most {WORD_CAP} documents have ({words})."
+        yield few if common else none
         return
     if found.fresh_bands:
-        fresh = f"{len(found.fresh_bands)} of {_bands(found.settings)}"
+        fresh = f"{len(found.fresh_bands)} of {bands}"
         yield f"With signatures of their present texts they would share {fresh}."
         return
-    single = [each for each in (found.first, found.second) if _is_one_shingle(each)]
+    cases = f"share one of {bands} in {percent(found.chance)} of cases"
     if not found.shared_shingles:
-        yield f"They share no shingle of {shape(found.settings)}."
+        yield f"They share no shingle of {describe_shingles(found.settings)}."
     elif way not in ("duplicates", "bands"):
         yield f"They share nothing that a search by {way} compares."
     elif found.chance >= 0.5:
-        yield (
-            f"Bad luck: pairs as similar as this one ({found.jaccard:.3f} by Jaccard) share one of"
-            f" {_bands(found.settings)} in {percent(found.chance)} of cases; this one does not."
-        )
+        similar = f"pairs as similar as this one ({found.jaccard:.3f} by Jaccard)"
+        yield f"Bad luck: {similar} {cases}; this one does not."
     else:
-        yield (
-            f"Their Jaccard similarity of {found.jaccard:.3f} is low: such pairs share one of"
-            f" {_bands(found.settings)} in {percent(found.chance)} of cases."
-        )
-    if single:
-        names = " and ".join(repr(each.id) for each in single)
+        yield f"Their Jaccard similarity of {found.jaccard:.3f} is low: such pairs {cases}."
+    both = (found.first, found.second)
+    if single := [repr(each.id) for each in both if each.pieces == {" ".join(each.words.forms)}]:
+        names = " and ".join(single)
         yield f"{names}: so short that the text is a single shingle, which only equal texts share."
     elif found.is_near and found.chance < 0.5:
-        yield _why_low(found)
+        yield _explain_low_jaccard(found)
 
 
-def _no_rare_word(found: Facts) -> str:
-    common = [f"{word} in {count:,}" for word, count in found.shared_words.items()]
-    if not common:
-        return "They share no word, even if words differ in spelling: only --by all compares them."
-    shown = ", ".join(common[:MOST_WORDS]) + (", …" if len(common) > MOST_WORDS else "")
-    return f"They share no word that at most {WORD_CAP} documents have ({shown})."
-
-
-def _why_low(found: Facts) -> str:
-    """Why texts that are similar by words are not similar by shingles."""
-    size = found.settings.shingle_size
-    sizes = sorted(len(each.pieces) for each in (found.first, found.second))
-    if sizes[0] < sizes[1] / 2:
-        return (
-            f"One has {sizes[0]:,} shingles and the other {sizes[1]:,}, so it cannot exceed"
-            f" {sizes[0] / sizes[1]:.2f}."
-        )
+def _explain_low_jaccard(found: Facts) -> str:
+    """Say why texts that are similar by words are not similar by shingles."""
+    less, more = sorted(len(each.pieces) for each in (found.first, found.second))
+    if less < more / 2:
+        few = f"One has {less:,} shingles and the other {more:,}"
+        return f"{few}, so it cannot exceed {less / more:.2f}."
+    share = f"hey share {found.shared_shingles:,} of {more:,} shingles."
     if found.settings.kind != "words":
-        return f"They share {found.shared_shingles:,} of {sizes[1]:,} shingles."
-    return (
-        f"Each changed word changes up to {size} shingles: they share"
-        f" {found.shared_shingles:,} of {sizes[1]:,}."
-    )
+        return f"T{share}"
+    return f"Each changed word changes up to {found.settings.shingle_size} shingles: t{share}"
 
 
-def _of_stale(found: Facts) -> Iterator[str]:
+def _name_stale(found: Facts) -> Iterator[str]:
+    """Name the stored fields that do not match the text of their document."""
     for each in (found.first, found.second):
         if each.stale:
             fields = ", ".join(each.stale)
@@ -407,15 +370,82 @@ def _of_stale(found: Facts) -> Iterator[str]:
             yield f"{each.id!r}: {problem if is_stored else f'it has no {fields}'}; {each.remedy}."
 
 
-def _is_one_shingle(each: Subject) -> bool:
-    return each.pieces == {" ".join(each.words.forms)}
-
-
-def shape(settings: Settings) -> str:
-    """Describe a shingle: "3 words"."""
+def describe_shingles(settings: Settings) -> str:
+    """Describe the shingles of settings: "3 words"."""
     size, kind = settings.shingle_size, settings.kind
     return f"{size} {kind if size > 1 else kind.removesuffix('s')}"
 
 
-def _bands(settings: Settings) -> str:
+def describe_bands(settings: Settings) -> str:
+    """Describe the bands of settings: "42 bands of 3"."""
     return f"{settings.bands} bands of {settings.rows}"
+
+
+def list_measures(facts: Facts) -> list[list[str]]:
+    """List the pair by every measure under a heading, with a note on each."""
+    shared, one, other = facts.shared_shingles, len(facts.first.pieces), len(facts.second.pieces)
+    notes = {
+        "jaccard": f"{shared:,} of {one + other - shared:,} shingles are in both",
+        "containment": f"{shared:,} of {one:,} shingles of the first",
+        "contained": f"{shared:,} of {other:,} shingles of the second",
+        "aligned": _describe_alignment(facts),
+    }
+    if facts.measure == "words":
+        notes["words"] = f"the limits allow a distance of {facts.allowed:,}"
+    rows = [["measure", "similarity", "distance", ""]]
+    for each in facts.measures:
+        distance = "" if each.distance is None else f"{each.distance:,}"
+        note = notes.get(each.measure, "")
+        if each.low is not None and each.high is not None:
+            note = f"jaccard by signatures: {each.low:.2f}–{each.high:.2f} (95 %)"
+        if each.measure == facts.measure != "words":
+            note = f"the limits ask for {facts.least:g}; {note}"
+        rows.append([each.measure, f"{each.similarity:.3f}", distance, note])
+    return rows
+
+
+def _describe_alignment(facts: Facts) -> str:
+    """Name the first words that correspond to other ones, and count the others."""
+    both = [row for row in facts.alignment if row.first and row.second]
+    other = [f"{row.first} ≈ {row.second}" for row in both if row.first != row.second]
+    more = f" and {len(other) - MOST_STAND_INS} more" if len(other) > MOST_STAND_INS else ""
+    words = f"{', '.join(other[:MOST_STAND_INS])}{more}"
+    return words or f"{counted(len(both), 'word')} aligned, rare ones weigh more"
+
+
+def list_ways(facts: Facts) -> list[list[str]]:
+    """List the ways to find the pair under a heading, and what becomes of it by each."""
+    rows = [["found by", "shared", "chance", ""]]
+    for way in facts.ways:
+        shared, chance = (
+            describe_shared(facts, way),
+            "" if way.chance is None else percent(way.chance),
+        )
+        if not way.is_there:
+            shared, chance, outcome = "", "", "not indexed"
+        elif way.finds:
+            outcome = "found"
+        elif way.shared:
+            outcome = BEYOND
+        else:
+            outcome = MISSED if facts.is_near and way.name not in ("profile", "md5") else ""
+        rows.append([describe_way(way.name), shared, chance, outcome])
+    return rows
+
+
+def describe_way(name: str) -> str:
+    """Describe a way in words of the command: "--by bands"."""
+    return name if name == "duplicates" else f"--by {name}"
+
+
+def describe_shared(facts: Facts, way: Route) -> str:
+    """Describe the terms that a pair shares by a way: "3 of 42 bands"."""
+    described = {
+        "all": "every pair",
+        "words": counted(way.shared, "rare word"),
+        "bands": f"{way.shared} of {way.of} bands",
+        "shingles": counted(way.shared, "shingle"),
+        "signatures": f"{way.shared} of {way.of} values",
+    }
+    by = facts.by if way.name == "duplicates" else way.name
+    return described.get(by) or ("the same" if way.shared else "different")

@@ -194,4 +194,4 @@ def test_the_page_shows_what_is_printed(run: Run, solr: Collection) -> None:
     assert words[-2] in ("-c", "--collection")
     assert words[-1] == "neardup_demo"
     printed = run("explain", *words[:-2], COLUMNS="80").stdout
-    assert printed.replace(solr.name, "neardup_demo") == expected
+    assert printed.replace(solr.place, "-c neardup_demo") == expected

@@ -29,8 +29,8 @@ from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs.explain import _shared_words, facts, verdict
-from neardup_solr.verbs.explain.facts import Facts, subject
-from neardup_solr.verbs.explain.verdict import Explanation, explained
+from neardup_solr.verbs.explain.facts import Facts, make_subject
+from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
 
 SETTINGS = Settings()
 WORDS = [f"{head}{tail}" for head in ("mill", "lane", "boat", "lamp") for tail in "abcdefghij"]
@@ -42,17 +42,17 @@ def facts_of(
 ) -> Facts:
     """The facts of two texts."""
     first, second = (
-        subject(Document(id=id, text=text), settings)
+        make_subject(Document(id=id, text=text), settings)
         for id, text in (("one", one), ("other", other))
     )
-    return facts.facts(first, second, settings, limits=limits)
+    return facts.gather_facts(first, second, settings, limits=limits)
 
 
 def explain(
     one: str, other: str, settings: Settings = SETTINGS, *, limits: Limits = DEFAULT
 ) -> Explanation:
     """The explanation of two texts."""
-    return explained(facts_of(one, other, settings, limits=limits))
+    return explain_facts(facts_of(one, other, settings, limits=limits))
 
 
 def lucky_draws(words: int, changed: int, seed: int = 1) -> tuple[str, str]:
@@ -152,15 +152,15 @@ def test_cheapest_bands_are_the_cheapest_of_all() -> None:
     """No bands within the hashes that the pair shares and that find as many cost less."""
     one, other = missed_by_bad_luck()
     found = facts_of(one, other)
-    chosen = explained(found).advice
+    chosen = explain_facts(found).advice
     assert chosen is not None
     signatures = found.first.signature, found.second.signature
     for rows in range(1, 129):
         for bands in range(1, 128 // rows + 1):
             settings = replace(SETTINGS, bands=bands, rows=rows)
-            shared = facts.shared_bands(*signatures, settings)
+            shared = facts.find_shared_bands(*signatures, settings)
             if shared and probability(found.jaccard, bands, rows) >= 0.9:
-                assert verdict.load(settings) >= chosen.load * (1 - 1e-9)
+                assert verdict.measure_load(settings) >= chosen.load * (1 - 1e-9)
 
 
 SHORT = [
@@ -259,10 +259,10 @@ def test_a_stored_signature_of_another_text() -> None:
     one, other = lucky_draws(40, 2)
     old = entries.entry(Document(id="one", text="some other text altogether"), SETTINGS)
     stored = {"signature": old.signature, "content_bands": list(old.bands), "md5_hash": "?"}
-    first = subject(Document(id="one", text=one), SETTINGS, stored=stored)
-    second = subject(Document(id="other", text=other), SETTINGS)
+    first = make_subject(Document(id="one", text=one), SETTINGS, stored=stored)
+    second = make_subject(Document(id="other", text=other), SETTINGS)
     assert first.stale == ("signature", "content_bands", "md5_hash")
-    found = explained(facts.facts(first, second, SETTINGS, limits=Limits()))
+    found = explain_facts(facts.gather_facts(first, second, SETTINGS, limits=Limits()))
     assert found.verdict == "missed"
     assert "they would share" in found.reasons[0]
     assert found.advice is not None
@@ -273,7 +273,7 @@ def test_what_is_stored_and_right() -> None:
     """Stored fields that are those of the text are not stale."""
     entry = entries.entry(Document(id="1", text="one two three four"), SETTINGS)
     stored = {"signature": entry.signature, "content_bands": [*reversed(entry.bands)]}
-    kept = subject(Document(id="1", text=entry.content), SETTINGS, stored=stored)
+    kept = make_subject(Document(id="1", text=entry.content), SETTINGS, stored=stored)
     assert kept.stale == ()
 
 
@@ -281,16 +281,18 @@ def test_a_signature_of_another_length() -> None:
     """A stored signature of other settings is refused."""
     short = entries.entry(Document(id="1", text="a b c d"), Settings(hashes=64, bands=21))
     with pytest.raises(SettingsError, match="has 64 hashes, and its settings say 128"):
-        subject(Document(id="1", text="a b c d"), SETTINGS, stored={"signature": short.signature})
+        make_subject(
+            Document(id="1", text="a b c d"), SETTINGS, stored={"signature": short.signature}
+        )
 
 
 def test_aligned_where_frequencies_are_known() -> None:
     """With frequencies of words there is one measure more, and what stands for what."""
     texts = ["Blue Door Cafe 12 Harbour Street", "The Blue Door Cafe 12 Harbor St"]
-    one, other = (subject(Document(id=text, text=text), SETTINGS) for text in texts)
+    one, other = (make_subject(Document(id=text, text=text), SETTINGS) for text in texts)
     counted = frequencies(map(normalize, [*texts, "Old Mill 3 Mill Street"]))
-    plain = facts.facts(one, other, SETTINGS, limits=DEFAULT)
-    found = facts.facts(one, other, SETTINGS, limits=DEFAULT, frequencies=counted)
+    plain = facts.gather_facts(one, other, SETTINGS, limits=DEFAULT)
+    found = facts.gather_facts(one, other, SETTINGS, limits=DEFAULT, frequencies=counted)
     assert found.measures[:-1] == plain.measures
     assert found.measured("aligned").similarity == pytest.approx(
         float(aligned([one.entry.content.lower(), other.entry.content.lower()],
@@ -487,7 +489,7 @@ def test_a_part_is_found_by_containment(
 def test_words_of_a_sample_are_estimated() -> None:
     """Of a collection the first documents tell, about, how many have a word."""
     first, second = (
-        subject(Document(id=id, text="corner ritz 7s"), SETTINGS) for id in ("one", "other")
+        make_subject(Document(id=id, text="corner ritz 7s"), SETTINGS) for id in ("one", "other")
     )
     forms = [normalize(each.text) for each in MANY[:1_000]]
     counts = _shared_words(first, second, forms, 10_000)
