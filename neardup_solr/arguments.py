@@ -37,7 +37,6 @@ Family = Literal["affine", "xor"]  # of hashes
 MeasureName = Literal["words", "jaccard", "containment", "aligned", "estimate"]
 # What the candidates of a search share with the text.
 By = Literal["shingles", "bands", "signatures", "profile", "md5"]
-Same = Literal["first_word", "md5_hash"]  # fields that have to be equal
 # How the candidates of a whole collection are found.
 Way = Literal["bands", "shingles", "words", "all"]
 Per = Literal["similarity", "pair"]

@@ -15,7 +15,6 @@ from neardup_solr.arguments import OneOrMore as OneOrMore
 from neardup_solr.arguments import OnRepeat as OnRepeat
 from neardup_solr.arguments import OnRepeatOrKeep as OnRepeatOrKeep
 from neardup_solr.arguments import Per as Per
-from neardup_solr.arguments import Same as Same
 from neardup_solr.arguments import TableOf as TableOf
 from neardup_solr.arguments import Way as Way
 from neardup_solr.arguments import Which as Which
@@ -45,12 +44,12 @@ from neardup_solr.verbs.duplicates.group import DocumentKey as DocumentKey
 from neardup_solr.verbs.duplicates.inputs import Compared as Compared
 from neardup_solr.verbs.duplicates.previous_run import Changes as Changes
 from neardup_solr.verbs.evaluate import KnownPairs as KnownPairs
+from neardup_solr.verbs.evaluate import Point as Point
 from neardup_solr.verbs.evaluate import SomePairs as SomePairs
+from neardup_solr.verbs.evaluate import Sweep as Sweep
 from neardup_solr.verbs.evaluate.answers import AnswerSheet as AnswerSheet
 from neardup_solr.verbs.evaluate.answers import IdPair as IdPair
 from neardup_solr.verbs.evaluate.answers import Share as Share
-from neardup_solr.verbs.evaluate.sweep import Point as Point
-from neardup_solr.verbs.evaluate.sweep import Sweep as Sweep
 from neardup_solr.verbs.explain.facts import Facts as Facts
 from neardup_solr.verbs.explain.facts import Measured as Measured
 from neardup_solr.verbs.explain.facts import Route as Route

@@ -121,7 +121,12 @@ def _reported(given: Given) -> tuple[Collection, nd.Report]:
 
 
 def evaluate(
-    given: Given, *, known: Path, found: Path | None = None, output: Path | None = None
+    given: Given,
+    *,
+    known: Path,
+    found: Path | None = None,
+    ordered: bool = False,
+    output: Path | None = None,
 ) -> int:
     """Compare a report with known pairs: precision, recall, F1.
 
@@ -129,18 +134,18 @@ def evaluate(
     """
     from neardup_solr.files import check_apart
     from neardup_solr.reports import rows as faces
-    from neardup_solr.verbs.evaluate import known_pairs
+    from neardup_solr.verbs.evaluate.answers import known_pairs
 
     if output is not None:
         faces.check_output(output)
     check_apart({"KNOWN": known, "--report": found, "-o": output})
     known_pairs(known)  # refused before a report is made
     if found is not None:
-        made = nd.evaluate(known, found)
+        made = nd.evaluate(known, found, ordered=ordered)
     else:
         _, pairs = _reported(given)
         show.say_report(pairs)
-        made = nd.evaluate(known, pairs)
+        made = nd.evaluate(known, pairs, ordered=ordered)
     show.print_evaluation(made, most=MOST_PAIRS)
     if output is not None:
         made.write(output)

@@ -322,6 +322,7 @@ def _mark(solr: Collection, found: Duplicates, *, dry_run: bool) -> None:
     with progress.watching() as watching:
         made = nd.mark(solr, found, dry_run=dry_run, on_progress=watching.on_progress)
     show.say(_marked(made, dry_run=dry_run))
+    _say_torn(solr, made, dry_run=dry_run)
     if made.clusters and not dry_run:
         show.say(f"Queries without near-duplicates: fq={made.fq}")
         show.say(f"With one document of each cluster: fq={made.collapse}")
@@ -338,6 +339,18 @@ def _undo(solr: Collection, fq: Sequence[str], *, dry_run: bool) -> None:
         show.say(f"Would remove the marks of {documents} (dry run: nothing was changed).")
     else:
         show.say(f"Removed the marks of {documents}; nothing else was changed.")
+    _say_torn(solr, made, dry_run=dry_run)
+
+
+def _say_torn(solr: Collection, made: Marks, *, dry_run: bool) -> None:
+    """Say that clusters of an earlier run are no longer whole, and what marks all anew."""
+    if made.torn:
+        clusters = show.counted(made.torn, "cluster")
+        are = "would be" if dry_run else _are(made.torn)
+        show.say(
+            f"{clusters} of an earlier run {are} torn: documents that do not match --fq keep the"
+            f" old marks; to mark all anew: neardup duplicates {solr.place} --mark"
+        )
 
 
 def _marked(made: Marks, *, dry_run: bool) -> str:

@@ -54,6 +54,7 @@ TEXTS: dict[str, dict[str, Text]] = {
         "search.text": Text("A text.", flags="--text"),
         "file": Text("A file with a text, - for standard input.", "FILE"),
         "found": Text("Pairs of a report (default: a new report).", "FILE", "--report"),
+        "ordered": Text("The pairs are of two sides, as of --against: a, b is not b, a."),
         "from_id": Text("First id.", "ID"),
         "to_id": Text("Last id.", "ID"),
         "later_only": Text("Compare each document only with later ids."),
@@ -161,7 +162,11 @@ TEXTS: dict[str, dict[str, Text]] = {
             " leave the marks of others as they are.",
             "QUERY",
         ),
-        "same": Text("Field that has to be equal (repeatable)."),
+        "same": Text(
+            "Field that has to be equal, such as tenant or first_word (repeatable, or a,b); a"
+            " document without it is compared with nothing.",
+            "FIELD",
+        ),
         "duplicates.same": Text(
             "Field or column that has to be equal, such as tenant (repeatable, or a,b); a document"
             " without it is compared with nothing.",

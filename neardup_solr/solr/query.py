@@ -144,10 +144,14 @@ def _with(request: Request, **params: str) -> Request:
     return {**request, "params": {**request.get("params", {}), **params}}
 
 
-def same_value(field: str, value: str) -> tuple[str, dict[str, str]]:
-    """A filter for documents whose field has exactly this value, with the parameters it uses."""
-    name, same = f"{FIELD_PARAM}{field}", f"same_{field}"
-    return f"{{!term f=${name} v=${same}}}", {same: value, name: field}
+def same_value(field: str, value: str, number: int = 0) -> tuple[str, dict[str, str]]:
+    """A filter for documents whose field has this value, with the parameters it uses.
+
+    Of a field that is analysed, they have its words. Filters of one request need a `number` each,
+    which names these parameters.
+    """
+    name, same = f"{FIELD_PARAM}same{number}", f"same{number}"
+    return f"{{!field f=${name} v=${same}}}", {same: value, name: field}
 
 
 def _any(values: Sequence[str]) -> dict[str, str]:

@@ -17,10 +17,10 @@ from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema, settings_of
-from neardup_solr.solr.admin import health
+from neardup_solr.solr.admin import Health, health
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import ID, OWN, SETTINGS, TEXT
-from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Finding
+from neardup_solr.verbs.lint.rules import DANGER, NOTE, WARNING, Finding, by_level
 
 SAMPLE = 1_000
 
@@ -64,13 +64,10 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     documents, with_text = collection.count(roots), settings_of.with_text(collection, found)
     missing = settings_of.count_unsigned(collection, found)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
-    told = health(collection)
     sampled = _sampled(collection, sample)
     counts = Counted(
         place=collection.place, text=collection.names.text, settings=settings, documents=documents,
-        missing=missing, without_text=without_text, sampled=sampled, heap=told.heap,
-        disk=told.disk, deleted=told.deleted, replaying=told.replaying, inactive=told.inactive,
-        without_keeper=told.without_keeper,
+        missing=missing, without_text=without_text, sampled=sampled, health=health(collection),
     )  # fmt: skip
     return Diagnosis(
         documents=documents,
@@ -132,8 +129,7 @@ class Sampled:
 class Counted:
     """Counts of a collection: documents by settings fingerprint, `missing` ones, a sample.
 
-    `without_text` have nothing in the `text` fields; None if those cannot be searched. The rest
-    is what its server tells about itself, as in `solr.admin.health`; None if it does not.
+    `without_text` have nothing in the `text` fields; None if those cannot be searched.
     """
 
     place: str
@@ -143,18 +139,12 @@ class Counted:
     missing: int = 0
     without_text: int | None = 0
     sampled: Sampled = field(default_factory=Sampled)
-    heap: float | None = None
-    disk: int | None = None
-    deleted: float | None = None
-    replaying: bool | None = None
-    inactive: tuple[str, ...] = ()
-    without_keeper: bool = False
+    health: Health = field(default_factory=Health)
 
 
 def findings(counts: Counted) -> list[Finding]:
     """All findings, the most serious first."""
-    found = [*_documents(counts), *_server(counts)]
-    return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
+    return by_level([*_documents(counts), *_server(counts.health)])
 
 
 def _documents(counts: Counted) -> Iterator[Finding]:
@@ -164,61 +154,63 @@ def _documents(counts: Counted) -> Iterator[Finding]:
         kinds = "; ".join(f"{count:,} with [{name}]" for name, count in counts.settings.items())
         remedy = f"neardup strip {counts.place}, then {again}; or finish an interrupted reband"
         said = f"documents have different settings: {kinds}"
-        yield _finding(DANGER, "mixed", "signature_settings", said, remedy)
+        yield Finding(DANGER, "mixed", "signature_settings", said, remedy)
     if counts.missing:
         has = "they have text" if counts.without_text is not None else "they may have text"
-        yield _finding(WARNING, "missing", counted(counts.missing, "document"),
-                       f"{has}, but none of our fields", again)  # fmt: skip
+        reason = f"{has}, but none of our fields"
+        yield Finding(WARNING, "missing", counted(counts.missing, "document"), reason, again)
     if counts.without_text:
         share = f"{counts.without_text:,} of {counted(counts.documents, 'document')}"
-        yield _finding(NOTE, "no-text", share,
-                       f"they have no text in {', '.join(counts.text)}: annotate passes over them",
-                       "if they should have one, name the right field: neardup init"
-                       f" {counts.place} --text-field FIELD")  # fmt: skip
+        reason = f"they have no text in {', '.join(counts.text)}: annotate passes over them"
+        remedy = (
+            "if they should have one, name the right field: neardup init"
+            f" {counts.place} --text-field FIELD"
+        )
+        yield Finding(NOTE, "no-text", share, reason, remedy)
     if sampled.stale:
-        yield _finding(WARNING, "stale", _of(sampled.stale, sampled.documents),
-                       "their text has changed since", again)  # fmt: skip
+        reason = "their text has changed since"
+        yield Finding(WARNING, "stale", _of(sampled.stale, sampled.documents), reason, again)
     if sampled.damaged:
-        yield _finding(DANGER, "damaged", _of(sampled.damaged, sampled.documents),
-                       "our fields are not those of the text",
-                       f"{again} --which all")  # fmt: skip
+        reason = "our fields are not those of the text"
+        remedy = f"{again} --which all"
+        yield Finding(DANGER, "damaged", _of(sampled.damaged, sampled.documents), reason, remedy)
     if len(sampled.html) > SOME_HTML * sampled.documents:
-        yield _finding(NOTE, "html", _of(sampled.html, sampled.documents),
-                       "their text contains HTML: names of tags count as words",
-                       "index the text without tags into its own field (HTMLStripFieldUpdate"
-                       "ProcessorFactory) and name that field")  # fmt: skip
+        reason = "their text contains HTML: names of tags count as words"
+        remedy = (
+            "index the text without tags into its own field (HTMLStripFieldUpdate"
+            "ProcessorFactory) and name that field"
+        )
+        yield Finding(NOTE, "html", _of(sampled.html, sampled.documents), reason, remedy)
 
 
-def _server(counts: Counted) -> Iterator[Finding]:
-    if counts.without_keeper:
-        yield _finding(DANGER, "zookeeper", "ZooKeeper",
-                       "it is away: nothing can be written, and the state of the replicas is"
-                       " unknown", "start it, then run this again")  # fmt: skip
-    if counts.inactive:
-        yield _finding(DANGER, "replicas", ", ".join(counts.inactive),
-                       "these replicas do not answer", "see the log of their node")  # fmt: skip
-    if counts.replaying:
-        yield _finding(DANGER, "replaying", "update log", "Solr is replaying it after a crash",
-                       "wait until that is done; until then a commit does nothing")  # fmt: skip
-    if counts.disk is not None and counts.disk < LITTLE_DISK:
-        yield _finding(DANGER, "disk", f"{counts.disk / 2**20:,.0f} MB free",
-                       "if the disk is full, the index closes until Solr restarts",
-                       "free some space")  # fmt: skip
-    if counts.heap is not None and counts.heap > FULL_HEAP:
-        yield _finding(WARNING, "heap", f"{counts.heap:.0%} of Java's memory",
-                       "little is free at the moment", "if so for long, add memory")  # fmt: skip
-    if counts.deleted is not None and counts.deleted > MANY_DELETED:
-        yield _finding(NOTE, "deleted", f"{counts.deleted:.0%} of the index",
-                       "deleted and rewritten documents still take space",
-                       "merges free it, or /update?commit=true&expungeDeletes=true")  # fmt: skip
+def _server(health: Health) -> Iterator[Finding]:
+    if health.without_keeper:
+        reason = "it is away: nothing can be written, and the state of the replicas is unknown"
+        yield Finding(DANGER, "zookeeper", "ZooKeeper", reason, "start it, then run this again")
+    if health.inactive:
+        reason = "these replicas do not answer"
+        remedy = "see the log of their node"
+        yield Finding(DANGER, "replicas", ", ".join(health.inactive), reason, remedy)
+    if health.replaying:
+        reason = "Solr is replaying it after a crash"
+        remedy = "wait until that is done; until then a commit does nothing"
+        yield Finding(DANGER, "replaying", "update log", reason, remedy)
+    if health.disk is not None and health.disk < LITTLE_DISK:
+        reason = "if the disk is full, the index closes until Solr restarts"
+        remedy = "free some space"
+        yield Finding(DANGER, "disk", f"{health.disk / 2**20:,.0f} MB free", reason, remedy)
+    if health.heap is not None and health.heap > FULL_HEAP:
+        reason = "little is free at the moment"
+        remedy = "if so for long, add memory"
+        yield Finding(WARNING, "heap", f"{health.heap:.0%} of Java's memory", reason, remedy)
+    if health.deleted is not None and health.deleted > MANY_DELETED:
+        reason = "deleted and rewritten documents still take space"
+        remedy = "merges free it, or /update?commit=true&expungeDeletes=true"
+        yield Finding(NOTE, "deleted", f"{health.deleted:.0%} of the index", reason, remedy)
 
 
 def _of(ids: list[str], documents: int) -> str:
     return f"{len(ids):,} of {documents:,} sampled documents, such as {ids[0]!r}"
-
-
-def _finding(level: str, rule: str, about: str, reason: str, remedy: str) -> Finding:
-    return Finding(level=level, rule=rule, about=about, reason=reason, remedy=remedy)
 
 
 def _differ(stored: Any, made: Any) -> bool:

@@ -38,7 +38,7 @@ from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, update
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.names import OWN
+from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.fingerprint import DIGEST, identity, told
 from neardup_solr.sources.memory import named
@@ -126,10 +126,10 @@ def index(
     that failed (dead-letters.jsonl); `resume` then goes on from the last one.
 
     Raises SourceError if the source cannot be read as a whole, SettingsError if the collection
-    was indexed with other settings or has several text fields, SchemaError if it lacks fields,
-    SolrHalted if its disk is full, SolrError if Solr does not come back: the same call again is
-    safe. JobError if another run has the job, or it cannot be resumed, because the source or the
-    collection has changed.
+    was indexed with other settings, has several text fields, or has one of its own and `text` names
+    several columns, SchemaError if it lacks fields, SolrHalted if its disk is full, SolrError if
+    Solr does not come back: the same call again is safe. JobError if another run has the job, or it
+    cannot be resumed, because the source or the collection has changed.
     """
     return run(
         source,
@@ -167,7 +167,7 @@ def run(
     """Index a source, as `index` does, with its arguments as records."""
     require(job is not None or not resume, "`resume` needs a `job`", "name the folder of the job")
     require(str(job).strip() not in ("", "."), "`job` names no folder", "name one for this job")
-    _require_one_text_field(collection)
+    _require_one_text_field(collection, reading.text)
     going = _IndexRun(
         reading=reading,
         sending=sending,
@@ -228,13 +228,18 @@ def _settled(
         raise
 
 
-def _require_one_text_field(collection: Collection) -> None:
-    """Refuse a collection whose text is in several fields: all of it would go into the first."""
-    if len(collection.names.text) > 1:
-        fields = ", ".join(collection.names.text)
-        reason = f"the text of {collection.name!r} is in several fields ({fields}): `index` has one"
-        step = "post the documents by your own program"
-        raise SettingsError(reason, f"{step}, then: neardup annotate {collection.place}")
+def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> None:
+    """Refuse to write texts of several fields or columns into one field of somebody else's."""
+    fields, step = collection.names.text, "post the documents by your own program, then"
+    step = f"{step}: neardup annotate {collection.place}"
+    if len(fields) > 1:
+        named = ", ".join(fields)
+        reason = f"the text of {collection.name!r} is in several fields ({named}): `index` has one"
+        raise SettingsError(reason, step)
+    if len(columns) > 1 and fields != (TEXT,):
+        reason = f"{' and '.join(columns)} would be joined in the field {fields[0]!r}"
+        reason = f"the text of {collection.name!r} is that of one column: {reason}"
+        raise SettingsError(reason, f"name one by `text`, and others by `keep`; or {step}")
 
 
 def not_begun(source: object) -> str:

@@ -15,8 +15,7 @@ from neardup_solr.solr import admin, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import BANDS, NOTE, PLAIN, Names
 from neardup_solr.solr.schema import Schema
-from neardup_solr.verbs.annotate import guard
-from neardup_solr.verbs.lint import chosen, lint
+from neardup_solr.verbs.lint import chosen, lint, require_texts
 from neardup_solr.verbs.lint.growth import Growth, growth
 from neardup_solr.verbs.lint.rules import Finding, clash
 
@@ -212,7 +211,7 @@ def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: s
     if NOTE in found.fields and names.prefix != known.prefix:
         reason = f"our fields exist already, with the prefix {known.prefix!r}"
         raise SettingsError(reason, f"remove them first: neardup init {collection.place} --remove")
-    guard.require_texts(collection, found, names.text)
+    require_texts(collection, found, names.text)
     is_new = NOTE not in found.fields and names.of(BANDS) not in found.fields
     if is_new and not names.is_plain:
         names = replace(names, has_numeric_bands=True)

@@ -44,8 +44,10 @@ class Marks:
 
     `marked` documents got new or other marks, `unchanged` ones had them already, `vanished` ones
     are no longer in the collection. `cleared` documents had marks of an earlier run and are no
-    longer in a cluster. `fq` is the filter query that leaves near-duplicates out of a search of the
-    collection, `collapse` the one for one document of each cluster.
+    longer in a cluster. `torn` counts clusters of an earlier run of which only some documents match
+    `fq`: the others keep its marks, and may be without the document to keep. `fq` is the filter
+    query that leaves near-duplicates out of a search of the collection, `collapse` the one for one
+    document of each cluster.
     """
 
     clusters: int
@@ -53,6 +55,7 @@ class Marks:
     unchanged: int
     vanished: int
     cleared: int
+    torn: int = 0
     fq: str = field(default="", compare=False)
     collapse: str = field(default="", compare=False)
 
@@ -74,7 +77,8 @@ def mark(
     `neardup_cluster` (the number of its cluster), `neardup_canonical` (1 for the document to keep,
     else 0) and `neardup_rank` (0 for that one, then 1, 2, … in the order of the members). Other
     marks of an earlier run are cleared, but not those of documents that do not match `fq`, Solr
-    filter queries (default: those of the run of `duplicates`). Only what differs is sent, in place:
+    filter queries (default: those of the run of `duplicates`); `torn` of the result counts clusters
+    that are parted by that. Only what differs is sent, in place:
     Solr rewrites only the documents that are cleared. After an interruption the same call continues
     where it stopped. A dry run only counts.
 
@@ -94,8 +98,9 @@ def mark(
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
         with gc_disabled():
-            wanted = _wanted(members, _taken(collection, filters))
-            run = _MarkRun(collection=collection, wanted=wanted, filters=filters)
+            taken, torn = _outside(collection, filters)
+            wanted = _wanted(members, taken)
+            run = _MarkRun(collection=collection, wanted=wanted, filters=filters, torn=torn)
         differing = run.differing()
         if run.wanted and not run.wanted.keys() & run.found.keys():
             reason = f"no document of these clusters is in the collection {collection.name!r}"
@@ -162,12 +167,13 @@ def numbers(ids: Iterable[str], others: Set[int] = frozenset()) -> dict[str, int
 class _MarkRun:
     """One run: what is wanted, what was read last, what was sent, and why Solr refused some.
 
-    Only documents that match the `filters` may lose their marks.
+    Only documents that match the `filters` may lose their marks, which parts `torn` clusters.
     """
 
     collection: Collection
     wanted: dict[str, Mark]
-    filters: Sequence[str] = ()
+    filters: Sequence[str]
+    torn: int
     found: dict[str, Mark] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     reason: str = "others change these documents, or a node that fails loses what it took"
@@ -210,6 +216,7 @@ class _MarkRun:
             unchanged=len(there) - marked,
             vanished=len(self.wanted) - len(there),
             cleared=len(self.touched - self.wanted.keys()),
+            torn=self.torn,
             fq=self.collection.names.canonical_filter,
             collapse=self.collection.names.collapse_filter,
         )
@@ -235,13 +242,17 @@ def _wanted(clusters: Sequence[Cluster], taken: Set[int]) -> dict[str, Mark]:
     }
 
 
-def _taken(collection: Collection, filters: Sequence[str]) -> Set[int]:
-    """The numbers of clusters of documents that do not match the filters."""
+def _outside(collection: Collection, filters: Sequence[str]) -> tuple[Set[int], int]:
+    """The numbers of clusters with documents that do not match the filters.
+
+    And how many of these have others that match, whose marks will differ.
+    """
     if not filters:
-        return frozenset()
+        return frozenset(), 0
     own = collection.values(CLUSTER, filters)
     every = collection.values(CLUSTER)
-    return {int(number) for number, count in every.items() if count > own.get(number, 0)}
+    outside = [number for number, count in every.items() if count > own.get(number, 0)]
+    return frozenset(map(int, outside)), len(own.keys() & outside)
 
 
 def _marks(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from neardup_solr.arguments import By, MeasureName, OneOrMore, Same, checked, listed, require
+from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.minhash import entries
@@ -17,6 +17,7 @@ from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_pairs
 from neardup_solr.resources import thread_pool
 from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.names import TEXT
 from neardup_solr.solr.query import Hits
 from neardup_solr.solr.settings_of import CHANGED, describe_unsigned
 from neardup_solr.verbs.batch import (
@@ -91,7 +92,7 @@ def report(
     by: By | None = None,
     candidates: int = 100,
     fq: OneOrMore = (),
-    same: Same | Sequence[Same] = (),
+    same: OneOrMore = (),
     measure: MeasureName = "words",
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -174,7 +175,8 @@ class _Neighbours:
 
     def documents(self, ids: Sequence[str]) -> list[Document]:
         """The documents with these ids that are still there."""
-        return [Document(id=id, text=text) for id, text in self.collection.texts(ids).items()]
+        rows = self.collection.stored(ids, [TEXT, *self.criteria.read])
+        return [Document(id=row["id"], text=row.get(TEXT, ""), kept=row) for row in rows]
 
     def alone(self, document: Document) -> Near:
         """The pairs of one document, by its own search."""

@@ -13,20 +13,19 @@ from neardup_solr.arguments import (
     Id,
     MeasureName,
     OneOrMore,
-    Same,
     checked,
     listed,
     require,
     require_choice,
     require_positive,
 )
-from neardup_solr.errors import DocumentNotFound
+from neardup_solr.errors import DocumentNotFound, SettingsError
 from neardup_solr.measures import Comparer, Limits, measure_named, measure_of
 from neardup_solr.measures.rerank import rerank
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings, require_indexed
-from neardup_solr.solr import query
+from neardup_solr.solr import query, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS, TEXT
 from neardup_solr.solr.query import counted, ranked
@@ -46,10 +45,7 @@ WAYS: dict[By, tuple[str, Callable[[Entry], Sequence[str]]]] = {
     "md5": ("md5_hash", lambda entry: (entry.md5_hash,) if entry.num_words else ()),
 }
 SIGNED = ("bands", "signatures")  # the ways that need a signature, and so the kernel
-SAME: dict[str, Callable[[Entry], str]] = {
-    "first_word": lambda entry: entry.first_word,
-    "md5_hash": lambda entry: entry.md5_hash,
-}
+COMPUTED = ("first_word", "md5_hash")  # fields of ours that may have to be equal: of any text
 NO_LIMITS = Limits()
 NOT_BOTH = "`id` is that of a document in the collection, `text` any text"
 
@@ -64,7 +60,7 @@ class Criteria:
     by: By | None = None
     candidates: int = 100
     fq: tuple[str, ...] = ()
-    same: tuple[Same, ...] = ()
+    same: tuple[str, ...] = ()
     measure: MeasureName = "words"
     limits: Limits = NO_LIMITS
 
@@ -72,9 +68,12 @@ class Criteria:
         measure_of(self.measure, self.limits)  # checks them
         if self.by is not None:
             require_choice("by", self.by, WAYS)
-        for name in self.same:
-            require_choice("same", name, SAME)
         require_positive(candidates=self.candidates)
+
+    @property
+    def read(self) -> list[str]:
+        """The fields that have to be equal and are not computed from the text."""
+        return [name for name in self.same if name not in COMPUTED]
 
 
 @checked
@@ -86,7 +85,7 @@ def search(
     by: By | None = None,
     candidates: int = 100,
     fq: OneOrMore = (),
-    same: Same | Sequence[Same] = (),
+    same: OneOrMore = (),
     measure: MeasureName = "words",
     max_distance: int | None = None,
     min_similarity: float | None = None,
@@ -96,8 +95,9 @@ def search(
     Give either `id` or `text`; a document is not its own near-duplicate. `by` says what candidates
     share with it: "shingles", "bands", "signatures", "profile" or "md5" (default: the first of
     these that the collection has). At most `candidates` documents, those that share most, are
-    compared. They have to match `fq`, Solr filter queries, and the fields that `same` names
-    ("first_word", "md5_hash") have to be equal.
+    compared. They have to match `fq`, Solr filter queries, and to have equal values of the fields
+    that `same` names (a tenant, a language, "first_word"); a document that lacks a value has no
+    near-duplicates then. A `text` has but "first_word" and "md5_hash".
 
     Candidates are compared by `measure`; they count if they are at most `max_distance` words apart
     and at least `min_similarity` (0..1) similar (default: the threshold of the measure).
@@ -114,10 +114,13 @@ def search(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
-    id = None if id is None else str(id)
-    if id is not None:
-        text = _text_of(collection, id)
-    document = Document(id=id or "(text)", text=text or "")
+    if id is None:
+        reason = f"a text has no value of {', '.join(criteria.read)} for `same`"
+        require(not criteria.read, reason, f"name {' or '.join(COMPUTED)}, or take `fq`")
+        document = Document(id="(text)", text=text or "")
+    else:
+        id = str(id)
+        document = _document(collection, id, criteria.read)
     at_once = _by_bands(collection, document, criteria, wanted=lambda hit: hit.id != id)
     if at_once is not None:
         return at_once
@@ -131,13 +134,14 @@ def search(
     return found if needs_texts else _with_texts(collection, found)
 
 
-def _text_of(collection: Collection, id: str) -> str:
-    """The text of a document. Raises DocumentNotFound if there is none of that id."""
+def _document(collection: Collection, id: str, fields: Sequence[str]) -> Document:
+    """A document with these fields. Raises DocumentNotFound if there is none of that id."""
     try:
-        return str(collection.document(id, [TEXT]).get(TEXT, ""))
+        found = collection.document(id, [TEXT, *fields])
     except DocumentNotFound:
         collection.require_fields([SETTINGS])  # of one that is not prepared, the key is not known
         raise
+    return Document(id=id, text=str(found.pop(TEXT, "")), kept=found)
 
 
 def _by_bands(
@@ -196,11 +200,30 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
     if not measure_named(criteria.measure).needs_texts:
         next_step = f"choose another `measure`: {criteria.measure} compares signatures"
         require_indexed(["signature"], there, next_step)
-    needed = [WAYS[by or DEFAULT_WAY][0], "content", *criteria.same]
+    computed = [name for name in criteria.same if name in COMPUTED]
+    needed = [WAYS[by or DEFAULT_WAY][0], "content", *computed]
     if ways and "content" in there:
         require_indexed(needed, there, f"choose another `by`: {' or '.join(ways)}")
     require_indexed(needed, there)
+    if criteria.read:
+        _require_same(collection, criteria.read)
     return settings, replace(criteria, by=by)
+
+
+def _require_same(collection: Collection, fields: Sequence[str]) -> None:
+    """Refuse fields for `same` that are not there, or that no document has, by SettingsError."""
+    described = schema.described(collection)
+    for name in fields:
+        place = collection.names.of(name)
+        field = described.field(place)
+        reason = f"the collection {collection.name!r} has no field {name!r}"
+        if field is not None:
+            reason = f"no document has a value of {name}"
+            if not field.is_kept:
+                reason = f"the field {name!r} is neither stored nor in docValues"
+            elif collection.count([f"{place}:[* TO *]"]):
+                continue
+        raise SettingsError(reason, "name another one in `same`")
 
 
 def _ways(fields: Set[str]) -> list[By]:
@@ -218,12 +241,30 @@ def hits(
     filters = list(criteria.fq)
     params: dict[str, str] = {}
     for name in criteria.same:
-        same, param = query.same_value(name, SAME[name](entry))
-        filters.append(same)
-        params |= param
+        values = _values(getattr(entry, name) if name in COMPUTED else entry.kept.get(name))
+        if not values:
+            return []
+        for value in sorted(values):
+            same, param = query.same_value(name, value, len(params))
+            filters.append(same)
+            params |= param
     asked = query.any_of(terms, filters=filters, params=params)
     found = ranked(collection, asked, page=criteria.candidates + 1)
-    return list(islice(filter(wanted, found), criteria.candidates))
+    chosen = list(islice(filter(wanted, found), criteria.candidates))
+    if not criteria.read or not chosen:
+        return chosen
+    # The filters also find documents with further values, or with the words among others.
+    rows = collection.stored([hit.id for hit in chosen], criteria.read)
+    own = {name: _values(entry.kept[name]) for name in criteria.read}
+    equal = {row["id"] for row in rows
+             if all(_values(row.get(name)) == own[name] for name in own)}  # fmt: skip
+    return [hit for hit in chosen if hit.id in equal]
+
+
+def _values(stored: object) -> frozenset[str]:
+    """The values of a field, one or several, as texts; empty ones are none."""
+    values = stored if isinstance(stored, list) else [stored]
+    return frozenset(str(value) for value in values if value not in (None, ""))
 
 
 def comparer_for(collection: Collection, settings: Settings, name: str, limits: Limits) -> Comparer:

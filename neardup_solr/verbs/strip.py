@@ -13,8 +13,8 @@ from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION
 from neardup_solr.solr.update import Order, removal
-from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
+from neardup_solr.verbs.lint import own_fields, require_safe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +62,7 @@ def strip(
             f"{collection.name!r} has none of our fields",
             "there is nothing to remove",
         )
-    guard.require_safe(collection)
+    require_safe(collection)
     collection.commit()  # so that what an interrupted run has sent counts
     any_of = " OR ".join(f"{collection.names.of(name)}:[* TO *]" for name in asked)
     run = Rewrite(
@@ -98,5 +98,5 @@ def _task(collection: Collection, asked: Sequence[str], there: Sequence[str]) ->
         ]
 
     return RewriteJob(
-        stage="stripping", fields=[*asked, VERSION], own=guard.own_fields(collection), orders=orders
+        stage="stripping", fields=[*asked, VERSION], own=own_fields(collection), orders=orders
     )

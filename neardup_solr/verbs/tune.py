@@ -23,7 +23,7 @@ from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading, SourceLike, reading_of
-from neardup_solr.verbs.evaluate import id_pairs, known_pairs
+from neardup_solr.verbs.evaluate.answers import id_pairs, known_pairs
 
 T = TypeVar("T")
 

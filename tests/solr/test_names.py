@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.errors import SchemaError
+from neardup_solr.errors import SchemaError, SettingsError
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import MARKS, OWN, Names
 from tests.solr.foreign import collection
@@ -53,6 +53,19 @@ def test_documents_lie_under_the_names_of_the_collection(shop: Collection) -> No
     assert found["body"] == [TEXTS["1"]]
     assert found["nd_num_words"] == 10
     assert not {"content", "signature", "md5_hash"} & found.keys()
+
+
+def test_several_columns_are_not_joined_in_a_field_of_theirs(shop: Collection) -> None:
+    """Their program has one of them in it; the refusal says what to name."""
+    records = [{"id": "4", "title": "a shop", "body": "by the harbour"}]
+    with pytest.raises(SettingsError) as refused:
+        nd.index(records, shop, text=("title", "body"))
+    assert refused.value.reason == (
+        f"the text of {shop.name!r} is that of one column: title and body would be joined in the"
+        " field 'body'"
+    )
+    assert refused.value.next_step.startswith("name one by `text`, and others by `keep`; or post")
+    assert shop.count() == len(TEXTS)
 
 
 @pytest.mark.parametrize("by", ["shingles", "bands", "signatures", "md5"])

@@ -240,7 +240,7 @@ def test_what_is_no_argument_at_all(name: str) -> None:
          "`text` has to be a text, not the text '\\ud800', which is not valid Unicode;"
          " take the surrogates out"),
         (lambda nd: nd.search(NOWHERE, text="x", same=["city"]),
-         "`same` cannot be 'city'; choose one of first_word, md5_hash"),
+         "a text has no value of city for `same`; name first_word or md5_hash, or take `fq`"),
         (lambda nd: nd.search(NOWHERE, text="x", by="band"),
          "`by` cannot be 'band'; did you mean 'bands'? Choose one of shingles, bands, signatures,"
          " profile, md5"),

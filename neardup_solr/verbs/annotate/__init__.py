@@ -21,10 +21,15 @@ from neardup_solr.solr.update import Order, orders, removal
 from neardup_solr.sources import Reading
 from neardup_solr.text import normalize
 from neardup_solr.verbs import index, init
-from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
 from neardup_solr.verbs.delivery import Sending
-from neardup_solr.verbs.lint import chosen
+from neardup_solr.verbs.lint import (
+    chosen,
+    own_fields,
+    require_other,
+    require_readable,
+    require_safe,
+)
 
 MD5 = "md5_hash"
 READ = (TEXT, MD5, SETTINGS, VERSION)
@@ -118,7 +123,7 @@ def _annotate_in_place(
     watching: Watching,
 ) -> AnnotateSummary:
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
-    found = guard.require_safe(collection)
+    found = require_safe(collection)
     settled = settled_for(collection, settings, ANNOTATED)
     run = _Annotation(collection=collection, settings=settled, which=which)
     filters = list(query)
@@ -172,7 +177,7 @@ class _Annotation:
 
     def task(self) -> RewriteJob:
         """What is read of each document, and what is written."""
-        own = guard.own_fields(self.collection)
+        own = own_fields(self.collection)
         return RewriteJob(stage="annotating", fields=READ, own=own, orders=self.orders)
 
     def orders(self, found: list[Found], again: bool) -> list[Order]:
@@ -255,8 +260,8 @@ def _annotate_into(
     sending: Sending,
     watching: Watching,
 ) -> AnnotateSummary:
-    guard.require_readable(collection)
-    guard.require_other(collection, other)
+    require_readable(collection)
+    require_other(collection, other)
     settled = settled_for(other, settings, DEFAULT_SETTINGS)
     collection.commit()
     wanted = [*query, *roots_only(schema.described(collection))]

@@ -35,9 +35,8 @@ if TYPE_CHECKING:
     from neardup_solr.measures.aligned import Frequencies
     from neardup_solr.verbs.duplicates.clean_file import Unique
     from neardup_solr.verbs.duplicates.previous_run import Changes
-    from neardup_solr.verbs.evaluate import KnownPairs
+    from neardup_solr.verbs.evaluate import KnownPairs, Sweep
     from neardup_solr.verbs.evaluate.answers import AnswerSheet
-    from neardup_solr.verbs.evaluate.sweep import Sweep
 
 SHORT, MANY = 20, 100  # words of a short document; documents of which not all pairs are looked at
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
@@ -234,7 +233,7 @@ class Duplicates:
 
         Raises ArgumentError and SourceError as `evaluate` does.
         """
-        from neardup_solr.verbs.evaluate.sweep import sweep
+        from neardup_solr.verbs.evaluate import sweep
 
         return sweep(self, known)
 

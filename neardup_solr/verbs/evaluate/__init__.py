@@ -1,31 +1,41 @@
-"""evaluate: precision, recall and F1 of found pairs against known pairs, or against answers."""
+"""evaluate: precision, recall and F1 of found pairs, as they are or at every threshold."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
-from numbers import Integral
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.arguments import Frame, Id, checked, require, shown
-from neardup_solr.errors import SourceError
+import numpy as np
+
+from neardup_solr import records
+from neardup_solr.arguments import Frame, Id, checked, require
+from neardup_solr.errors import SourceError, counted
+from neardup_solr.files import write_lines
+from neardup_solr.measures import floor
 from neardup_solr.progress import LOG
-from neardup_solr.records import AnyId, Duplicate, Pair, natural, ordered
+from neardup_solr.records import AnyId, Duplicate, Pair, natural
+from neardup_solr.reports import tables
 from neardup_solr.reports.html import invisibles
-from neardup_solr.reports.rows import write_rows
+from neardup_solr.reports.html.figures import Line, lines_figure
 from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text.markup import Markup, html_table
 from neardup_solr.verbs.evaluate.answers import (
     ANSWER,
+    WIDTH,
     Answers,
     AnswerSheet,
     IdPair,
     Share,
     columns_of,
+    id_pairs,
+    key_of_pair,
+    known_pairs,
     precision_of,
+    write_columns,
 )
 
 if TYPE_CHECKING:
@@ -40,13 +50,18 @@ MOST_SHOWN = 10  # missed and false pairs in a notebook
 
 
 def evaluate(
-    known: KnownPairs, found: Report | Duplicates | SomePairs | Frame | str | Path
+    known: KnownPairs,
+    found: Report | Duplicates | SomePairs | Frame | str | Path,
+    *,
+    ordered: bool | None = None,
 ) -> Evaluation:
     """Compare found pairs with known pairs: precision, recall and F1.
 
     `known` and `found` are pairs, tuples of two ids, a DataFrame with the columns id and other_id
     (or with two columns of ids), or a file of them as `read_pairs` reads it; `found` may also be
-    the result of `report` or `duplicates`. The order within a pair does not matter.
+    the result of `report` or `duplicates`. If pairs are `ordered`, the first id of each is of one
+    side and the second of the other: ("a", "b") is not ("b", "a"). By default they are for a result
+    of `duplicates` with `against` and without `within`, and are not for anything else.
 
     `known` may be a table with the column answer as well: the pairs of `Duplicates.sample`, with
     the answers "same", "different" or "unsure", or none. Then `found` has to come with the
@@ -63,9 +78,10 @@ def evaluate(
         "`known` is a report, and `found` is none",
         "give the known pairs first: nd.evaluate(known, found)",
     )
-    answers = Answers.of(known)
+    in_order = _has_sides(found) if ordered is None else ordered
+    answers = Answers.of(known, in_order=in_order)
     if answers is not None:
-        return _judge(answers, found)
+        return _judge(answers, found, in_order=in_order)
     known_ids = _ids("known", known)
     require(bool(known_ids), "`known` has no pairs", "give at least one known pair")
     found_ids = _ids("found", getattr(found, "pairs", found))
@@ -75,7 +91,13 @@ def evaluate(
             "none of the ids of the known pairs is in a found pair: check that both are of the"
             " same documents"
         )
-    return evaluate_pairs(known_ids, found_ids, are_whole=_has_whole_ids(found))
+    are_whole = _has_whole_ids(found)
+    return evaluate_pairs(known_ids, found_ids, are_whole=are_whole, in_order=in_order)
+
+
+def _has_sides(found: Any) -> bool:
+    """Tell whether all pairs of a result are of two sides, and so have an order."""
+    return getattr(found, "against", False) and not found.within
 
 
 def _ids(name: str, pairs: Any) -> Sequence[IdPair]:
@@ -88,9 +110,9 @@ def _has_whole_ids(found: Any) -> bool:
     return {"id", "other_id"} <= set(getattr(found, "whole_ids", ()))
 
 
-def _judge(answers: Answers, found: Any) -> Evaluation:
+def _judge(answers: Answers, found: Any, *, in_order: bool) -> Evaluation:
     """Estimate the precision of a result from the answers to a sample of its pairs."""
-    similarities = _similarities(found)
+    similarities = _similarities(found, in_order=in_order)
     here = answers.of_pairs(similarities)
     return Evaluation(
         found=len(similarities),
@@ -101,19 +123,24 @@ def _judge(answers: Answers, found: Any) -> Evaluation:
     )
 
 
-def _similarities(found: Any) -> dict[IdPair, float]:
+def _similarities(found: Any, *, in_order: bool) -> dict[IdPair, float]:
     """The similarity of each found pair."""
-    pairs = getattr(found, "pairs", None)
-    if pairs is not None:
-        return {ordered(str(p.id), str(p.other_id)): p.similarity for p in pairs}
-    columns = columns_of(found)
-    require(
-        {"id", "other_id", "similarity"} <= columns.keys(),
-        "answers need the similarities of all pairs, and `found` has none",
-        "give the result of nd.duplicates that the sample was drawn from, or its file",
-    )
-    rows = zip(*(columns[name] for name in ("id", "other_id", "similarity")), strict=True)
-    return {ordered(str(id), str(other)): float(similarity) for id, other, similarity in rows}
+    rows: Iterable[tuple[AnyId, AnyId, float]]
+    if hasattr(found, "pairs"):
+        rows = ((pair.id, pair.other_id, pair.similarity) for pair in found.pairs)
+    else:
+        columns = columns_of(found)
+        names = ("id", "other_id", "similarity")
+        require(
+            set(names) <= columns.keys(),
+            "answers need the similarities of all pairs, and `found` has none",
+            "give the result of nd.duplicates that the sample was drawn from, or its file",
+        )
+        rows = zip(*(columns[name] for name in names), strict=True)
+    return {
+        key_of_pair(id, other_id, in_order=in_order): float(similarity)
+        for id, other_id, similarity in rows
+    }
 
 
 def _is_report(given: object) -> bool:
@@ -123,42 +150,9 @@ def _is_report(given: object) -> bool:
     )
 
 
-def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
-    """The ids of pairs, texts or whole numbers. Raises ArgumentError if something is not a pair."""
-    step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
-    columns = columns_of(pairs)
-    if {"id", "other_id"} <= columns.keys():
-        pairs = zip(columns["id"], columns["other_id"], strict=True)
-    elif isinstance(pairs, Frame):
-        step = f"give `{name}` the columns id and other_id"
-        pairs = pairs.to_numpy().tolist()
-    require(isinstance(pairs, Iterable), f"`{name}` cannot be {shown(pairs)}", step)
-    for one in pairs:
-        ids = one if isinstance(one, tuple | list) else _ids_of(one)
-        are_ids = len(ids) == 2 and all(isinstance(id, str | Integral) for id in ids)
-        require(are_ids, f"{str(one)[:60]!r} in `{name}` is not a pair of two ids", step)
-        first, second = (str(id) if isinstance(id, str) else int(id) for id in ids)
-        yield first, second
-
-
-def _ids_of(pair: Any) -> tuple[Any, ...]:
-    return (getattr(pair, "id", None), getattr(pair, "other_id", None))
-
-
-def known_pairs(path: str | Path) -> list[tuple[str, str]]:
-    """The pairs of a file, as `read_pairs` reads it: at least one.
-
-    Raises SourceError if it cannot be read, or has no pair: any report would be complete.
-    """
-    pairs = read_pairs(path)
-    if not pairs:
-        raise SourceError(str(path), "has no pairs", "give a file with two columns of ids")
-    return pairs
-
-
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class Evaluation:
-    """The precision, recall and F1 of found pairs. The order within a pair does not matter.
+    """The precision, recall and F1 of found pairs.
 
     `found` and `known` count pairs; `missed` are known but not found, `false` found but not known.
     If the precision was estimated from answers, `share` has it with its interval. Then `known`
@@ -214,12 +208,10 @@ class Evaluation:
         Raises SourceError if the suffix is not known or the file cannot be written.
         """
         wrong = {"missed": self.missed, "false": self.false}
-        rows = [
-            {"wrong": kind, "id": id, "other_id": other_id}
-            for kind, pairs in wrong.items()
-            for id, other_id in pairs
-        ]
-        write_rows(rows, ("wrong", "id", "other_id"), Path(path))
+        rows = [(kind, *pair) for kind, pairs in wrong.items() for pair in pairs]
+        columns = zip(*rows, strict=True) if rows else [()] * 3
+        names = ("wrong", "id", "other_id")
+        write_columns(dict(zip(names, map(list, columns), strict=True)), Path(path))
 
     @property
     def precision(self) -> float:
@@ -245,15 +237,21 @@ class Evaluation:
 
 
 def evaluate_pairs(
-    known: Iterable[IdPair], found: Iterable[IdPair], *, are_whole: bool = False
+    known: Iterable[IdPair],
+    found: Iterable[IdPair],
+    *,
+    are_whole: bool = False,
+    in_order: bool = False,
 ) -> Evaluation:
-    """Compare found pairs with known pairs. The order within a pair does not matter.
+    """Compare found pairs with known pairs; if they are `in_order`, the order within one counts.
 
     An id is equal to its text. Those that were missed, or are false, are as they were given, but
     whole numbers if all ids of what was compared `are_whole`.
     """
-    known_ones = _by_text(_as_given(known, are_whole=are_whole))
-    found_ones = _by_text(_as_given(found, are_whole=are_whole))
+    known_ones, found_ones = (
+        _by_text(_as_given(pairs, are_whole=are_whole), in_order=in_order)
+        for pairs in (known, found)
+    )
     return Evaluation(
         found=len(found_ones),
         known=len(known_ones),
@@ -262,10 +260,10 @@ def evaluate_pairs(
     )
 
 
-def _by_text(pairs: Iterable[IdPair]) -> dict[IdPair, IdPair]:
-    """Pairs in natural order, by the texts of their ids."""
-    in_order = (ordered(*pair) for pair in pairs)
-    return {(str(id), str(other_id)): (id, other_id) for id, other_id in in_order}
+def _by_text(pairs: Iterable[IdPair], *, in_order: bool) -> dict[IdPair, IdPair]:
+    """Pairs by the texts of their ids, in natural order unless theirs counts."""
+    in_turn = (pair if in_order else records.ordered(*pair) for pair in pairs)
+    return {(str(id), str(other_id)): (id, other_id) for id, other_id in in_turn}
 
 
 def _as_given(pairs: Iterable[IdPair], *, are_whole: bool) -> Iterable[IdPair]:
@@ -279,3 +277,146 @@ def _number(id: AnyId) -> AnyId:
 
 def _sorted(pairs: Iterable[IdPair]) -> tuple[IdPair, ...]:
     return tuple(sorted(pairs, key=lambda pair: (natural(pair[0]), natural(pair[1]))))
+
+
+STEP = 0.01  # between thresholds, with known pairs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Point:
+    """The pairs of at least one similarity: how many were `found`, and how right they are.
+
+    With answers instead of known pairs, the precision lies between `low` and `high` with 95 %
+    confidence, and `recall` and `f1` are None.
+    """
+
+    min_similarity: float
+    found: int
+    precision: float
+    recall: float | None = None
+    f1: float | None = None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
+class Sweep(tables.Table):
+    """Precision, recall and F1 of a result at each threshold. A notebook shows a picture."""
+
+    points: tuple[Point, ...]
+
+    def __repr__(self) -> str:
+        name = "precision" if self.best.f1 is None else "F1"
+        value = self.best.precision if self.best.f1 is None else self.best.f1
+        where = f"at min_similarity {self.best.min_similarity:g}"
+        return f"<Sweep: {counted(len(self.points), 'threshold')}, best {name} {value:.3f} {where}>"
+
+    @property
+    def best(self) -> Point:
+        """The point of the highest F1; without known pairs, of the highest precision.
+
+        Of equal ones it is the one with the lowest threshold.
+        """
+        return max(self.points, key=lambda point: point.precision if point.f1 is None else point.f1)
+
+    def columns(self) -> tables.Columns:
+        """A row for each point, without the columns that no point has."""
+        names = [name for name in Point.__slots__ if getattr(self.points[0], name) is not None]
+        return {name: [getattr(point, name) for point in self.points] for name in names}
+
+    @checked
+    def write(self, path: str | Path) -> None:
+        """Write the picture to an .svg file, or the points to a .tsv, .csv, .jsonl or .xlsx file.
+
+        Raises SourceError if the suffix is not known or the file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix.lower() == ".svg":
+            write_lines(path, [self.svg])
+            return
+        try:
+            write_columns(self.columns(), path)
+        except SourceError as error:
+            raise SourceError(error.source, error.reason, f"{error.next_step}, .svg") from None
+
+    @property
+    def svg(self) -> str:
+        """The picture: precision, recall and F1 over the threshold."""
+        colours = {"precision": "blue", "recall": "orange", "f1": "green"}
+        lines = [
+            Line(name={"f1": "F1"}.get(name, name), colour=colour, points=self._line(name))
+            for name, colour in colours.items()
+            if getattr(self.points[0], name) is not None
+        ]
+        has_bounds = self.points[0].low is not None
+        band = [*self._line("low"), *self._line("high")[::-1]] if has_bounds else []
+        return lines_figure("Shares by threshold", "min_similarity", lines, band)
+
+    def _line(self, name: str) -> list[tuple[float, float]]:
+        return [(point.min_similarity, getattr(point, name)) for point in self.points]
+
+    def _repr_html_(self) -> str:
+        columns = self.columns()
+        rows = [
+            [f"{value:.3f}" if isinstance(value, float) else value for value in row]
+            for row in zip(*columns.values(), strict=True)
+            if row[0] * 100 % 10 < 0.5 or row[0] == self.best.min_similarity
+        ]
+        return f"{self.svg}{html_table(list(columns), rows)}"
+
+
+def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
+    """Evaluate the pairs of a result at each threshold, from its own upwards.
+
+    `known` is as for `evaluate`. Raises ArgumentError and SourceError as that does.
+    """
+    in_order = _has_sides(found)
+    similarities = _similarities(found, in_order=in_order)
+    answers = Answers.of(known, in_order=in_order)
+    if answers is not None:
+        points = _answered(similarities, answers.of_pairs(similarities), found.min_similarity)
+    else:
+        whole = evaluate(known, found)
+        right = set(similarities) - {(str(id), str(other_id)) for id, other_id in whole.false}
+        points = _known(similarities, right, whole.known, found.min_similarity)
+    return Sweep(points=tuple(points))
+
+
+def _known(
+    similarities: Mapping[IdPair, float], right: Set[IdPair], known: int, least: float
+) -> Iterator[Point]:
+    everything = np.sort(np.fromiter(similarities.values(), np.float64, len(similarities)))
+    correct = np.sort([similarities[pair] for pair in right])
+    for threshold in _thresholds(least, STEP):
+        found = len(everything) - int(np.searchsorted(everything, floor(threshold)))
+        true = len(correct) - int(np.searchsorted(correct, floor(threshold)))
+        yield Point(
+            min_similarity=threshold,
+            found=found,
+            precision=true / found if found else 1.0,
+            recall=true / known if known else 1.0,
+            f1=2 * true / (found + known) if found + known else 1.0,
+        )
+
+
+def _answered(
+    similarities: Mapping[IdPair, float], answers: Answers, least: float
+) -> Iterator[Point]:
+    for threshold in _thresholds(least, WIDTH):
+        near = {pair: at for pair, at in similarities.items() if at >= floor(threshold)}
+        own = Answers(same=answers.same & near.keys(), different=answers.different & near.keys())
+        if own.same or own.different:
+            share = precision_of(near, own)
+            yield Point(
+                min_similarity=threshold,
+                found=len(near),
+                precision=share.value,
+                low=share.low,
+                high=share.high,
+            )
+
+
+def _thresholds(least: float, step: float) -> list[float]:
+    """The threshold of a result, and the round ones above it, up to 1."""
+    first, last = math.floor(least / step + 1e-9) + 1, round(1 / step)
+    return [least, *(round(at * step, 2) for at in range(first, last + 1))]

@@ -1,24 +1,25 @@
-"""Pairs to ask people about, their answers, and the precision that these show."""
+"""Pairs of ids: those to ask people about, their answers, and the precision that these show."""
 
 from __future__ import annotations
 
 import math
 import random
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from neardup_solr.arguments import Frame, Per, checked, require
-from neardup_solr.errors import ArgumentError, counted
+from neardup_solr.arguments import Frame, Per, checked, require, shown
+from neardup_solr.errors import ArgumentError, SourceError, counted
 from neardup_solr.minhash.statistics import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_rows
-from neardup_solr.sources.pairs import read_columns
+from neardup_solr.sources.pairs import PAIR, read_columns, read_pairs
 
 IdPair = tuple[AnyId, AnyId]
 
@@ -67,11 +68,7 @@ class AnswerSheet(tables.Table):
 
         Raises SourceError if the suffix is not known or the file cannot be written.
         """
-        names = list(self.table)
-        rows = [
-            dict(zip(names, row, strict=True)) for row in zip(*self.table.values(), strict=True)
-        ]
-        write_rows(rows, names, Path(path))
+        write_columns(self.table, Path(path))
 
 
 def draw(pairs: Sequence[Duplicate], size: int, per: Per, seed: int) -> list[Duplicate]:
@@ -101,24 +98,26 @@ class Answers:
     different: frozenset[IdPair]
 
     @classmethod
-    def of(cls, given: object) -> Answers | None:
+    def of(cls, given: object, *, in_order: bool) -> Answers | None:
         """Read answers from a file, a DataFrame or a sheet, or None if it has no such column.
+
+        Keys of pairs are `in_order` as `key_of_pair` makes them.
 
         Raises ArgumentError if an answer is not one of those that are known.
         """
         columns = columns_of(given)
-        if not {"id", "other_id", ANSWER} <= columns.keys():
+        if not {*PAIR, ANSWER} <= columns.keys():
             return None
         by_meaning: dict[str, set[IdPair]] = {"same": set(), "different": set(), "unsure": set()}
-        ids = zip(map(str, columns["id"]), map(str, columns["other_id"]), strict=True)
-        for pair, answer in zip(ids, columns[ANSWER], strict=True):
+        for id, other_id, answer in zip(*(columns[one] for one in (*PAIR, ANSWER)), strict=True):
+            pair = key_of_pair(id, other_id, in_order=in_order)
             meaning = MEANINGS.get(str(answer).strip().lower())
             require(
                 meaning is not None,
-                f"the answer {str(answer)[:40]!r} to {' – '.join(pair)} is not known",
+                f"the answer {str(answer)[:40]!r} to {id} – {other_id} is not known",
                 "answer same, different or unsure",
             )
-            by_meaning[str(meaning)].add(ordered(*pair))
+            by_meaning[str(meaning)].add(pair)
         both = by_meaning["same"] & by_meaning["different"]
         require(
             not both,
@@ -196,3 +195,46 @@ def precision_of(similarities: Mapping[IdPair, float], answers: Answers) -> Shar
     middle = float(weights @ smooth)
     found = wilson(np.asarray(value), middle * (1 - middle) / variance, LEVEL)
     return Share(value=value, low=float(found.low), high=float(found.high))
+
+
+def write_columns(columns: tables.Columns, path: Path) -> None:
+    """Write columns to a file of rows, completely or not at all."""
+    rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+    write_rows(rows, list(columns), path)
+
+
+def key_of_pair(id: AnyId, other_id: AnyId, *, in_order: bool) -> IdPair:
+    """Return the ids of a pair as texts: `in_order` as they are given, else in natural order."""
+    ids = str(id), str(other_id)
+    return ids if in_order else ordered(*ids)
+
+
+def id_pairs(name: str, pairs: Any) -> Iterator[IdPair]:
+    """The ids of pairs, texts or whole numbers. Raises ArgumentError if something is not a pair."""
+    step = f"give `{name}` as pairs, tuples of two ids, or a file of them"
+    columns = columns_of(pairs)
+    if set(PAIR) <= columns.keys():
+        pairs = zip(*(columns[name] for name in PAIR), strict=True)
+    elif isinstance(pairs, Frame):
+        step = f"give `{name}` the columns id and other_id"
+        pairs = pairs.to_numpy().tolist()
+    require(isinstance(pairs, Iterable), f"`{name}` cannot be {shown(pairs)}", step)
+    for one in pairs:
+        ids: Any = one
+        if not isinstance(one, tuple | list):
+            ids = [getattr(one, name, None) for name in PAIR]
+        are_ids = len(ids) == 2 and all(isinstance(id, str | Integral) for id in ids)
+        require(are_ids, f"{str(one)[:60]!r} in `{name}` is not a pair of two ids", step)
+        first, second = (str(id) if isinstance(id, str) else int(id) for id in ids)
+        yield first, second
+
+
+def known_pairs(path: str | Path) -> list[tuple[str, str]]:
+    """The pairs of a file, as `read_pairs` reads it: at least one.
+
+    Raises SourceError if it cannot be read, or has no pair: any report would be complete.
+    """
+    pairs = read_pairs(path)
+    if not pairs:
+        raise SourceError(str(path), "has no pairs", "give a file with two columns of ids")
+    return pairs

@@ -6,7 +6,7 @@ Each rule was tried on a real Solr 9.10.1.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,7 +21,7 @@ from neardup_solr.verbs.lint.growth import Growth
 DANGER, WARNING, NOTE = "danger", "warning", "note"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Finding:
     """Something wrong with a collection: how serious, what it is about, why, and the remedy.
 
@@ -121,117 +121,78 @@ def key(facts: CollectionFacts) -> Iterator[Finding]:
     if not name:
         reason = "the schema has no unique key, so no document can be updated"
         yield Finding(
-            level=DANGER,
-            rule="key",
-            about="uniqueKey",
-            reason=reason,
-            remedy="add a <uniqueKey> and index the documents again",
+            DANGER, "key", "uniqueKey", reason, "add a <uniqueKey> and index the documents again"
         )
         return
     found = facts.schema.field(name)
     if found is not None and not found.doc_values:
         yield Finding(
-            level=WARNING,
-            rule="key",
-            about=name,
-            reason="the unique key has no docValues, which the export of whole"
+            WARNING,
+            "key",
+            name,
+            "the unique key has no docValues, which the export of whole"
             " collections (duplicates, report) needs",
-            remedy="give it docValues and index the documents again; annotate, search"
+            "give it docValues and index the documents again; annotate, search"
             " and gate work without them",
         )
     if name != facts.names.id:
-        yield Finding(
-            level=NOTE,
-            rule="names",
-            about=name,
-            reason=f"the unique key is not {facts.names.id}",
-            remedy=f"{facts.init} keeps its name with the collection",
-        )
+        remedy = f"{facts.init} keeps its name with the collection"
+        yield Finding(NOTE, "names", name, f"the unique key is not {facts.names.id}", remedy)
 
 
 def versions(facts: CollectionFacts) -> Iterator[Finding]:
     found = facts.schema.field("_version_")
     if found is None or not (found.doc_values or found.indexed):
-        yield Finding(
-            level=DANGER,
-            rule="versions",
-            about="_version_",
-            reason="without it a change made by someone else at the same time would be overwritten",
-            remedy="add the field _version_ (a long with docValues) and index again",
-        )
+        reason = "without it a change made by someone else at the same time would be overwritten"
+        remedy = "add the field _version_ (a long with docValues) and index again"
+        yield Finding(DANGER, "versions", "_version_", reason, remedy)
 
 
 def update_log(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.has_log is False:
-        yield Finding(
-            level=DANGER,
-            rule="update-log",
-            about="updateLog",
-            reason="the update log is off: Solr refuses to update a part of a document",
-            remedy="add <updateLog/> to <updateHandler> in solrconfig.xml, reload",
-        )
+        reason = "the update log is off: Solr refuses to update a part of a document"
+        remedy = "add <updateLog/> to <updateHandler> in solrconfig.xml, reload"
+        yield Finding(DANGER, "update-log", "updateLog", reason, remedy)
     if facts.has_log is None:
-        yield Finding(
-            level=WARNING,
-            rule="update-log",
-            about="updateLog",
-            reason="it is unknown whether the update log is on: /get does not answer",
-            remedy="enable /get, or look into solrconfig.xml",
-        )
+        reason = "it is unknown whether the update log is on: /get does not answer"
+        remedy = "enable /get, or look into solrconfig.xml"
+        yield Finding(WARNING, "update-log", "updateLog", reason, remedy)
 
 
 def lost_fields(facts: CollectionFacts) -> Iterator[Finding]:
     level = DANGER if facts.documents else WARNING
-    for name, reason in facts.schema.lost(facts.used or facts.schema.fields).items():
-        yield Finding(
-            level=level,
-            rule="lost-field",
-            about=name,
-            reason=f"an update of a part of a document would lose it: {reason}",
-            remedy=f"store it (or give it docValues) and index again, or {INTO}",
-        )
+    for name, why in facts.schema.lost(facts.used or facts.schema.fields).items():
+        reason = f"an update of a part of a document would lose it: {why}"
+        remedy = f"store it (or give it docValues) and index again, or {INTO}"
+        yield Finding(level, "lost-field", name, reason, remedy)
     for name in sorted(facts.used or ()):
         if facts.schema.field(name) is None:
-            yield Finding(
-                level=DANGER,
-                rule="unknown-field",
-                about=name,
-                reason="documents have it, but the schema does not know it: Solr refuses"
-                " to update them",
-                remedy="add it to the schema again",
+            reason = (
+                "documents have it, but the schema does not know it: Solr refuses to update them"
             )
+            yield Finding(DANGER, "unknown-field", name, reason, "add it to the schema again")
     for one in facts.schema.dynamic if facts.used is None else ():
         if one.indexed and not one.is_kept:
-            yield Finding(
-                level=WARNING,
-                rule="lost-field",
-                about=one.name,
-                reason="an update would lose such fields, and it is unknown whether documents"
-                " have any (/admin/luke does not answer)",
-                remedy=f"enable /admin/luke and lint again, or {INTO}",
+            reason = (
+                "an update would lose such fields, and it is unknown whether documents"
+                " have any (/admin/luke does not answer)"
             )
+            remedy = f"enable /admin/luke and lint again, or {INTO}"
+            yield Finding(WARNING, "lost-field", one.name, reason, remedy)
 
 
 def children(facts: CollectionFacts) -> Iterator[Finding]:
     there = facts.children
     if there is None or there > facts.placed:
-        yield Finding(
-            level=DANGER,
-            rule="children",
-            about="_root_",
-            reason=f"there {'may be' if there is None else 'are'} nested documents without"
-            " _nest_path_: an update of a parent would delete its children",
-            remedy="index them again as named children, in a schema that has _nest_path_, or "
-            + INTO,
+        reason = (
+            f"there {'may be' if there is None else 'are'} nested documents without"
+            " _nest_path_: an update of a parent would delete its children"
         )
+        remedy = "index them again as named children, in a schema that has _nest_path_, or " + INTO
+        yield Finding(DANGER, "children", "_root_", reason, remedy)
     elif there:
-        yield Finding(
-            level=NOTE,
-            rule="children",
-            about="_root_",
-            reason=f"{counted(there, 'document is a child', 'documents are children')} of others",
-            remedy="nothing to do: they stay as they are",
-        )
+        reason = f"{counted(there, 'document is a child', 'documents are children')} of others"
+        yield Finding(NOTE, "children", "_root_", reason, "nothing to do: they stay as they are")
 
 
 def update_chain(facts: CollectionFacts) -> Iterator[Finding]:
@@ -239,23 +200,17 @@ def update_chain(facts: CollectionFacts) -> Iterator[Finding]:
     cut = classes.index(REBUILDS) if classes else 0
     for name in classes[:cut]:
         if name in _FILLING:
-            yield Finding(
-                level=DANGER,
-                rule="update-chain",
-                about=name,
-                reason=f"this processor of the default update chain {_FILLING[name]}",
-                remedy=f"take it out of the chain during updates, or {INTO}",
-            )
+            reason = f"this processor of the default update chain {_FILLING[name]}"
+            remedy = f"take it out of the chain during updates, or {INTO}"
+            yield Finding(DANGER, "update-chain", name, reason, remedy)
     for name in classes[cut:]:
         if name not in _HARMLESS:
-            yield Finding(
-                level=DANGER,
-                rule="update-chain",
-                about=name,
-                reason="this processor runs after the one that rebuilds a document,"
-                " and changes it again with every update",
-                remedy=f"put it before DistributedUpdateProcessorFactory, or {INTO}",
+            reason = (
+                "this processor runs after the one that rebuilds a document,"
+                " and changes it again with every update"
             )
+            remedy = f"put it before DistributedUpdateProcessorFactory, or {INTO}"
+            yield Finding(DANGER, "update-chain", name, reason, remedy)
 
 
 def texts(facts: CollectionFacts) -> Iterator[Finding]:
@@ -263,32 +218,26 @@ def texts(facts: CollectionFacts) -> Iterator[Finding]:
     for name in facts.names.text:
         if reason := no_text(facts.schema.field(name)):
             remedy = text_field(facts.schema, facts.wanted, facts.used or ())
-            yield Finding(level=level, rule="text", about=name, reason=reason, remedy=remedy)
+            yield Finding(level, "text", name, reason, remedy)
 
 
 def longest_text(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.longest is not None:
         name, length = facts.longest
-        yield Finding(
-            level=NOTE,
-            rule="text",
-            about=name,
-            reason=f"it is taken for the field of the text: its values are the longest,"
-            f" {length:,} characters on average",
-            remedy=f"name it, or another one: {facts.init}",
+        reason = (
+            f"it is taken for the field of the text: its values are the longest,"
+            f" {length:,} characters on average"
         )
+        yield Finding(NOTE, "text", name, reason, f"name it, or another one: {facts.init}")
 
 
 def grown(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.growth is not None:
-        yield Finding(
-            level=NOTE,
-            rule="growth",
-            about="index",
-            reason=str(facts.growth),
-            remedy="name the fields that you want in answers (fl); without `duplicates`,"
-            " neardup annotate -c NAME --fields=-signature adds half",
+        remedy = (
+            "name the fields that you want in answers (fl); without `duplicates`,"
+            " neardup annotate -c NAME --fields=-signature adds half"
         )
+        yield Finding(NOTE, "growth", "index", str(facts.growth), remedy)
 
 
 def no_text(found: Field | None) -> str:
@@ -340,6 +289,11 @@ def findings(facts: CollectionFacts) -> list[Finding]:
         for rule in RULES
         for finding in rule(facts)
     ]
+    return by_level(found)
+
+
+def by_level(found: Iterable[Finding]) -> list[Finding]:
+    """Sort findings, the most serious first."""
     return sorted(found, key=lambda one: (DANGER, WARNING, NOTE).index(one.level))
 
 
@@ -347,13 +301,9 @@ def _select(facts: CollectionFacts) -> Iterator[Finding]:
     for part in ("appends", "invariants"):
         for name in sorted(_HIDING & facts.select.get(part, {}).keys()):
             if (name, facts.select[part][name]) != ("wt", "json"):
-                yield Finding(
-                    level=DANGER,
-                    rule="select",
-                    about=f"/select {part} {name}",
-                    reason="it changes our queries, so they do not see all documents",
-                    remedy="use another handler for that setting",
-                )
+                reason = "it changes our queries, so they do not see all documents"
+                remedy = "use another handler for that setting"
+                yield Finding(DANGER, "select", f"/select {part} {name}", reason, remedy)
 
 
 def _own(facts: CollectionFacts) -> Iterator[Finding]:
@@ -361,50 +311,37 @@ def _own(facts: CollectionFacts) -> Iterator[Finding]:
     prefixed = replace(facts, names=replace(facts.names, prefix="nd_"))
     for name, needed in facts.wanted.items():
         if problem := clash(name, needed, facts.schema, facts.names, facts.used or ()):
-            yield Finding(
-                level=DANGER,
-                rule="clash",
-                about=name,
-                reason=f"one of our fields has the name of an existing one: {problem}",
-                remedy=f"choose a prefix: {prefixed.init} (or delete that field, if you do not need"
-                " it)",
+            reason = f"one of our fields has the name of an existing one: {problem}"
+            remedy = (
+                f"choose a prefix: {prefixed.init} (or delete that field, if you do not need it)"
             )
+            yield Finding(DANGER, "clash", name, reason, remedy)
         elif name not in facts.schema.fields:
             missing.append(name)
     if missing:
-        yield Finding(
-            level=NOTE,
-            rule="missing",
-            about=", ".join(missing),
-            reason="these fields of ours are missing",
-            remedy=f"{facts.init} adds them",
-        )
+        reason = "these fields of ours are missing"
+        yield Finding(NOTE, "missing", ", ".join(missing), reason, f"{facts.init} adds them")
 
 
 def _mutable(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.is_mutable is False:
         lacks = any(name not in facts.schema.fields for name in facts.wanted)
-        yield Finding(
-            level=WARNING if lacks else NOTE,
-            rule="schema",
-            about="schemaFactory",
-            reason="the schema cannot be changed over HTTP (classic, or mutable=false)",
-            remedy=f"paste the XML that {facts.init} prints, then reload"
+        reason = "the schema cannot be changed over HTTP (classic, or mutable=false)"
+        remedy = (
+            f"paste the XML that {facts.init} prints, then reload"
             if lacks
-            else "nothing to do: all of our fields are there",
+            else "nothing to do: all of our fields are there"
         )
+        yield Finding(WARNING if lacks else NOTE, "schema", "schemaFactory", reason, remedy)
 
 
 def _clauses(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.takes_clauses is False:
-        yield Finding(
-            level=WARNING,
-            rule="clauses",
-            about="maxBooleanClauses",
-            reason=f"a query of {CLAUSES:,} clauses is refused: long texts cannot be"
-            " searched by shingles",
-            remedy="set it to 1024 in solrconfig.xml and in solr.xml, or search by bands",
+        reason = (
+            f"a query of {CLAUSES:,} clauses is refused: long texts cannot be searched by shingles"
         )
+        remedy = "set it to 1024 in solrconfig.xml and in solr.xml, or search by bands"
+        yield Finding(WARNING, "clauses", "maxBooleanClauses", reason, remedy)
 
 
 def is_untried(version: str) -> bool:
@@ -422,76 +359,39 @@ def _release(facts: CollectionFacts) -> Iterator[Finding]:
     if not numbers:
         return
     if numbers < TESTED:
-        yield Finding(
-            level=WARNING,
-            rule="version",
-            about=f"Solr {facts.version}",
-            reason="it has known vulnerabilities that 9.10.1 fixes (CVE-2026-22022,"
-            " CVE-2026-22444, and more in older releases)",
-            remedy="upgrade to 9.10.1",
+        reason = (
+            "it has known vulnerabilities that 9.10.1 fixes (CVE-2026-22022,"
+            " CVE-2026-22444, and more in older releases)"
         )
+        yield Finding(WARNING, "version", f"Solr {facts.version}", reason, "upgrade to 9.10.1")
     elif is_untried(facts.version):
-        yield Finding(
-            level=NOTE,
-            rule="version",
-            about=f"Solr {facts.version}",
-            reason="nobody has tried this package with it, which is tested with Solr 9.10.1",
-            remedy="try it on a copy first",
-        )
+        reason = "nobody has tried this package with it, which is tested with Solr 9.10.1"
+        yield Finding(NOTE, "version", f"Solr {facts.version}", reason, "try it on a copy first")
 
 
 def _access(facts: CollectionFacts) -> Iterator[Finding]:
     if facts.is_open and not facts.is_local:
-        yield Finding(
-            level=WARNING,
-            rule="access",
-            about="authentication",
-            reason="anyone who reaches this address can read, change and delete everything",
-            remedy="set up security.json, with blockUnknown and an all permission",
-        )
+        reason = "anyone who reaches this address can read, change and delete everything"
+        remedy = "set up security.json, with blockUnknown and an all permission"
+        yield Finding(WARNING, "access", "authentication", reason, remedy)
     elif not facts.is_encrypted and not facts.is_local:
         yield Finding(
-            level=WARNING,
-            rule="access",
-            about="TLS",
-            reason="user and password are sent unencrypted",
-            remedy="use https",
+            WARNING, "access", "TLS", "user and password are sent unencrypted", "use https"
         )
 
 
 def _place(facts: CollectionFacts) -> Iterator[Finding]:
     if len(facts.alias_of) > 1:
-        yield Finding(
-            level=DANGER,
-            rule="alias",
-            about=", ".join(facts.alias_of),
-            reason=SEVERAL,
-            remedy=NAME_ONE,
-        )
+        yield Finding(DANGER, "alias", ", ".join(facts.alias_of), SEVERAL, NAME_ONE)
     if facts.misplacing:
-        yield Finding(
-            level=DANGER,
-            rule="router",
-            about="router",
-            reason=f"the collection has {facts.misplacing}",
-            remedy=INTO,
-        )
+        yield Finding(DANGER, "router", "router", f"the collection has {facts.misplacing}", INTO)
     if facts.is_read_only:
-        yield Finding(
-            level=DANGER,
-            rule="read-only",
-            about="readOnly",
-            reason="the collection is read-only",
-            remedy="set its readOnly to false (MODIFYCOLLECTION)",
-        )
+        remedy = "set its readOnly to false (MODIFYCOLLECTION)"
+        yield Finding(DANGER, "read-only", "readOnly", "the collection is read-only", remedy)
     if facts.beside:
-        yield Finding(
-            level=NOTE,
-            rule="shared",
-            about=", ".join(facts.beside),
-            reason="these collections share the configset: they get the added fields too",
-            remedy="nothing to do: their documents are not changed",
-        )
+        reason = "these collections share the configset: they get the added fields too"
+        remedy = "nothing to do: their documents are not changed"
+        yield Finding(NOTE, "shared", ", ".join(facts.beside), reason, remedy)
 
 
 RULES: tuple[Callable[[CollectionFacts], Iterator[Finding]], ...] = (

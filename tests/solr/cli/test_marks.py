@@ -53,3 +53,21 @@ def test_a_filter_limits_marking_and_undoing(run: Run, tmp_path: Path) -> None:
     refused = run("duplicates", str(source), "--fq", "tenant:a")
     assert refused.returncode == 2
     assert refused.stderr.endswith("--fq is for a collection, and SOURCE is a file: leave it out\n")
+
+
+def test_a_filter_that_tears_clusters_is_told(run: Run, solr: Collection, tmp_path: Path) -> None:
+    """Clusters of which only a part is marked anew are counted, with what marks all of them."""
+    source = tmp_path / "a.csv"
+    source.write_text(ROWS)
+    run("index", str(source), "--keep", "tenant")
+    run("duplicates", "--mark")
+    of_a = ("duplicates", "--fq", "tenant:a", "--mark")
+    torn = (
+        "1 cluster of an earlier run {} torn: documents that do not match --fq keep the old marks;"
+        f" to mark all anew: neardup duplicates {solr.place} --mark\n"
+    )
+    assert torn.format("would be") in run(*of_a, "--dry-run").stderr
+    assert torn.format("would be") in run(*of_a[:3], "--undo", "--dry-run").stderr
+    assert torn.format("is") in run(*of_a).stderr
+    assert "torn" not in run("duplicates", "--mark").stderr
+    assert "torn" not in run("duplicates", "--undo").stderr

@@ -12,8 +12,8 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.files import solr_config
 from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.annotate import guard
 from neardup_solr.verbs.annotate.whole import wholes
+from neardup_solr.verbs.lint import own_fields
 from tests.solr import theirs
 from tests.solr.verbs.test_annotate_whole import is_alone, orders
 
@@ -65,7 +65,7 @@ def test_documents_of_two_shards_are_written_whole(cloud: str, processors: str) 
     with theirs.sharded(cloud, processors=processors) as solr:
         theirs.add(solr, theirs.documents(200))
         theirs.update(solr, {"key": "k1", "colour_s": {"set": ""}})
-        way = wholes(solr, guard.own_fields(solr))
+        way = wholes(solr, own_fields(solr))
         assert way is not None
         assert bool(way.params) == bool(processors)
         made = orders(solr)

@@ -18,8 +18,9 @@ from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.names import Names
 from neardup_solr.solr.update import Order
-from neardup_solr.verbs.annotate import annotate, guard
+from neardup_solr.verbs.annotate import annotate
 from neardup_solr.verbs.annotate.whole import wholes
+from neardup_solr.verbs.lint import own_fields
 from neardup_solr.verbs.strip import strip
 from tests.solr import foreign, theirs
 
@@ -131,7 +132,7 @@ def is_alone(key: str) -> bool:
 
 def written_whole(solr: Collection) -> set[str]:
     """The ids of documents that are written whole."""
-    way = wholes(solr, guard.own_fields(solr))
+    way = wholes(solr, own_fields(solr))
     assert way is not None
     made = orders(solr)
     return {order.id for order in way.of(list(made.values())) if order.json != made[order.id].json}
@@ -157,7 +158,7 @@ def test_every_value_of_every_type_stays_and_searches_find_the_same(home: Path) 
             before = everything(solr)
             assert [one for one in (*theirs.SEARCHES, *SEARCHES) if not before[one]] == []
             if processors:
-                assert wholes(solr, guard.own_fields(solr)) is None
+                assert wholes(solr, own_fields(solr)) is None
             else:
                 assert written_whole(solr) == {id for id in orders(solr) if is_alone(id)}
             annotate(solr)
@@ -173,7 +174,7 @@ def test_every_value_of_every_type_stays_and_searches_find_the_same(home: Path) 
 def test_children_that_come_meanwhile_stay(solr: Collection) -> None:
     """Before the document is read whole or after, committed or not: its version has changed."""
     made = orders(solr)
-    way = wholes(solr, guard.own_fields(solr))
+    way = wholes(solr, own_fields(solr))
     assert way is not None
     some = [made[key] for key in ("k1", "k2", "k3", "k4")]
     child = {"title": "inner late", "count": 1}
@@ -201,7 +202,7 @@ def test_children_that_come_meanwhile_stay(solr: Collection) -> None:
 def test_a_document_that_changed_after_it_was_read_whole_is_not_written(solr: Collection) -> None:
     """Neither over a change nor over a deletion."""
     made = orders(solr)
-    way = wholes(solr, guard.own_fields(solr))
+    way = wholes(solr, own_fields(solr))
     assert way is not None
     whole = way.of([made[key] for key in ("k1", "k2", "k3")])
     theirs.update(solr, {"key": "k1", "count": {"inc": 1}}, commit=False)  # in place, in Solr
@@ -219,7 +220,7 @@ def test_a_child_that_has_our_fields_stays_a_child(solr: Collection) -> None:
     (child,) = theirs.select(solr, "key:k0.1")
     theirs.update(solr, {"key": "k0.1", "_root_": "k0", "nd_num_words": {"set": 1}})
     before = theirs.everything(solr)
-    way = wholes(solr, guard.own_fields(solr))
+    way = wholes(solr, own_fields(solr))
     assert way is not None
     (now,) = theirs.select(solr, "key:k0.1")
     assert now["_version_"] != child["_version_"]
@@ -270,7 +271,7 @@ def test_other_collections_are_updated_atomically(home: Path, made: dict[str, st
         if 'name="odd"' in made.get("fields", ""):
             theirs.update(solr, {"key": "k1", "odd": {"set": "2026-01-02"}})
         before = theirs.everything(solr)
-        assert wholes(solr, guard.own_fields(solr)) is None
+        assert wholes(solr, own_fields(solr)) is None
         annotate(solr)
         assert theirs.everything(solr) == before
         assert len(theirs.ours(solr)) == len([key for key in orders(solr) if "." not in key])
@@ -278,7 +279,7 @@ def test_other_collections_are_updated_atomically(home: Path, made: dict[str, st
 
 def test_a_document_with_a_field_that_came_later_is_updated_atomically(solr: Collection) -> None:
     """Each document is looked at, not only what the collection had at the start."""
-    way = wholes(solr, guard.own_fields(solr))
+    way = wholes(solr, own_fields(solr))
     assert way is not None
     added = {"add-field-type": {"name": "range", "class": "solr.DateRangeField"},
              "add-dynamic-field": {"name": "*_r", "type": "range", "stored": True}}  # fmt: skip
@@ -337,7 +338,7 @@ def test_a_processor_that_kept_parameters_choose_is_seen(home: Path) -> None:
     with theirs.collection(parameters=kept) as solr:
         theirs.add(solr, [{"key": "k1", "title": "one"}])
         assert theirs.select(solr, "odd_s:x", fl="key") == [{"key": "k1"}]
-        assert wholes(solr, guard.own_fields(solr)) is None
+        assert wholes(solr, own_fields(solr)) is None
 
 
 def test_children_that_could_not_be_told_from_others(home: Path) -> None:

@@ -65,6 +65,22 @@ def test_pairs_never_cross(tenants: Collection, by: Any, measure: Any) -> None:
     assert found.gaps == ("documents without tenant_s: 5, which were compared with nothing",)
 
 
+def test_reports_and_searches_mean_the_same(tenants: Collection) -> None:
+    """`same` is any field there, too: a report has the pairs of `duplicates`."""
+    several = nd.Document(id="9-0", text=TEXTS[0], kept={"tenant_s": ["a", "b"], "n_i": 5})
+    nd.index([several], tenants, keep=())
+    for same in ("tenant_s", ["tenant_s", "first_word"]):
+        found, made = nd.duplicates(tenants, same="tenant_s"), nd.report(tenants, same=same)
+        assert {(pair.id, pair.other_id) for pair in made.pairs} == id_pairs(found)
+    assert [match.id for match in nd.search(tenants, id="0-0", same="tenant_s")] == ["0-1"]
+    assert nd.search(tenants, id="4-0", same="tenant_s") == []
+    assert nd.search(tenants, id="9-0", same=["tenant_s", "n_i"]) == []
+    with pytest.raises(SettingsError, match=r"no document has a value of tenants; name another"):
+        nd.search(tenants, id="0-0", same="tenants")
+    with pytest.raises(ArgumentError, match=r"a text has no value of tenant_s for `same`"):
+        nd.search(tenants, text="x", same="tenant_s")
+
+
 def test_a_filter_is_the_users_own_query(tenants: Collection) -> None:
     """Only matching documents are read; several filters all have to match."""
     found = nd.duplicates(tenants, fq="tenant_s:a")
@@ -120,6 +136,16 @@ def test_marks_of_others_are_not_touched(
     assert marks(tenants) == {**others, "1-1": before["1-1"]}
     monkeypatch.setattr(marking, "numbers", lambda ids, others: dict.fromkeys(ids, 7))
     assert nd.mark(tenants, found.clusters, fq="tenant_s:b").marked == 2
+
+
+def test_torn_clusters_are_counted(tenants: Collection) -> None:
+    """Marks of one tenant part the clusters of a run over all; those of each tenant do not."""
+    nd.mark(tenants, nd.duplicates(tenants))
+    of_b = nd.duplicates(tenants, fq="tenant_s:b")
+    assert nd.mark(tenants, of_b, dry_run=True).torn == 3
+    assert nd.mark(tenants, of_b).torn == 3
+    assert nd.mark(tenants, of_b).torn == 0
+    assert nd.mark(tenants, nd.duplicates(tenants)).torn == 0
 
 
 def test_no_two_tenants_share_a_number(tenants: Collection) -> None:

@@ -61,6 +61,7 @@ BY_TYPE = {"integer": "2", "integer range": "5", "float": "0.7", "float range": 
 FACES: set[str | tuple[str, str]] = {
     "--format", "--output", "--held", "--strict", "--report", "--file", "--mark", "--yes",
     "--max-failed",  # the exit code
+    "--ordered",  # how what was found is judged
     "--help", ("delete", "--dry-run"), ("duplicates", "--dry-run"),
     ("index", "--restart"),  # what happens without it, and nothing is said about an earlier run
 }  # fmt: skip
@@ -111,6 +112,7 @@ OPTIONS = {  # of a command, without an argument
     "gate format": "prints",
     "evaluate known": "nd.evaluate; other options are those of nd.report, which it judges",
     "evaluate found": "nd.evaluate",
+    "evaluate ordered": "nd.evaluate",
     "evaluate output": "Evaluation.write",
     "delete yes": "asks a person",
     "index max_failed": "the exit code",

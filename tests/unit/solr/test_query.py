@@ -67,8 +67,8 @@ def test_requests_word_for_word() -> None:
         "params": {"any": "7\x1f8", "separator": "\x1f", "field_id": "id"},
     }
     assert query.same_value("first_word", "w") == (
-        "{!term f=$field_first_word v=$same_first_word}",
-        {"same_first_word": "w", "field_first_word": "first_word"},
+        "{!field f=$field_same0 v=$same0}",
+        {"same0": "w", "field_same0": "first_word"},
     )
     with_settings = query.with_settings({"query": "q", "params": {"p": "1"}}, "s")
     assert with_settings == {

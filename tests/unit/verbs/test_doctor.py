@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from neardup_solr.minhash.entries import entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
+from neardup_solr.solr.admin import Health
 from neardup_solr.verbs.doctor import Counted, Sampled, findings
 
 SETTINGS = Settings()
@@ -69,12 +70,12 @@ CASES: dict[str, Counted] = {
     "stale": Counted(place="-c c", sampled=Sampled(documents=9, stale=["1"])),
     "damaged": Counted(place="-c c", sampled=Sampled(documents=9, damaged=["1"])),
     "html": Counted(place="-c c", sampled=Sampled(documents=9, html=["1"])),
-    "zookeeper": Counted(place="-c c", without_keeper=True),
-    "replicas": Counted(place="-c c", inactive=("shard1/core_node2 (down)",)),
-    "replaying": Counted(place="-c c", replaying=True),
-    "disk": Counted(place="-c c", disk=1 << 20),
-    "heap": Counted(place="-c c", heap=0.99),
-    "deleted": Counted(place="-c c", deleted=0.6),
+    "zookeeper": Counted(place="-c c", health=Health(without_keeper=True)),
+    "replicas": Counted(place="-c c", health=Health(inactive=("shard1/core_node2 (down)",))),
+    "replaying": Counted(place="-c c", health=Health(replaying=True)),
+    "disk": Counted(place="-c c", health=Health(disk=1 << 20)),
+    "heap": Counted(place="-c c", health=Health(heap=0.99)),
+    "deleted": Counted(place="-c c", health=Health(deleted=0.6)),
 }
 
 
@@ -89,5 +90,5 @@ def test_each_finding_has_its_cause(rule: str, counted: Counted) -> None:
 def test_nothing_is_found_where_all_is_well() -> None:
     """Not where the server tells that all is well, nor where it tells nothing."""
     well = Counted(place="-c c", settings={"one": 9}, sampled=Sampled(documents=99, html=["1"]),
-                   heap=0.5, disk=1 << 40, deleted=0.1, replaying=False)  # fmt: skip
+                   health=Health(heap=0.5, disk=1 << 40, deleted=0.1, replaying=False))  # fmt: skip
     assert findings(well) == findings(Counted(place="-c c")) == []

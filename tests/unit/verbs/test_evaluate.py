@@ -89,3 +89,26 @@ def test_results_are_written_to_a_path(path: Any) -> None:
     for result in (nd.evaluate(pairs, pairs), report, nd.duplicates([{"id": "1", "text": "a"}])):
         with pytest.raises(nd.ArgumentError, match="`path` has to be"):
             result.write(path)
+
+
+def test_the_order_of_two_sides_counts(tmp_path: Path) -> None:
+    """With `against`, a of one side and b of the other are not b of the one and a of the other."""
+    left = [{"id": "a", "text": "one two three four"}, {"id": "b", "text": "five six seven eight"}]
+    right = [{"id": "b", "text": "one two three four"}, {"id": "a", "text": "nothing is like this"}]
+    found = nd.duplicates(left, against=right)
+    assert [(pair.id, pair.other_id) for pair in found.pairs] == [("a", "b")]
+    wrong = nd.evaluate([("b", "a")], found)
+    assert (wrong.missed, wrong.false) == ((("b", "a"),), (("a", "b"),))
+    assert nd.evaluate([("a", "b")], found).f1 == 1
+    sheet = found.sample(1).to_pandas().assign(answer="same")
+    assert nd.evaluate(sheet, found).precision == 1
+    swapped = sheet.rename(columns={"id": "other_id", "other_id": "id"})
+    with pytest.raises(nd.ArgumentError, match=r"none of the 1 answered pairs is in `found`"):
+        nd.evaluate(swapped, found)
+    assert found.sweep([("b", "a")]).best.f1 == 0
+    path = tmp_path / "found.csv"
+    found.write(path)
+    assert nd.evaluate([("b", "a")], path, ordered=True).f1 == 0
+    assert nd.evaluate([("b", "a")], path).f1 == 1  # a file does not tell of sides
+    both = nd.duplicates(left, against=right, within=True)
+    assert nd.evaluate([("b", "a")], both).f1 == 1  # nor do known pairs of all documents

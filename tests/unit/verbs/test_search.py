@@ -16,7 +16,10 @@ NOWHERE = collection.open_collection("http://127.0.0.1:1/solr", "x")
     ("criteria", "reason"),
     [
         ({"by": "words"}, "`by` cannot be 'words'; choose one of shingles, bands, signatures, p"),
-        ({"same": ("city",)}, "`same` cannot be 'city'; choose one of first_word, md5_hash"),
+        (
+            {"same": ("city",)},
+            "a text has no value of city for `same`; name first_word or md5_hash, or take `fq`",
+        ),
         ({"candidates": 0}, "`candidates` cannot be 0; give 1 or more"),
     ],
 )
