@@ -35,7 +35,7 @@ Added: TypeAlias = Mapping[str, str | float | None]
 # Takes a record of the source, None if there is none, and what is written beside its own columns.
 Add: TypeAlias = Callable[[Any, Added], None]
 # The columns beside those of the source, and what they hold.
-Beside: TypeAlias = Mapping[str, type[str] | type[float]]
+Beside: TypeAlias = Mapping[str, type[str | float | int]]
 
 
 def check_copy(path: Path, source_format: str, *, adds: bool) -> None:
@@ -201,7 +201,7 @@ def _parquet(path: Path, unfinished: Path, source: Written, added: Beside) -> It
 
     own = source.schema
     none = pyarrow.RecordBatch.from_pylist([{}], own)
-    kinds = {str: pyarrow.string(), float: pyarrow.float64()}
+    kinds = {str: pyarrow.string(), float: pyarrow.float64(), int: pyarrow.int64()}
     beside = pyarrow.schema([(name, kinds[kind]) for name, kind in added.items()])
     schema = pyarrow.schema([*own, *beside], own.metadata)
     held: list[tuple[Any, Added]] = []

@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 Columns = dict[str, list[Any]]
 
 
+class Kept(list[Any]):
+    """The values of a column of the source: its type is theirs, whatever its name is."""
+
+
 def of_pairs(pairs: Sequence[Duplicate] | Sequence[Pair], names: Sequence[str]) -> Columns:
     """The attributes of these names of pairs, as columns."""
     return {name: [getattr(pair, name) for pair in pairs] for name in names}
@@ -55,14 +59,20 @@ def beside(
     `keys` has those of the documents, by the name of the column with their ids.
     """
     found = dict(columns)
+
+    def unused_name(prefix: str, name: str) -> str:
+        return (
+            unused_name(prefix, f"kept_{name}") if f"{prefix}{name}" in found else f"{prefix}{name}"
+        )
+
     names = list(dict.fromkeys(name for values in kept.values() for name in values))
     for side, documents in keys.items():
         prefix = side.removesuffix("id")
         if texts:
             found[f"{prefix}text"] = [texts.get(key) for key in documents]
         for name in names:
-            own = f"{prefix}{name}" if f"{prefix}{name}" not in columns else f"{prefix}kept_{name}"
-            found[own] = [kept.get(key, {}).get(name) for key in documents]
+            values = Kept(kept.get(key, {}).get(name) for key in documents)
+            found[unused_name(prefix, name)] = values
     return found
 
 
@@ -152,9 +162,13 @@ def _kinds(columns: Columns, whole: Collection[str]) -> dict[str, str]:
     """What each column holds; "" for a kept one that is left to the library."""
     ids = _kind_of_numbers(id for name in whole for id in columns.get(name, ()) if id != "")
     return {
-        name: ids if name in whole else _KINDS.get(name) or _kind_of_kept(values)
-        for name, values in columns.items()
+        name: ids if name in whole else _kind_of(name, values) for name, values in columns.items()
     }
+
+
+def _kind_of(name: str, values: list[Any]) -> str:
+    own = None if isinstance(values, Kept) else _KINDS.get(name)
+    return own or _kind_of_kept(values)
 
 
 def _kind_of_kept(values: Iterable[Any]) -> str:

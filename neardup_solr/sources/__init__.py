@@ -33,7 +33,6 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import Document, Run, characters
 from neardup_solr.sources import sniff
-from neardup_solr.sources.columns import check_keep
 from neardup_solr.sources.lines import begun, has_mark
 from neardup_solr.sources.parts import (
     PARTS,
@@ -189,7 +188,6 @@ def pieces(
     name = named(source)
     once = _once(on_notice)
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=once)
-    check_keep(opened, reading)
     found = numbered(read_memory(source, opened))
     return (_judged if is_there(source) else _any)(opened, found, IN_MEMORY)
 
@@ -227,7 +225,6 @@ def _pieces_of_files(
     if len(parts) > 1:
         name = shown_name(paths)
         source = replace(source, given=name, name=name)
-    check_keep(source, reading)
     for part, own in parts:
         if own is not None:
             _check_format(part, reading, own)
@@ -282,6 +279,8 @@ def _parts(
     reading: Reading,
     on_progress: Callable[[int], None] | None = None,
     on_notice: Callable[[str], None] = unheard,
+    *,
+    refuses_mixed: bool = False,
 ) -> list[tuple[Opened, str | None]]:
     """The files of a source and their formats: None if standard input has to tell its own.
 
@@ -290,7 +289,7 @@ def _parts(
     given = [_source(path, reading, on_progress, on_notice) for path in paths]
     for source in given[:1]:
         _check_known(source, reading)
-    found = [part for source in given for part in with_parts(source)]
+    found = [part for source in given for part in with_parts(source, refuses_mixed=refuses_mixed)]
     if len(found) > 1:
         found = joined(found)
     return [(part, _format(part, reading)) for part in found]
@@ -330,11 +329,11 @@ def again(source: SourceLike, reading: Reading) -> TextsAgain | None:
 def as_written(source: SourceLike, *, reading: Reading) -> Written:
     """The records of files or folders as they are written, each with all its columns.
 
-    Raises SourceError if it cannot be read as a whole.
+    Raises SourceError if it cannot be read as a whole, or is a folder of a table and other files.
     """
     from neardup_solr.sources.raw import of_parts
 
-    parts = _with_ids(_parts(paths_of(source) or [], reading))
+    parts = _with_ids(_parts(paths_of(source) or [], reading, refuses_mixed=True))
     reading = parts[0][0].reading
     return of_parts([(replace(p, begun=None), format or "lines") for p, format in parts], reading)
 

@@ -226,9 +226,12 @@ def shown(names: Sequence[object]) -> str:
     return (", ".join(repr(name) for name in names[:SHOWN]) or "none") + more
 
 
-def check_keep(source: Opened, reading: Reading) -> None:
-    """Raise ArgumentError if a column to keep has the name of a field of ours or of Solr's."""
-    for name in reading.keep:
+def check_keep(keep: Iterable[str]) -> None:
+    """Refuse columns that a collection cannot keep: they have names of fields of ours or of Solr's.
+
+    Raises ArgumentError.
+    """
+    for name in keep:
         if name in ALL_FIELDS:
             why = "the collection has a field of that name"
         elif name.startswith("_"):
@@ -236,7 +239,7 @@ def check_keep(source: Opened, reading: Reading) -> None:
         else:
             continue
         raise ArgumentError(
-            f"{source.given}: the column {name!r} cannot be kept: {why}",
+            f"the column {name!r} cannot be kept: {why}",
             "rename the column in the source, or leave it out of `keep`",
         )
 

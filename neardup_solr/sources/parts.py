@@ -60,11 +60,12 @@ def suffix_format(path: Path) -> str | None:
     return SUFFIXES.get(Path(name).suffix)
 
 
-def with_parts(source: Opened) -> list[Opened]:
+def with_parts(source: Opened, *, refuses_mixed: bool = False) -> list[Opened]:
     """The source itself, or the parts of the table that a folder holds.
 
     A notice says in which way a folder is read, unless `source_format` does. Raises SourceError if
-    there is nothing to be read, or a part is a link that leaves the folder.
+    there is nothing to be read, a part is a link that leaves the folder, or with `refuses_mixed` if
+    a folder holds a table and other files.
     """
     asked = source.reading.source_format
     if source.path is None or asked == "folder" or not is_folder(source, source.path):
@@ -73,6 +74,10 @@ def with_parts(source: Opened) -> list[Opened]:
     if other is not None or not found:
         if other is not None:
             source.on_notice(_as_texts(source, found, other))
+        if found and other is not None and refuses_mixed:
+            reason = f"{_no_part(other, found[0])}, so each file would be read as one text"
+            step = "take it out, name the files of the table, or give `source_format` folder"
+            raise source.error(reason, step)
         return [source]
     parts = [_part(source, path) for path in found]
     filled = [part for part in parts if part.path and size(part.path)] or parts[:1]
@@ -108,8 +113,11 @@ def _as_texts(source: Opened, tables: Sequence[Path], other: Path) -> str:
     line = f"{source.name}: each of its files is read as one text"
     if not tables:
         return line
-    why = f"{other.name} is no part of the same table as {tables[0].name}"
-    return f"{line}, as {why}; name the files of a table one by one"
+    return f"{line}, as {_no_part(other, tables[0])}; name the files of a table one by one"
+
+
+def _no_part(other: Path, table: Path) -> str:
+    return f"{other.name} is no part of the same table as {table.name}"
 
 
 def _part(source: Opened, path: Path) -> Opened:

@@ -11,7 +11,6 @@ from neardup_solr.arguments import require, shown
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.sources import Reading
 from neardup_solr.sources.columns import check_keep
-from neardup_solr.sources.record import Opened
 
 if TYPE_CHECKING:
     from pyspark.sql import Column
@@ -82,7 +81,7 @@ def chosen(frame: DataFrame, reading: Reading) -> DataFrame:
     Texts of several columns are joined by line breaks, without those that are null. Raises
     ArgumentError if it is no DataFrame, or a column is missing or of the wrong type.
     """
-    check_keep(Opened(given="`frame`", name="DataFrame", path=None, reading=reading), reading)
+    check_keep(reading.keep)
     require_frame("frame", frame)
     require_columns(frame, id=[reading.id], text=reading.text, keep=reading.keep)
     _require_types(frame, reading)

@@ -40,6 +40,7 @@ from neardup_solr.solr import admin, update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.sources import Reading, SourceLike, reading_of
+from neardup_solr.sources.columns import check_keep
 from neardup_solr.sources.fingerprint import DIGEST, identity, told
 from neardup_solr.sources.memory import named
 from neardup_solr.sources.record import came_before
@@ -131,11 +132,13 @@ def index(
     Solr does not come back: the same call again is safe. JobError if another run has the job, or it
     cannot be resumed, because the source or the collection has changed.
     """
+    reading = reading_of(locals(), "refuse")
+    check_keep(reading.keep)
     return run(
         source,
         collection,
         settings=settings,
-        reading=reading_of(locals(), "refuse"),
+        reading=reading,
         sending=Sending(
             threads=threads,
             batch_documents=batch,

@@ -161,7 +161,7 @@ def test_what_is_no_dataframe_of_spark(given: Any, step: str) -> None:
         ({"address": ""}, "`address` cannot be empty; give one such as http://host:8983/solr"),
         ({"keep": "town"}, "the DataFrame has no column 'town'; those there are: id, text, city;"
          " name the right one with `keep`"),
-        ({"keep": "content"}, "`frame`: the column 'content' cannot be kept: the collection has a"
+        ({"keep": "content"}, "the column 'content' cannot be kept: the collection has a"
          " field of that name; rename the column in the source, or leave it out of `keep`"),
     ],
 )  # fmt: skip

@@ -160,10 +160,11 @@ def duplicates(
 
     `unique` names a file for the records of the source that stay if its near-duplicates are
     removed, `removed` one for the others (see `Duplicates.removed`), which get the columns
-    neardup_duplicate_of, an id, and neardup_similarity; `rejected` one for those that cannot be
-    used, with neardup_reason and neardup_position, and neardup_record if they cannot be taken
-    apart. So each record is in one of the three. Their suffixes select the formats; columns and
-    order are those of the source. All files are written completely, or none is.
+    neardup_duplicate_of, an id, neardup_similarity, and neardup_row, the number of the record;
+    `rejected` one for those that cannot be used, with neardup_reason and neardup_position, and
+    neardup_record if they cannot be taken apart. So each record is in one of the three. Their
+    suffixes select the formats; columns and order are those of the source. All files are written
+    completely, or none is.
 
     Raises SettingsError if a collection lacks the signatures, SourceError if a source cannot be
     read as a whole or a file cannot be written, SolrError if Solr does not answer; ArgumentError

@@ -32,12 +32,13 @@ from neardup_solr.verbs.duplicates.options import TWICE
 # What comes to a removed record, beside its own columns.
 DUPLICATE_OF: Final = "neardup_duplicate_of"
 SIMILARITY: Final = "neardup_similarity"
+ROW: Final = "neardup_row"
 # What comes to a record that cannot be used; the last if it has no columns of its own.
 REASON: Final = "neardup_reason"
 POSITION: Final = "neardup_position"
 RECORD: Final = "neardup_record"
 ADDED: Final[Mapping[str, Beside]] = {
-    "`removed`": {DUPLICATE_OF: str, SIMILARITY: float},
+    "`removed`": {DUPLICATE_OF: str, SIMILARITY: float, ROW: int},
     "`rejected`": dict.fromkeys((REASON, POSITION, RECORD), str),
 }
 
@@ -165,12 +166,12 @@ class Outputs:
             reject = files.enter_context(_opened(self.rejected, source, ADDED["`rejected`"]))
             removed, failed = iter(fates.removed), zip(*fates.failed, strict=True)
             for number, fate, record in self._with_fates(source, fates):
-                if number % AT_ONCE == 0:
-                    on_progress(Progress(WRITING, number, len(fates.of)))
+                if number % AT_ONCE == 1:
+                    on_progress(Progress(WRITING, number - 1, len(fates.of)))
                 if fate == KEPT:
                     keep(record, NOTHING)
                 elif fate == REMOVED:
-                    remove(record, _beside(next(removed)))
+                    remove(record, _beside(next(removed), number))
                 elif source.is_apart(record):
                     reject(record, _told(*next(failed), None))
                 else:
@@ -180,8 +181,8 @@ class Outputs:
         return fates.counted()
 
     def _with_fates(self, source: Written, fates: Outcomes) -> Iterator[tuple[int, int, Any]]:
-        """The number of each record, its fate, and it."""
-        for number, (fate, record) in enumerate(zip_longest(fates.of, source.records)):
+        """The number of each record from 1 on, its fate, and it."""
+        for number, (fate, record) in enumerate(zip_longest(fates.of, source.records), 1):
             if fate is None or (record is None and fate != FAILED):
                 raise self._changed()
             yield number, fate, record
@@ -201,9 +202,10 @@ def _discard(_: Any, __: Any) -> None:
     """Discard a record: no file was asked for."""
 
 
-def _beside(one: Removed) -> dict[str, str | float | None]:
+def _beside(one: Removed, number: int) -> dict[str, str | float | None]:
+    """Choose what comes to a removed record: its number tells it from others of its id."""
     similarity = None if one.similarity is None else round(one.similarity, 4)
-    return {DUPLICATE_OF: one.duplicate_of, SIMILARITY: similarity}
+    return {DUPLICATE_OF: one.duplicate_of, SIMILARITY: similarity, ROW: number}
 
 
 def _told(reason: str, position: str, text: str | None) -> dict[str, str | float | None]:

@@ -31,6 +31,7 @@ from neardup_solr.solr import schema, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import OtherSettings
 from neardup_solr.sources import SourceLike, reading_of, rows_hint, size_hint
+from neardup_solr.sources.columns import check_keep
 from neardup_solr.sources.record import Record
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
@@ -121,19 +122,18 @@ def gate(
     Raises SettingsError if the collection lacks what is compared, SourceError if the source cannot
     be read as a whole, SolrError if Solr does not answer: earlier decisions are still valid.
     """
+    if index:
+        check_keep(listed(keep or ()))
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, measure=measure, max_distance=max_distance
     )
     gating = Gating(batch=batch, most=most, fq=listed(fq), index=index)
     text = listed(text or collection.names.columns)
+    reading = reading_of(locals(), "refuse", at_once=True)
     failures = Failures(on_error)
     size = size_hint(source)
     far = _Far(on_progress=on_progress or unheard, size=size, rows=rows_hint(source))
-    records = sources.records(
-        source,
-        reading=reading_of(locals(), "refuse", at_once=True),
-        on_progress=far.consumed,
-    )
+    records = sources.records(source, reading=reading, on_progress=far.consumed)
     known = _known_settings(collection, policy, gating)
     settings = known or _settings(collection, policy, index=gating.index)
     if gating.index:

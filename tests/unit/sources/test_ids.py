@@ -240,5 +240,6 @@ def test_a_file_without_ids_is_written_without_its_near_duplicates(tmp_path: Pat
     nd.duplicates(source, unique=unique, removed=removed, min_similarity=0.7)
     assert unique.read_text() == "The cat sat there\nA dog\n"
     assert removed.read_text() == (
-        '{"text":"The cat sat here","neardup_duplicate_of":"1","neardup_similarity":0.75}\n'
+        '{"text":"The cat sat here","neardup_duplicate_of":"1","neardup_similarity":0.75,'
+        '"neardup_row":3}\n'
     )

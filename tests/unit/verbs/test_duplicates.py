@@ -8,6 +8,7 @@ import pickle
 import re
 import sys
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -21,10 +22,13 @@ import neardup_solr as nd
 from neardup_solr import demo
 from neardup_solr.arguments import Way
 from neardup_solr.checkpoint import Checkpoint
+from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import entries
 from neardup_solr.records import natural
 from neardup_solr.reports.workbook import write_sheets
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.session import CheckedSession
 from neardup_solr.text import normalize
 from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered
 
@@ -547,6 +551,37 @@ def test_texts_and_kept_columns_stand_beside_the_pairs(tmp_path: Path, suffix: s
     assert row["other_tags"] == ("" if is_text else None)
     without = nd.duplicates(JOINED, text=["title", "body"], output=path)
     assert without.to_arrow().column_names == table.column_names[:-6]
+
+
+def test_any_column_of_a_file_can_be_kept(tmp_path: Path) -> None:
+    """Its type is its own, whatever its name means elsewhere, and so are the values."""
+    names = ["content", "complete", "canonical", "matches", "reason", "text", "kept_text"]
+    values = ["yes", 1, "no", [2], 3.5, "x", "y"]
+    row = {"_v": True, "body": "one two three", **dict(zip(names, values, strict=True))}
+    source = tmp_path / "in.jsonl"
+    source.write_text("".join(json.dumps({"id": id, **row}) + "\n" for id in "ab"))
+    keep = ["_v", *names]
+    [one, _] = nd.read(source, text="body", keep=keep)
+    assert [one.kept[name] for name in names] == values
+    found = nd.duplicates(source, text="body", keep=keep, texts=True)
+    beside = [f"{prefix}{name}" for prefix in ("", "other_") for name in
+              ("text", "_v", *names[:-2], "kept_text", "kept_kept_text")]  # fmt: skip
+    for table in (found.to_arrow(), found.to_polars().to_arrow()):
+        assert table.column_names[6:] == beside
+        assert list(table.to_pylist()[0].values())[6:] == [row["body"], True, *values] * 2
+    assert list(found.to_pandas().iloc[0, 6:]) == [row["body"], True, *values] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [("content", "has a field of that name"), ("_v", 'that start with "_" belong to Solr')],
+)
+def test_a_collection_has_names_of_its_own(name: str, why: str) -> None:
+    """A column of such a name cannot be kept in Solr."""
+    collection = Collection(base="http://127.0.0.1:9/solr", name="ads", session=CheckedSession())
+    for verb in (nd.index, partial(nd.gate, index=True)):
+        with pytest.raises(ArgumentError, match=f"column '{name}' cannot be kept: .*{why}"):
+            verb([("1", "a text")], collection, keep=name)
 
 
 def test_several_outputs_are_written_and_refused_alike(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.sources import Reading, as_written, read
 from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
 
-OF, SIMILARITY = "neardup_duplicate_of", "neardup_similarity"
+OF, SIMILARITY, ROW = "neardup_duplicate_of", "neardup_similarity", "neardup_row"
 ROWS: list[dict[str, Any]] = [
     {"id": "1", "text": "a b c d e f g h i j", "year": "1999", "note": 'say "hi", twice'},
     {"id": "2", "text": "other words altogether, none of them there", "year": "", "note": "ä\nö"},
@@ -121,7 +121,7 @@ def test_a_format_stays_or_becomes_json_lines(source: str, output: str, tmp_path
     assert [row["id"] for row in kept] == STAY
     assert [(row["id"], row[OF], float(row[SIMILARITY])) for row in gone] == GO
     assert list(kept[0]) == list(ROWS[0])
-    assert list(gone[0]) == [*ROWS[0], OF, SIMILARITY]
+    assert list(gone[0]) == [*ROWS[0], OF, SIMILARITY, ROW]
     assert kept[0]["note"] == 'say "hi", twice'
     assert kept[1]["note"] == "ä\nö"
     assert str(kept[0]["year"]) == "1999"
@@ -155,8 +155,8 @@ def test_what_stays_is_copied_byte_for_byte(tmp_path: Path) -> None:
     nd.duplicates(source, unique=unique, removed=tmp_path / "gone.csv")
     assert unique.read_bytes() == lines[0] + lines[1] + lines[4]
     assert (tmp_path / "gone.csv").read_bytes() == (
-        b'\xef\xbb\xbfid;"text";n;neardup_duplicate_of;neardup_similarity\r\n'
-        b'2;"a b c d e f g h";;1;1.0\r\n'
+        b'\xef\xbb\xbfid;"text";n;neardup_duplicate_of;neardup_similarity;neardup_row\r\n'
+        b'2;"a b c d e f g h";;1;1.0;2\r\n'
     )
 
 
@@ -168,7 +168,8 @@ def test_an_object_keeps_its_spelling(tmp_path: Path) -> None:
     nd.duplicates(source, unique=unique, removed=removed)
     assert unique.read_text() == f"{first}\n"
     assert removed.read_text() == (
-        '{ "id" : "2", "text" : "a b c d e","neardup_duplicate_of":"1","neardup_similarity":1.0}\n'
+        '{ "id" : "2", "text" : "a b c d e","neardup_duplicate_of":"1","neardup_similarity":1.0,'
+        '"neardup_row":2}\n'
     )
 
 
@@ -178,7 +179,7 @@ def test_lines_and_folders(tmp_path: Path) -> None:
     source.write_text("1 a b c d\n\n2\ta b c d\n3 other words\n")
     nd.duplicates(source, unique=unique, removed=removed)
     assert unique.read_text() == "1 a b c d\n3 other words\n"
-    assert rows_of(removed) == [{"id": "2", "text": "a b c d", OF: "1", SIMILARITY: 1.0}]
+    assert rows_of(removed) == [{"id": "2", "text": "a b c d", OF: "1", SIMILARITY: 1.0, ROW: 2}]
     with pytest.raises(SourceError, match=r"choose .jsonl$"):  # lines have no other columns
         nd.duplicates(source, removed=tmp_path / "gone.txt")
     folder = tmp_path / "texts"
@@ -226,6 +227,34 @@ def test_what_is_kept_for_a_repeated_id_is_in_the_file(tmp_path: Path) -> None:
     source.write_text("".join(json.dumps({"id": id, "text": text}) + "\n" for id, text in texts))
     nd.duplicates(source, removed=removed, on_repeat="last")
     assert [(row["id"], row[OF]) for row in rows_of(removed)] == [("2", "1"), ("2", "1")]
+
+
+def test_the_number_of_a_removed_record_tells_it_from_others_of_its_id(tmp_path: Path) -> None:
+    """It is the one that comes to an id: records that cannot be used count, blank lines do not."""
+    source, removed = tmp_path / "in.csv", tmp_path / "gone.csv"
+    texts = ["7,a b c d", "8,one two three", "", ",no id", "7,one two three", "7,a b c d"]
+    source.write_text("\n".join(["id,text", *texts, ""]))
+    found = nd.duplicates(source, removed=removed, on_error=lambda error: None)
+    assert sorted(map(str, found.removed)) == ["7@row5", "8"]
+    assert removed.read_text().splitlines() == [
+        f"id,text,{OF},{SIMILARITY},{ROW}",
+        "8,one two three,7@row4,1.0,2",
+        "7,a b c d,7@row1,1.0,5",
+    ]
+
+
+def test_a_table_among_other_files_is_no_folder_of_texts(tmp_path: Path) -> None:
+    """Which it would become in silence; who means it says so."""
+    folder = tmp_path / "ads"
+    folder.mkdir()
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_text("id,text\n1,one two three\n")
+    (folder / "notes.md").write_text("read me")
+    reason = "ads: notes.md is no part of the same table as a.csv.*; take it out, name the files"
+    with pytest.raises(SourceError, match=reason):
+        nd.duplicates(folder, unique=tmp_path / "out.jsonl", on_progress=unwanted)
+    nd.duplicates(folder, unique=tmp_path / "out.jsonl", source_format="folder")
+    assert [row["id"] for row in rows_of(tmp_path / "out.jsonl")] == ["a.csv", "notes.md"]
 
 
 @pytest.mark.parametrize("linkage", ["single", "complete"])
@@ -449,7 +478,7 @@ def test_parquet_keeps_its_types(tmp_path: Path) -> None:
     assert kept.schema.equals(pq.read_table(source).schema, check_metadata=True)
     assert kept.num_rows + gone.num_rows == 1_000
     assert kept.num_rows == 1 + 334
-    assert gone.column_names == [*schema.names, OF, SIMILARITY]
+    assert gone.column_names == [*schema.names, OF, SIMILARITY, ROW]
 
 
 HOSTILE = {
@@ -563,7 +592,7 @@ def test_parts_that_are_alike_are_copied_as_they_are_written(tmp_path: Path) -> 
     assert unique.read_bytes() == (
         b'id,text,note\n1,a b c d e f g h i j,"x, ""y"""\n2,other words,0.50\r\n'
     )
-    assert removed.read_bytes().endswith(b"3,a b c d e f g h i x,,1,0.9\r\n")
+    assert removed.read_bytes().endswith(b"3,a b c d e f g h i x,,1,0.9,3\r\n")
 
 
 def test_parts_with_other_columns_become_json_lines(tmp_path: Path) -> None:
@@ -577,7 +606,14 @@ def test_parts_with_other_columns_become_json_lines(tmp_path: Path) -> None:
     nd.duplicates(parts, unique=unique, removed=removed, **LOOSE)
     assert [row["id"] for row in rows_of(unique)] == ["1", "3"]
     assert rows_of(removed) == [
-        {"note": "small", "text": "a b c d e f g h i x", "id": "2", OF: "1", SIMILARITY: 0.9}
+        {
+            "note": "small",
+            "text": "a b c d e f g h i x",
+            "id": "2",
+            OF: "1",
+            SIMILARITY: 0.9,
+            ROW: 2,
+        }
     ]
 
 
