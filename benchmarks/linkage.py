@@ -17,6 +17,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from math import log, sqrt
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 from rapidfuzz import fuzz, process
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.candidates.by_word import word_candidates
+from neardup_solr.candidates.by_word import DEFAULT, word_candidates
 from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import (
     MEASURE as ALIGNED,
@@ -182,7 +183,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
 def selected(of: Linkage) -> tuple[Linkage, int, float]:
     """The candidates by words of a collection, its hot words, and seconds taken."""
     start = time.perf_counter()
-    found = word_candidates(of.forms, sides=of.sides)
+    joining = DEFAULT if of.sides is None else replace(DEFAULT, sides=of.sides)
+    found = word_candidates(of.forms, joining)
     taken = time.perf_counter() - start
     joined = of.pairs[:, 0].astype(np.int64) << 32 | of.pairs[:, 1]
     wanted = found.pairs[:, 0].astype(np.int64) << 32 | found.pairs[:, 1]

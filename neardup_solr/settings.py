@@ -27,6 +27,8 @@ ALL_FIELDS = ("id", *OPTIONAL_FIELDS, "signature_settings")
 KINDS: tuple[Kind, ...] = get_args(Kind)
 FAMILIES: tuple[Family, ...] = get_args(Family)
 NORMALIZATION = 1
+CAP = 1_024  # documents of one band key that are all paired with each other
+WORD_CAP = 50  # records that one word makes candidates of each other
 
 _FINGERPRINT = re.compile(
     r"n(?P<normalization>\d+) (?P<kind>[a-z]+)(?P<shingle_size>\d+)(?:-(?P<language>[a-z_]+))?"

@@ -19,10 +19,9 @@ from lib import collection, results
 from lib.corpus import DATA
 from neardup_solr import Document
 from neardup_solr.arguments import Linkage
-from neardup_solr.candidates import CAP
-from neardup_solr.candidates.by_band import components
-from neardup_solr.clusters import folded, linked
+from neardup_solr.clusters import components, fold_identical, link
 from neardup_solr.measures.arrays import Pairs
+from neardup_solr.settings import CAP
 from neardup_solr.verbs.duplicates import Duplicates
 
 LEAST = 0.8
@@ -116,8 +115,8 @@ def _true_labels(
     truth: Pairs, similarity: NDArray[np.float64], documents: int, name: str
 ) -> NDArray[np.int64]:
     stand_ins = components(documents, truth[similarity >= 1.0])
-    nearest = folded(truth, similarity, stand_ins)
-    return linked(name, documents, *nearest)[stand_ins]
+    nearest = fold_identical(truth, similarity, stand_ins)
+    return link(name, documents, *nearest)[stand_ins]
 
 
 def _true_clusters(

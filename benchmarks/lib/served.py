@@ -21,7 +21,7 @@ from lib.solr import BANDS_ONLY, FIELDS, running_solr
 from lib.wholes import Peak
 from neardup_solr import Document
 from neardup_solr.arguments import MeasureName
-from neardup_solr.candidates.by_band import Candidates
+from neardup_solr.candidates import Candidates
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.spill import Spill

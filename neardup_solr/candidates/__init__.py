@@ -1,3 +1,188 @@
-"""Which pairs of documents may be near-duplicates: candidates."""
+"""Which pairs of documents may be near-duplicates: candidates, and all pairs of a few documents."""
 
-CAP = 1_024  # documents of one band key that are all paired with each other
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.errors import SettingsError
+from neardup_solr.measures.arrays import Pairs
+from neardup_solr.resources import run_aside
+from neardup_solr.settings import CAP
+
+MOST_PAIRS = 1 << 28
+MOST_OF_ALL = 20_000_000  # pairs, if nothing selects them
+MEMORY = 1 << 30  # bytes for the keys and their marks
+ROOM = 1 << 20  # pairs in one block, about
+
+Sides = NDArray[np.uint8]
+Groups = NDArray[np.uint32]
+Numbers = NDArray[np.int64]
+Joined = NDArray[np.uint64]  # two numbers of 32 bits in one
+ONE_SIDE: Sides = np.empty(0, dtype=np.uint8)
+ONE_GROUP: Groups = np.empty(0, dtype=np.uint32)
+NO_PAIRS: Pairs = np.empty((0, 2), dtype=np.uint32)
+SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a key
+_HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidates:
+    """Pairs of row numbers that may be near-duplicates.
+
+    `pairs` (uint32, pairs × 2) has each pair once, the smaller number first. `hot_keys` counts
+    the band keys, shingles or words of more documents than the cap, of which not all pairs are
+    there; those of a band key are chained, each with the next, so that they still come together in
+    one component. `beyond` are pairs of documents in a `sample` (row numbers) that share only words
+    that are too common to make candidates.
+    """
+
+    pairs: Pairs
+    hot_keys: int = 0
+    beyond: Pairs = field(default_factory=lambda: NO_PAIRS)
+    sample: Numbers = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Joining:
+    """Limits and parts of a search for candidates.
+
+    A key of more than `cap` documents does not make candidates of all of them; keys and marks take
+    at most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
+    work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
+    different sides are paired, with `groups` (uint32, documents) only those of the same one, of
+    which each counts for the cap by itself.
+    """
+
+    cap: int = CAP
+    memory: int = MEMORY
+    most: int = MOST_PAIRS
+    threads: int = 1
+    sides: Sides = field(default_factory=lambda: ONE_SIDE)
+    groups: Groups = field(default_factory=lambda: ONE_GROUP)
+
+
+DEFAULT = Joining()
+
+
+class FoundPairs:
+    """Pairs, each as one number, in an array that grows in place."""
+
+    def __init__(self, joining: Joining, key: str = "band") -> None:
+        self._joining, self._key = joining, key  # `key` names what the pairs share
+        self._room = np.empty(0, dtype=np.uint64)
+        self._filled = 0
+
+    @property
+    def pairs(self) -> Pairs:
+        """All pairs."""
+        return self._room[: self._filled].view(np.uint32).reshape(-1, 2)
+
+    def add(self, pairs: Pairs) -> None:
+        """Add pairs. Raises SettingsError if there are too many."""
+        if self._filled + len(pairs) > self._joining.most:
+            self.keep_distinct()
+        first, last = self._filled, self._filled + len(pairs)
+        if last > self._joining.most:
+            raise too_many(self._joining, self._key)
+        if last > len(self._room):  # in place, if the system can
+            self._room.resize(max(last, 3 * len(self._room) // 2), refcheck=False)
+        self._room[first:last] = pairs.view(np.uint64)[:, 0]
+        self._filled = last
+
+    def keep_distinct(self) -> None:
+        """Sort the pairs, and keep each once."""
+        numbers = self._room[: self._filled]
+        run_aside(numbers.sort)
+        kept, before = 0, None
+        for at in range(0, len(numbers), ROOM):
+            part = numbers[at : at + ROOM]
+            is_new = np.ones(len(part), dtype=np.bool_)
+            np.not_equal(part[1:], part[:-1], out=is_new[1:])
+            is_new[0] = part[0] != before
+            before, new = part[-1], part[is_new]
+            numbers[kept : kept + len(new)] = new
+            kept += len(new)
+        del numbers
+        self._filled = kept
+        self._room.resize(kept, refcheck=False)  # what is left over goes back to the system
+
+
+def too_many(joining: Joining, key: str = "band") -> SettingsError:
+    """Make the error for more pairs than are allowed, which share what `key` names."""
+    more_rows = ", or index with more `rows` (neardup tune)" if key == "band" else ""
+    return SettingsError(
+        f"more than {joining.most:,} pairs share a {key}",
+        f"lower `cap` (now {joining.cap:,}), or give more `memory`{more_rows}",
+    )
+
+
+def all_candidates(count: int, joining: Joining = DEFAULT) -> Candidates:
+    """Pair all of `count` records, of different sides and the same group if there are such.
+
+    Raises SettingsError beyond 20 million pairs.
+    """
+    groups = joining.groups if len(joining.groups) else np.zeros(count, dtype=np.uint32)
+    posted = join_halves(np.unique(groups, return_inverse=True)[1], np.arange(count))
+    posted.sort()
+    pairs = _count_pairs(count_rows(posted))
+    if len(joining.sides):
+        sides = np.unique(join_halves(groups, joining.sides), return_inverse=True)[1]
+        pairs -= _count_pairs(np.bincount(sides))
+    if pairs > MOST_OF_ALL:
+        raise SettingsError(
+            f"{count:,} records make {pairs:,} pairs, more than the {MOST_OF_ALL:,} allowed",
+            "compare only those that share a rare word, or an LSH band",
+        )
+    blocks = (block.view(np.uint32) for block in pair_rows(posted, joining.sides, cap=count))
+    return Candidates(pairs=np.concatenate([NO_PAIRS.ravel(), *blocks]).reshape(-1, 2))
+
+
+def _count_pairs(sizes: Numbers) -> int:
+    """Count the pairs within sets of these sizes."""
+    return int((sizes * (sizes - 1) // 2).sum())
+
+
+def count_rows(posted: Joined) -> Numbers:
+    """Count the rows of each key. `posted` has each key with each of its rows, in order."""
+    return np.bincount(split_halves(posted)[0].astype(np.int64))
+
+
+def pair_rows(posted: Joined, sides: Sides, cap: int) -> Iterator[Joined]:
+    """Pair rows that share a key of at most `cap` rows, those of keys of one size at once.
+
+    A pair is there once for each key, as one number with its first row in the lower half.
+    """
+    rows, sizes = split_halves(posted)[1].astype(np.int64), count_rows(posted)
+    begins = np.cumsum(sizes) - sizes
+    for size in np.unique(sizes[(sizes > 1) & (sizes <= cap)]).tolist():
+        of_size = begins[sizes == size]
+        for one, other in _places(size):
+            step = max(1, ROOM // len(one))
+            for at in range(0, len(of_size), step):
+                members = rows[of_size[at : at + step, np.newaxis] + np.arange(size)]
+                firsts, seconds = members[:, one].ravel(), members[:, other].ravel()
+                wanted = sides[firsts] != sides[seconds] if len(sides) else slice(None)
+                yield join_halves(seconds[wanted], firsts[wanted])
+
+
+def _places(size: int) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+    """Yield the pairs of places in a list of that size, some at a time: first and second ones."""
+    step = max(1, ROOM // size)
+    for at in range(0, size - 1, step):
+        one, other = np.triu_indices(min(step, size - at), 1, size - at)
+        yield one + at, other + at
+
+
+def join_halves(high: NDArray[Any], low: NDArray[Any]) -> Joined:
+    """Join two numbers of 32 bits to one."""
+    return high.astype(np.uint64) << _HALF | low.astype(np.uint64)
+
+
+def split_halves(joined: Joined) -> tuple[Joined, Joined]:
+    """Split what `join_halves` joined."""
+    return joined >> _HALF, joined & _LOW

@@ -3,72 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import CAP
-from neardup_solr.errors import SettingsError
-from neardup_solr.kernel import graph, joins
+from neardup_solr.candidates import (
+    DEFAULT,
+    ROOM,
+    SPREAD,
+    Candidates,
+    FoundPairs,
+    Joining,
+    too_many,
+)
+from neardup_solr.kernel import joins
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.resources import run_aside, thread_pool
+from neardup_solr.resources import thread_pool
 from neardup_solr.settings import Settings
 
-MOST_PAIRS = 1 << 28
-MEMORY = 1 << 30  # bytes for the keys and their marks
-ROOM = 1 << 20  # pairs in one block
 _PART = 1 << 12  # keys of a band among which equal ones are found at once
 _AT_ONCE = 1 << 16  # signatures whose keys are derived in one go
 _COST = 10  # bytes of a document in one band: its key, its mark, its place in a run if any
 
-Sides = NDArray[np.uint8]
-Groups = NDArray[np.uint32]
 Runs = tuple[NDArray[np.uint32], NDArray[np.uint32]]  # members of runs of equal keys, and ends
-ONE_SIDE: Sides = np.empty(0, dtype=np.uint8)
-ONE_GROUP: Groups = np.empty(0, dtype=np.uint32)
-SPREAD = np.uint64(0x9E3779B97F4A7C15)  # a number of a group over all bits of a key
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Candidates:
-    """Pairs of row numbers that share a band.
-
-    `pairs` (uint32, pairs × 2) has each pair once, the smaller number first. `hot_keys` counts
-    the band keys of more documents than the cap: those are chained, each with the next, so that
-    they still come together in one component, but not all of their pairs are there. `beyond` are
-    pairs of documents in a `sample` (row numbers) that share only words that are too common to
-    make candidates.
-    """
-
-    pairs: Pairs
-    hot_keys: int
-    beyond: Pairs = field(default_factory=lambda: np.empty((0, 2), dtype=np.uint32))
-    sample: NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joining:
-    """How bands are joined.
-
-    A band key of more than `cap` documents is chained instead of paired; keys and marks take at
-    most `memory` bytes at a time (the pairs come on top, at most `most` of them). The
-    work is done by `threads` threads. With `sides` (uint8, documents: 0 or 1) only documents of
-    different sides are paired, with `groups` (uint32, documents) only those of the same one, of
-    which each counts for the cap by itself. `key` says what it is that pairs share.
-    """
-
-    cap: int = CAP
-    memory: int = MEMORY
-    most: int = MOST_PAIRS
-    threads: int = 1
-    sides: Sides = field(default_factory=lambda: ONE_SIDE)
-    groups: Groups = field(default_factory=lambda: ONE_GROUP)
-    key: Literal["band", "word"] = "band"
-
-
-DEFAULT = Joining()
 
 
 def band_candidates(
@@ -86,7 +43,6 @@ def band_candidates(
 
     Raises SettingsError if there are more pairs than `joining.most`.
     """
-    # as many bands as fit the memory
     at_once = max(1, min(settings.bands, joining.memory // (_COST * max(len(signatures), 1))))
     alike = whole_hashes(signatures, settings, joining)
     found, hot_keys = FoundPairs(joining), 0
@@ -142,57 +98,6 @@ def _join(
     return sum(hot)
 
 
-class FoundPairs:
-    """Pairs, each as one number, in an array that grows in place."""
-
-    def __init__(self, joining: Joining) -> None:
-        self._joining = joining
-        self._room = np.empty(0, dtype=np.uint64)
-        self._filled = 0
-
-    @property
-    def pairs(self) -> Pairs:
-        """All pairs."""
-        return self._room[: self._filled].view(np.uint32).reshape(-1, 2)
-
-    def add(self, pairs: Pairs) -> None:
-        """Add pairs. Raises SettingsError if there are too many."""
-        if self._filled + len(pairs) > self._joining.most:
-            self.keep_distinct()
-        first, last = self._filled, self._filled + len(pairs)
-        if last > self._joining.most:
-            raise _too_many(self._joining)
-        if last > len(self._room):  # in place, if the system can
-            self._room.resize(max(last, 3 * len(self._room) // 2), refcheck=False)
-        self._room[first:last] = pairs.view(np.uint64)[:, 0]
-        self._filled = last
-
-    def keep_distinct(self) -> None:
-        """Sort the pairs, and keep each once."""
-        numbers = self._room[: self._filled]
-        run_aside(numbers.sort)
-        kept, before = 0, None
-        for at in range(0, len(numbers), ROOM):
-            part = numbers[at : at + ROOM]
-            is_new = np.ones(len(part), dtype=np.bool_)
-            np.not_equal(part[1:], part[:-1], out=is_new[1:])
-            is_new[0] = part[0] != before
-            before, new = part[-1], part[is_new]
-            numbers[kept : kept + len(new)] = new
-            kept += len(new)
-        del numbers
-        self._filled = kept
-        self._room.resize(kept, refcheck=False)  # what is left over goes back to the system
-
-
-def _too_many(joining: Joining) -> SettingsError:
-    more_rows = ", or index with more `rows` (neardup tune)" if joining.key == "band" else ""
-    return SettingsError(
-        f"more than {joining.most:,} pairs share a {joining.key}",
-        f"lower `cap` (now {joining.cap:,}), or give more `memory`{more_rows}",
-    )
-
-
 class _Join:
     """Some bands of documents: who has equal keys in each, and the pairs of these."""
 
@@ -237,7 +142,7 @@ class _Join:
             blocks.append(block)
             count += len(block)
             if count > self._joining.most:  # all of them are different
-                raise _too_many(self._joining)
+                raise too_many(self._joining)
         return np.concatenate(blocks)
 
     def _blocks(
@@ -295,13 +200,3 @@ def _by_parts(fill: Callable[[slice], None], documents: int, joining: Joining) -
     parts = [slice(at, at + _AT_ONCE) for at in range(0, documents, _AT_ONCE)]
     with thread_pool(joining.threads) as pool:
         list(pool.map(fill, parts))
-
-
-def components(documents: int, pairs: Pairs) -> NDArray[np.int64]:
-    """The connected component of each document: the smallest row number in it.
-
-    Shape (documents,); a document without a pair is its own.
-    """
-    found = np.arange(documents)
-    graph.components(pairs, found)
-    return found

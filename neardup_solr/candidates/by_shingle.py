@@ -21,7 +21,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates.by_band import DEFAULT, ROOM, SPREAD, Candidates, FoundPairs, Joining
+from neardup_solr.candidates import DEFAULT, ROOM, SPREAD, Candidates, FoundPairs, Joining
 from neardup_solr.kernel import joins, lookups
 from neardup_solr.measures.arrays import Flat, Pairs
 from neardup_solr.resources import prefetch, thread_pool

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from neardup_solr.candidates import CAP
 from neardup_solr.records import Hit
+from neardup_solr.settings import CAP
 from neardup_solr.solr.names import FIELD_PARAM, SETTINGS
 
 if TYPE_CHECKING:

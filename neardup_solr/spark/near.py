@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import MeasureName, OneOrMore, checked, listed, require
-from neardup_solr.candidates import CAP
 from neardup_solr.measures import Limits, measure_of
-from neardup_solr.settings import Settings, settings_of
+from neardup_solr.settings import CAP, Settings, settings_of
 from neardup_solr.sources import Reading
 from neardup_solr.spark.frames import ENDS, DataFrame, chosen, require_ends, require_frame
 from neardup_solr.verbs.duplicates.options import warn_of_bands

@@ -17,7 +17,9 @@ import orjson
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from neardup_solr.candidates.by_band import Joining, components, key_candidates
+from neardup_solr.candidates import Joining
+from neardup_solr.candidates.by_band import key_candidates
+from neardup_solr.clusters import components
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, measure_named

@@ -23,7 +23,7 @@ from neardup_solr.arguments import (
     listed,
     require,
 )
-from neardup_solr.candidates.by_band import Candidates
+from neardup_solr.candidates import Candidates
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_apart, check_place
 from neardup_solr.measures import Limits

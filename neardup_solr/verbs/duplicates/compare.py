@@ -2,39 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import Way
-from neardup_solr.candidates import CAP
-from neardup_solr.candidates.by_band import (
-    ONE_SIDE,
-    Candidates,
-    Joining,
-    band_candidates,
-)
-from neardup_solr.candidates.by_word import WORD_CAP, all_candidates, word_candidates
-from neardup_solr.checkpoint import Checkpoint
+from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, all_candidates
 from neardup_solr.measures import (
     Comparer,
     Limits,
-    aligned,
     floor,
 )
 from neardup_solr.measures.arrays import Compared, Flat, Pairs, pairs_of
 from neardup_solr.minhash import sign
 from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.resources import prefetch, run_aside, thread_pool
+from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.spill import Spill
 from neardup_solr.text.packed import Packed, size_of
 from neardup_solr.verbs.duplicates.inputs import Gathered, fitting_parts, threads
 from neardup_solr.verbs.duplicates.options import Options
 
 if TYPE_CHECKING:
+    from neardup_solr.checkpoint import Checkpoint
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"
@@ -271,6 +265,8 @@ def comparer_of(gathered: Gathered, options: Options) -> Comparer:
     measure = options.compared_by
     frequencies = None
     if measure.needs_frequencies:
+        from neardup_solr.measures import aligned
+
         forms = gathered.forms()
         frequencies = aligned.frequencies([forms[row] for row in gathered.living().tolist()])
     return Comparer(
@@ -286,101 +282,46 @@ JOINING = "joining"
 _PAIR = 16  # bytes, with what is needed for it meanwhile
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Search:
-    """What is searched, and how. `sides` and `groups` are empty if there is only one."""
-
-    gathered: Gathered
-    options: Options
-    spill: Spill
-    sides: NDArray[np.uint8]
-    groups: NDArray[np.uint32]
-
-    def joining(self, cap: int) -> Joining:
-        """The join of keys, each of `cap` documents at most."""
-        return Joining(
-            cap=cap,
-            memory=self.spill.share,
-            most=self.spill.memory // _PAIR,
-            threads=threads(),
-            sides=self.sides,
-            groups=self.groups,
-        )
-
-
 def find_candidates(gathered: Gathered, way: Way, options: Options, spill: Spill) -> Candidates:
     """Find the pairs that may be near-duplicates, of the same group if there are groups."""
     is_across = len(gathered.sides) == 2 and not options.within
-    search = _Search(
-        gathered=gathered,
-        options=options,
-        spill=spill,
+    groups = gathered.groups
+    joining = Joining(
+        cap=options.cap or (WORD_CAP if way == "words" else CAP),
+        memory=spill.share,
+        most=spill.memory // _PAIR,
+        threads=threads(),
         sides=gathered.side_of() if is_across else ONE_SIDE,
-        groups=gathered.groups,
-    )
-    found = _WAYS[way](search)
-    if len(search.groups):  # whatever a way has made of them
-        same = [_are_same(search.groups, part) for part in _parts(found.pairs)]
-        found = replace(found, pairs=found.pairs[np.concatenate([NO_PAIRS, *same])])
-    return found
-
-
-def _parts(pairs: Pairs) -> Iterator[Pairs]:
-    """Some pairs at a time."""
-    return (pairs[at : at + BLOCK] for at in range(0, len(pairs), BLOCK))
-
-
-def _are_same(groups: NDArray[np.uint32], pairs: Pairs) -> NDArray[np.bool_]:
-    """Which pairs are of two documents of the same group."""
-    same: NDArray[np.bool_] = groups[pairs[:, 0]] == groups[pairs[:, 1]]
-    return same
-
-
-def _by_bands(search: _Search) -> Candidates:
-    signatures, settings = search.gathered.signatures, search.gathered.settings
-
-    def tell(done: int, total: int) -> None:
-        search.options.watching.on_progress(Progress(JOINING, done, total))
-
-    joining = search.joining(search.options.cap or CAP)
-    return band_candidates(signatures, settings, joining=joining, on_progress=tell)
-
-
-def _by_shingles(search: _Search) -> Candidates:
-    gathered, options = search.gathered, search.options
-
-    def tell(done: int) -> None:
-        search.options.watching.on_progress(Progress(TEXTS, done, len(gathered)))
-
-    from neardup_solr.candidates.by_shingle import shingle_candidates
-
-    sets = gathered.sets or gathered.read_sets(search.spill, tell)
-    least = floor(options.compared_by.least(options.limits))
-    return shingle_candidates(sets, least, joining=search.joining(options.cap or CAP))
-
-
-def _by_words(search: _Search) -> Candidates:
-    cap = search.options.cap or WORD_CAP
-    return word_candidates(
-        search.gathered.forms(),
-        sides=search.sides if len(search.sides) else None,
-        groups=search.groups if len(search.groups) else None,
-        cap=cap,
-        most=search.spill.memory // _PAIR,
+        groups=groups,
     )
 
+    def tell(stage: str, done: int, total: int = len(gathered)) -> None:
+        options.watching.on_progress(Progress(stage, done, total))
 
-def _all(search: _Search) -> Candidates:
-    return all_candidates(
-        len(search.gathered),
-        sides=search.sides if len(search.sides) else None,
-        groups=search.groups if len(search.groups) else None,
-    )
+    if way == "all":
+        found = all_candidates(len(gathered), joining)
+    elif way == "words":
+        from neardup_solr.candidates.by_word import word_candidates
 
+        found = word_candidates(gathered.forms(), joining)
+    elif way == "bands":
+        from neardup_solr.candidates.by_band import band_candidates
 
-_WAYS: dict[str, Callable[[_Search], Candidates]] = {
-    "bands": _by_bands,
-    "shingles": _by_shingles,
-    "words": _by_words,
-    "all": _all,
-}
+        found = band_candidates(
+            gathered.signatures,
+            gathered.settings,
+            joining=joining,
+            on_progress=partial(tell, JOINING),
+        )
+    else:
+        from neardup_solr.candidates.by_shingle import shingle_candidates
+
+        sets = gathered.sets or gathered.read_sets(spill, partial(tell, TEXTS))
+        least = floor(options.compared_by.least(options.limits))
+        found = shingle_candidates(sets, least, joining=joining)
+    if not len(groups):
+        return found
+    # Whatever a way has made of them; some at a time.
+    parts = (found.pairs[at : at + BLOCK] for at in range(0, len(found.pairs), BLOCK))
+    are_same = [groups[part[:, 0]] == groups[part[:, 1]] for part in parts]
+    return replace(found, pairs=found.pairs[np.concatenate([NO_PAIRS, *are_same])])

@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import sources
-from neardup_solr.clusters.canonical import ARRIVAL, LENGTH
+from neardup_solr.clusters import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
-from neardup_solr.measures.sets import hashed_sets
 from neardup_solr.minhash import entries, sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, Progress
@@ -74,7 +73,11 @@ def of_source(
             keep_normal=sets is not None,
             keep_keys=False,
         )
-        return batch, made, None if sets is None else hashed_sets(made.normal, settings)
+        if sets is None:
+            return batch, made, None
+        from neardup_solr.measures.sets import hashed_sets
+
+        return batch, made, hashed_sets(made.normal, settings)
 
     hashes: list[NDArray[np.int64]] = []  # of all ids
     with_words: list[NDArray[np.bool_]] = []

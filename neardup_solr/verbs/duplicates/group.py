@@ -11,9 +11,7 @@ from numpy.typing import NDArray
 
 from neardup_solr import clusters
 from neardup_solr.arguments import Linkage
-from neardup_solr.candidates.by_band import components
-from neardup_solr.clusters import canonical
-from neardup_solr.clusters.canonical import LENGTH
+from neardup_solr.clusters import LENGTH, components
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
@@ -76,9 +74,9 @@ def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tup
     stand_ins = _stand_ins(found.measure, len(nodes), table, similarities)
     labels = _link(found.linkage, table, similarities, stand_ins)
     ids = [id for _, id in nodes]
-    rule = canonical.rule(found.canonical)
+    rule = clusters.parse_rule(found.canonical)
     values = {rule.field: [found.values.get(node) for node in nodes]}
-    chosen = canonical.canonicals(rule, labels, ids, values, are_ordered=not found.against)
+    chosen = clusters.choose_canonicals(rule, labels, ids, values, are_ordered=not found.against)
     known = {
         (one.members[0].side, one.canonical): {(m.side, m.id): m for m in one.members}
         for one in found.clusters
@@ -91,7 +89,7 @@ def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tup
         for at, to in enumerate(chosen.tolist())
     ]
     own = chosen == np.arange(len(nodes))
-    grouped_anew = clusters.clusters(
+    grouped_anew = clusters.make_clusters(
         ids,
         table,
         labels=labels,
@@ -123,8 +121,8 @@ def _link(
     stand_ins: NDArray[np.int64],
 ) -> NDArray[np.int64]:
     """The label of each document by the linkage that was asked for."""
-    pairs, similarities = clusters.folded(pairs, similarities, stand_ins)
-    return clusters.linked(linkage, len(stand_ins), pairs, similarities)[stand_ins]
+    pairs, similarities = clusters.fold_identical(pairs, similarities, stand_ins)
+    return clusters.link(linkage, len(stand_ins), pairs, similarities)[stand_ins]
 
 
 def _in_clusters(
@@ -185,9 +183,11 @@ class _Numbered:
         """The clusters, each member compared with the canonical document."""
         rule, values = self._rule, self._values
         one_side = len(self._comparison.gathered.sides) == 1
-        chosen = canonical.canonicals(rule, self._labels, self._ids, values, are_ordered=one_side)
+        chosen = clusters.choose_canonicals(
+            rule, self._labels, self._ids, values, are_ordered=one_side
+        )
         distances, similarities = self._to_canonical(chosen)
-        return clusters.clusters(
+        return clusters.make_clusters(
             self._ids,
             self._pairs,
             labels=self._labels,
@@ -225,7 +225,7 @@ class _Numbered:
 
     def _compare_missing(self, verified: Verified) -> Verified:
         labels = components(len(self._ids), self._pairs)
-        lacking = clusters.missing(len(self._ids), self._pairs, labels)
+        lacking = clusters.missing_pairs(len(self._ids), self._pairs, labels)
         return self._comparison.verified(np.sort(self._places[lacking], axis=1))
 
     def _add(self, more: Verified) -> None:

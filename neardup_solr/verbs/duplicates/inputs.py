@@ -13,10 +13,9 @@ import orjson
 from numpy.typing import NDArray
 
 from neardup_solr import sources
-from neardup_solr.candidates.by_band import ONE_GROUP
+from neardup_solr.candidates import ONE_GROUP
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
-from neardup_solr.measures.sets import hashed_sets
 from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, unheard
 from neardup_solr.records import AnyId
@@ -327,6 +326,8 @@ class Gathered:
 
     def read_sets(self, spill: Spill, tell: Callable[[int], None]) -> Flat:
         """The shingles of all documents, whose texts are read. `tell` gets how many are done."""
+        from neardup_solr.measures.sets import hashed_sets
+
         sets = spill.lists()
         characters = 0
 

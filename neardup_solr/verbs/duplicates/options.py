@@ -16,8 +16,7 @@ from neardup_solr.arguments import (
     require_choice,
     require_positive,
 )
-from neardup_solr.clusters import LINKAGES, canonical
-from neardup_solr.clusters.canonical import ARRIVAL, LENGTH, Rule
+from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Rule, parse_rule
 from neardup_solr.files import check_place, is_inside
 from neardup_solr.measures import Limits, Measure, measure_named, measure_of
 from neardup_solr.progress import LOG, SILENT, Watching
@@ -81,7 +80,7 @@ class Options:
         is_count = self.texts is None or self.texts >= 0
         require(is_count, f"`texts` cannot be {self.texts}", "give 0 or more, or True")
         require_choice("linkage", self.linkage, LINKAGES)
-        canonical.rule(self.canonical)
+        parse_rule(self.canonical)
         require_positive(limit=self.limit)
         if self.memory is not None:
             reason = f"`memory` cannot be {self.memory:,}, which is less than 1 MB"
@@ -95,7 +94,7 @@ class Options:
     @property
     def rule(self) -> Rule:
         """The rule for the canonical document."""
-        return canonical.rule(self.canonical)
+        return parse_rule(self.canonical)
 
     def way(self, documents: int, fits: Callable[[int], bool]) -> Way:
         """Choose how the candidates among so many documents are found. See `way_of`."""
@@ -114,7 +113,7 @@ class Options:
 
 def columns_of_rule(text: str) -> tuple[str, ...]:
     """The columns of a source that a rule for the canonical document reads."""
-    needed = canonical.rule(text).needs
+    needed = parse_rule(text).needs
     return tuple(name for name in needed if name not in (LENGTH, ARRIVAL))
 
 

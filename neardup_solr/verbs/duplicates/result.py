@@ -18,7 +18,7 @@ from neardup_solr.arguments import (
     require_choice,
     require_positive,
 )
-from neardup_solr.clusters.canonical import removed_across, removed_within
+from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.errors import ArgumentError, RecordError, counted
 from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of
 from neardup_solr.reports import rows, tables
@@ -196,10 +196,10 @@ class Duplicates:
         Raises ArgumentError for two sides that were compared `within` as well.
         """
         if not self.against:
-            return removed_within(self.pairs, self.clusters)
+            return remove_within(self.pairs, self.clusters)
         if self.within:
             raise ArgumentError("`removed` does not go with `within`", TWICE)
-        return removed_across(self.pairs)
+        return remove_across(self.pairs)
 
     @checked
     def at(self, min_similarity: float) -> Duplicates:

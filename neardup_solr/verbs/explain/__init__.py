@@ -8,13 +8,13 @@ from typing import Any
 
 from neardup_solr import sources
 from neardup_solr.arguments import Id, MeasureName, OneOrMore, checked, require
-from neardup_solr.candidates.by_word import WORD_CAP, shared_words
+from neardup_solr.candidates.by_word import shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.measures.aligned import frequencies
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document
-from neardup_solr.settings import Settings, require_indexed, settings_of
+from neardup_solr.settings import WORD_CAP, Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.settings_of import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from neardup_solr.arguments import MeasureName, Way
-from neardup_solr.candidates.by_word import WORD_CAP
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
@@ -18,7 +17,7 @@ from neardup_solr.measures.words import similarity, word_distance
 from neardup_solr.minhash import bands, entries, signature, statistics
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.records import NOTHING, Document, Entry
-from neardup_solr.settings import Settings
+from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.diff import Change, Words, changes, split
 from neardup_solr.text.shingles import shingles

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup_solr.arguments import MeasureName
-from neardup_solr.candidates.by_word import WORD_CAP
 from neardup_solr.errors import counted
 from neardup_solr.measures import Limits, floor
 from neardup_solr.measures.aligned import MEASURE as ALIGNED
@@ -19,7 +18,7 @@ from neardup_solr.minhash.families import minhash
 from neardup_solr.minhash.plans import Demand, curve, percent
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.reports.html import invisibles
-from neardup_solr.settings import Settings
+from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.markup import Markup, html_table
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles

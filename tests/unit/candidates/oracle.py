@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.candidates.by_band import Candidates, Joining
+from neardup_solr.candidates import Candidates, Joining
 from neardup_solr.measures.arrays import Pairs
 
 

@@ -6,15 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import by_band
-from neardup_solr.candidates.by_band import (
-    ONE_SIDE,
-    Candidates,
-    Joining,
-    band_candidates,
-    components,
-    key_candidates,
-)
+from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_band
+from neardup_solr.candidates.by_band import band_candidates, key_candidates
+from neardup_solr.clusters import components
 from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import bands
 from neardup_solr.settings import Settings

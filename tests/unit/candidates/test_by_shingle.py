@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.candidates import by_shingle
-from neardup_solr.candidates.by_band import ONE_SIDE, Candidates, Joining
+from neardup_solr.candidates import ONE_SIDE, Candidates, Joining, by_shingle
 from neardup_solr.candidates.by_shingle import shingle_candidates, tries_by_share
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import floor

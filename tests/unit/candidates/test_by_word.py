@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from neardup_solr.candidates import by_word
-from neardup_solr.candidates.by_word import all_candidates, word_candidates
+from neardup_solr import candidates
+from neardup_solr.candidates import ONE_SIDE, Joining, all_candidates, by_word
+from neardup_solr.candidates.by_word import word_candidates
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.aligned import aligned_words
 from neardup_solr.measures.arrays import Pairs
@@ -53,11 +54,11 @@ def slowly(forms: list[str], cap: int) -> tuple[set[tuple[int, int]], int]:
 def test_pairs_that_share_words_of_few(forms: list[str], cap: int, bits: int) -> None:
     """Candidates are just the pairs that share a word below the cap, or two in a row above it."""
     expected, hot = slowly(forms, cap)
-    found = word_candidates(forms, cap=cap)
+    found = word_candidates(forms, Joining(cap=cap))
     assert as_set(found.pairs) == expected
     assert found.hot_keys == hot
     sides = np.array([bits >> row & 1 for row in range(len(forms))], dtype=np.uint8)
-    across = word_candidates(forms, sides=sides, cap=cap)
+    across = word_candidates(forms, Joining(sides=sides, cap=cap))
     assert as_set(across.pairs) == {pair for pair in expected if sides[pair[0]] != sides[pair[1]]}
     assert across.hot_keys == hot
 
@@ -67,7 +68,7 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     forms = [f"w{number // 4}" for number in range(40)]
     whole = as_set(word_candidates(forms).pairs)
     for at_once in (1, 7, 11):  # also more than one block of one word
-        monkeypatch.setattr(by_word, "_AT_ONCE", at_once)
+        monkeypatch.setattr(candidates, "ROOM", at_once)
         assert as_set(word_candidates(forms).pairs) == whole
     assert len(whole) == 10 * 6
 
@@ -75,12 +76,12 @@ def test_many_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_pairs_fit_the_memory() -> None:
     """There are at most so many pairs, and an error says what to do about more."""
     forms = ["lane"] * 40
-    assert len(word_candidates(forms, most=780).pairs) == 780
+    assert len(word_candidates(forms, Joining(cap=50, most=780)).pairs) == 780
     with pytest.raises(
         SettingsError,
         match=r"more than 779 pairs share a word; lower `cap` \(now 50\), or give more `memory`$",
     ):
-        word_candidates(forms, most=779)
+        word_candidates(forms, Joining(cap=50, most=779))
 
 
 @settings(deadline=None)
@@ -89,7 +90,7 @@ def test_all_pairs(sides: list[bool]) -> None:
     """Every pair is there, or every pair of different sides."""
     every = set(combinations(range(len(sides)), 2))
     assert as_set(all_candidates(len(sides)).pairs) == every
-    across = as_set(all_candidates(len(sides), np.array(sides, dtype=np.bool_)).pairs)
+    across = as_set(all_candidates(len(sides), Joining(sides=np.array(sides, np.uint8))).pairs)
     assert across == {(one, other) for one, other in every if sides[one] != sides[other]}
 
 
@@ -98,7 +99,7 @@ def test_too_many_pairs() -> None:
     with pytest.raises(SettingsError, match=r"7,000 records make 24,496,500 pairs.*share a rare"):
         all_candidates(7_000)
     with pytest.raises(SettingsError, match=r"25,000,000 pairs"):
-        all_candidates(10_000, np.arange(10_000) % 2 == 0)
+        all_candidates(10_000, Joining(sides=(np.arange(10_000) % 2).astype(np.uint8)))
 
 
 @settings(deadline=None)
@@ -109,12 +110,12 @@ def test_pairs_beyond_the_cap_share_common_words_only(
     """Of few records all are the sample: the pairs are those that share a word, less candidates."""
     sides = np.array([bits >> row & 1 for row in range(len(forms))], dtype=np.uint8)
     lists = [set(aligned_words(form)) for form in forms]
-    for across in (None, sides):
-        found = word_candidates(forms, sides=across, cap=cap)
+    for across in (ONE_SIDE, sides):
+        found = word_candidates(forms, Joining(sides=across, cap=cap))
         sharing = {
             (one, other)
             for one, other in combinations(range(len(forms)), 2)
-            if lists[one] & lists[other] and (across is None or sides[one] != sides[other])
+            if lists[one] & lists[other] and (not len(across) or sides[one] != sides[other])
         }
         assert as_set(found.beyond) == sharing - as_set(found.pairs)
         assert found.sample.tolist() == list(range(len(forms)))
@@ -126,7 +127,7 @@ def test_the_sample_of_many_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(by_word, "NEAREST", 2)
     forms = [f"old mill lane {row} {row // 2}x {row}y" for row in range(200)]
     forms[100] = forms[199] = "old mill lane"
-    found = word_candidates(forms, cap=3)
+    found = word_candidates(forms, Joining(cap=3))
     assert len(found.sample) == 10
     assert len(found.beyond) <= 20
     assert (100, 199) in as_set(found.beyond)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.clusters.canonical import FIRST, Rule, canonicals, rule
+from neardup_solr.clusters import FIRST, Rule, choose_canonicals, parse_rule
 from neardup_solr.errors import SettingsError
 from neardup_solr.records import natural
 
@@ -16,7 +16,7 @@ IDS = ["10", "9", "b", "a"]  # in natural order: 9, 10, a, b
 
 def chosen(text: str, column: list[Any]) -> str:
     """The id that a rule chooses, with this column in each field that it needs."""
-    made = rule(text)
+    made = parse_rule(text)
     return IDS[made.choose(range(len(IDS)), IDS, dict.fromkeys(made.needs, column))]
 
 
@@ -37,8 +37,8 @@ def chosen(text: str, column: list[Any]) -> str:
 )
 def test_rules(text: str, expected: Rule) -> None:
     """Each way of writing a rule is understood."""
-    assert rule(text) == expected
-    assert rule(text).needs == ((expected.field,) if expected.field else ())
+    assert parse_rule(text) == expected
+    assert parse_rule(text).needs == ((expected.field,) if expected.field else ())
 
 
 @pytest.mark.parametrize("text", ["", "best", "price", "price:up", ":asc", "oldest:", "source=",
@@ -46,7 +46,7 @@ def test_rules(text: str, expected: Rule) -> None:
 def test_what_is_no_rule(text: str) -> None:
     """Anything else is refused in a line that names the rules."""
     with pytest.raises(SettingsError, match=r"is not a rule; choose longest, .*FIELD=wire,agency"):
-        rule(text)
+        parse_rule(text)
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,9 @@ def test_the_order_of_members_is_of_no_consequence(
 ) -> None:
     """Whichever member comes first, the choice is the same."""
     values = {"day": column}
-    assert rule(text).choose(members, IDS, values) == rule(text).choose(range(4), IDS, values)
+    assert parse_rule(text).choose(members, IDS, values) == parse_rule(text).choose(
+        range(4), IDS, values
+    )
 
 
 @given(st.lists(st.integers(0, 5), max_size=12), st.sampled_from(["day:asc", "day:desc", "first"]))
@@ -99,10 +101,10 @@ def test_canonicals_choose_in_each_cluster(groups: list[int], text: str) -> None
     labels = np.array([groups.index(group) for group in groups], dtype=np.int64)
     ids = [str(20 - row) for row in range(len(groups))]
     values = {"day": [row * 7 % 5 for row in range(len(groups))]}
-    found = canonicals(rule(text), labels, ids, values)
+    found = choose_canonicals(parse_rule(text), labels, ids, values)
     for row, label in enumerate(labels.tolist()):
         members = np.flatnonzero(labels == label).tolist()
-        assert found[row] == rule(text).choose(members, ids, values)
+        assert found[row] == parse_rule(text).choose(members, ids, values)
 
 
 def test_first_is_the_natural_order() -> None:

@@ -12,14 +12,15 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.clusters import (
     LINKAGES,
     bridges,
-    clusters,
+    choose_canonicals,
     complete,
+    components,
     diameters,
-    linked,
-    missing,
-    single,
+    link,
+    make_clusters,
+    missing_pairs,
+    parse_rule,
 )
-from neardup_solr.clusters.canonical import canonicals, rule
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.records import Cluster, Member
 from tests import ROOT
@@ -51,7 +52,7 @@ def shortest(documents: int, pairs: Pairs) -> NDArray[np.float64]:
 @given(GRAPHS)
 def test_diameters(pairs: Pairs) -> None:
     """The longest finite path from any document of the cluster."""
-    paths, labels = shortest(9, pairs), single(9, pairs)
+    paths, labels = shortest(9, pairs), components(9, pairs)
     farthest = np.where(np.isfinite(paths), paths, 0).max(axis=1)
     expected = [int(farthest[labels == label].max()) for label in labels.tolist()]
     assert diameters(9, pairs, labels).tolist() == expected
@@ -62,11 +63,11 @@ def test_diameters(pairs: Pairs) -> None:
 @given(GRAPHS)
 def test_bridges(pairs: Pairs) -> None:
     """Those whose removal leaves more components than there were."""
-    labels = single(9, pairs)
+    labels = components(9, pairs)
     whole = len(set(labels.tolist()))
     expected = []
     for row in range(9):
-        rest = single(9, pairs[(pairs != row).all(axis=1)])
+        rest = components(9, pairs[(pairs != row).all(axis=1)])
         if len(set(rest.tolist())) - 1 > whole:
             expected.append(row)
     assert bridges(9, pairs, labels).tolist() == expected
@@ -77,12 +78,12 @@ def test_bridges(pairs: Pairs) -> None:
 @given(GRAPHS, st.integers(1, 9))
 def test_missing_pairs(pairs: Pairs, most: int) -> None:
     """The pairs of each small component that are not there, and no others."""
-    labels = single(9, pairs)
+    labels = components(9, pairs)
     small = np.bincount(labels, minlength=9)[labels] <= most
     there = {tuple(pair) for pair in pairs.tolist()}
     expected = {(a, b) for a, b in PAIRS if labels[a] == labels[b] and small[a]} - there
     for found in (
-        missing(9, pairs, labels, most=most),
+        missing_pairs(9, pairs, labels, most=most),
         oracle.missing(9, pairs, labels, most=most),
     ):
         assert found.dtype == np.uint32
@@ -96,13 +97,13 @@ def test_complete_clusters_are_round(pairs: Pairs) -> None:
     labels = complete(9, pairs, np.ones(len(pairs)))
     sizes = np.bincount(labels, minlength=9)[labels]
     assert diameters(9, pairs, labels).tolist() == (sizes > 1).astype(int).tolist()
-    assert len(bridges(9, pairs, labels)) == len(missing(9, pairs, labels)) == 0
+    assert len(bridges(9, pairs, labels)) == len(missing_pairs(9, pairs, labels)) == 0
 
 
 def test_filled_up_components_stay_whole() -> None:
     """Where all missing pairs turn out to be verified, complete linkage splits nothing."""
     chain = as_pairs((0, 1), (1, 2), (2, 3), (4, 5))
-    more = missing(6, chain, single(6, chain))
+    more = missing_pairs(6, chain, components(6, chain))
     both = np.concatenate((chain, more))
     assert more.tolist() == [[0, 2], [0, 3], [1, 3]]
     assert complete(6, both, np.ones(len(both))).tolist() == [0, 0, 0, 0, 4, 4]
@@ -112,7 +113,7 @@ def test_barbell() -> None:
     """Two cliques on a path: the path and its ends hold the cluster together."""
     left, right = [*combinations(range(4), 2)], [*combinations(range(5, 9), 2)]
     pairs = as_pairs(*left, (3, 4), (4, 5), *right)
-    labels = single(9, pairs)
+    labels = components(9, pairs)
     assert bridges(9, pairs, labels).tolist() == [3, 4, 5]
     assert set(diameters(9, pairs, labels).tolist()) == {4}
 
@@ -120,7 +121,7 @@ def test_barbell() -> None:
 def test_star() -> None:
     """Only the middle of a star is a bridge, and the diameter is 2."""
     pairs = as_pairs(*((2, leaf) if leaf > 2 else (leaf, 2) for leaf in (0, 1, 3, 4, 5)))
-    labels = single(7, pairs)
+    labels = components(7, pairs)
     assert bridges(7, pairs, labels).tolist() == [2]
     assert diameters(7, pairs, labels).tolist() == [2] * 6 + [0]
 
@@ -138,16 +139,16 @@ def test_a_long_chain_does_not_recurse() -> None:
 def test_a_cluster_has_a_diameter_up_to_a_size() -> None:
     """A cluster of more documents than asked for has none; smaller ones keep theirs."""
     pairs = as_pairs((0, 1), (1, 2), (3, 4))
-    assert diameters(5, pairs, single(5, pairs), most=2).tolist() == [0, 0, 0, 1, 1]
+    assert diameters(5, pairs, components(5, pairs), most=2).tolist() == [0, 0, 0, 1, 1]
 
 
 def test_clusters_by_hand() -> None:
     """Members come canonical first, then nearest first; documents alone are left out."""
     pairs = as_pairs((1, 2), (1, 3), (0, 5))
-    assert clusters(
+    assert make_clusters(
         ["2", "10", "a", "b", "c", "d"],
         pairs,
-        labels=single(6, pairs),
+        labels=components(6, pairs),
         canonical=np.array([5, 2, 2, 2, 4, 5]),
         similarities=np.array([0.5, 0.8, 1.0, 0.9, 0.0, 1.0]),
         distances=np.array([-1, 3, 0, 2, 9, -1]),
@@ -182,9 +183,9 @@ def test_clusters_by_hand() -> None:
 @given(GRAPHS, st.booleans())
 def test_clusters_partition_the_documents(pairs: Pairs, is_complete: bool) -> None:
     """Each document of a pair within a cluster is in one, and its pairs are counted there."""
-    labels = complete(9, pairs, np.ones(len(pairs))) if is_complete else single(9, pairs)
+    labels = complete(9, pairs, np.ones(len(pairs))) if is_complete else components(9, pairs)
     ids = [f"id{row}" for row in range(9)]
-    found = clusters(
+    found = make_clusters(
         ids,
         pairs,
         labels=labels,
@@ -206,9 +207,13 @@ def test_nothing_to_cluster() -> None:
         labels = np.arange(documents)
         none = np.zeros(documents, dtype=np.int64)
         empty = as_pairs()
-        assert len(missing(documents, empty, labels)) == len(bridges(documents, empty, labels)) == 0
+        assert (
+            len(missing_pairs(documents, empty, labels))
+            == len(bridges(documents, empty, labels))
+            == 0
+        )
         assert not diameters(documents, empty, labels).any()
-        assert not clusters(
+        assert not make_clusters(
             ["1", "2", "3"][:documents],
             empty,
             labels=labels,
@@ -233,12 +238,12 @@ def test_the_example_of_the_page() -> None:
     assert " | ".join(["| similarity", *(f"{value:.2f}" for value in similarities)]) in page
     values = {"num_words": [len(words) for words in texts]}
     for name in LINKAGES:
-        labels = linked(name, len(ids), pairs, similarities)
-        found = clusters(
+        labels = link(name, len(ids), pairs, similarities)
+        found = make_clusters(
             ids,
             pairs,
             labels=labels,
-            canonical=canonicals(rule("longest"), labels, ids, values),
+            canonical=choose_canonicals(parse_rule("longest"), labels, ids, values),
             similarities=np.ones(len(ids)),
             distances=np.zeros(len(ids), dtype=np.int64),
         )
@@ -261,7 +266,7 @@ def test_identical_documents_count_as_one() -> None:
         "distances": np.zeros(7, dtype=np.int64),
     }
     alike = np.array([0, 0, 0, 3, 4, 4, 6])  # 5 is identical to 4, which joins 3 and 6
-    first, second = clusters(ids, pairs, stand_ins=alike, **same)
+    first, second = make_clusters(ids, pairs, stand_ins=alike, **same)
     assert (first.diameter, first.bridges) == (1, ())
     assert (second.diameter, second.bridges) == (2, ())
-    assert clusters(ids, pairs, **same)[1].bridges == ("4",)
+    assert make_clusters(ids, pairs, **same)[1].bridges == ("4",)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from neardup_solr.clusters import LINKAGES, complete, folded, linked, single
+from neardup_solr.clusters import LINKAGES, complete, components, fold_identical, link
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures.arrays import Pairs
 from tests.unit.clusters import oracle
@@ -112,15 +112,15 @@ def test_the_order_of_pairs_is_of_no_consequence(
     shuffled = [*graph.items()]
     random.shuffle(shuffled)
     for name in LINKAGES:
-        first = linked(name, documents, *arrays(graph))
-        assert np.array_equal(first, linked(name, documents, *arrays(dict(shuffled))))
+        first = link(name, documents, *arrays(graph))
+        assert np.array_equal(first, link(name, documents, *arrays(dict(shuffled))))
 
 
 def test_a_chain_splits() -> None:
     """Single linkage joins a chain whole; complete linkage cuts it at its weakest links."""
     chain = {(0, 1): 0.9, (1, 2): 0.8, (2, 3): 0.9, (3, 4): 0.7}
-    assert linked("single", 5, *arrays(chain)).tolist() == [0, 0, 0, 0, 0]
-    assert linked("complete", 5, *arrays(chain)).tolist() == [0, 0, 2, 2, 4]
+    assert link("single", 5, *arrays(chain)).tolist() == [0, 0, 0, 0, 0]
+    assert link("complete", 5, *arrays(chain)).tolist() == [0, 0, 2, 2, 4]
 
 
 def test_the_worst_pair_decides() -> None:
@@ -136,7 +136,7 @@ def test_a_million_documents_in_a_chain() -> None:
     documents = 1_000_000
     rows = np.arange(documents, dtype=np.uint32)
     chain = np.stack((rows[:-1], rows[1:]), axis=1)
-    assert not single(documents, chain).any()
+    assert not components(documents, chain).any()
     labels = complete(documents, chain, np.ones(documents - 1))
     assert np.array_equal(labels, rows // 2 * 2)
 
@@ -147,10 +147,10 @@ def test_a_million_identical_documents() -> None:
     stand_ins = np.zeros(documents, dtype=np.int64)
     rows = np.arange(1, documents, dtype=np.uint32)
     star = np.stack((np.zeros_like(rows), rows), axis=1)
-    pairs, similarities = folded(star, np.ones(len(star)), stand_ins)
+    pairs, similarities = fold_identical(star, np.ones(len(star)), stand_ins)
     assert len(pairs) == 0
     for name in LINKAGES:
-        assert not linked(name, documents, pairs, similarities)[stand_ins].any()
+        assert not link(name, documents, pairs, similarities)[stand_ins].any()
 
 
 @given(st.integers(2, 9).flatmap(lambda n: st.tuples(weighted(n), st.integers(1, 9))))
@@ -163,7 +163,7 @@ def test_folded_pairs(case: tuple[tuple[int, Weighted], int]) -> None:
         low, high = sorted((one % step, other % step))
         if low != high:
             expected[low, high] = max(similarity, expected.get((low, high), 0.0))
-    pairs, similarities = folded(*arrays(graph), stand_ins)
+    pairs, similarities = fold_identical(*arrays(graph), stand_ins)
     found = [(one, other) for one, other in pairs.tolist()]
     assert dict(zip(found, similarities.tolist(), strict=True)) == expected
     assert len(found) == len(expected)
@@ -173,4 +173,4 @@ def test_folded_pairs(case: tuple[tuple[int, Weighted], int]) -> None:
 def test_unknown_linkage() -> None:
     """A linkage of another name is refused, with those that there are."""
     with pytest.raises(SettingsError, match="`linkage` cannot be 'average'; choose one of single,"):
-        linked("average", 0, *arrays({}))
+        link("average", 0, *arrays({}))

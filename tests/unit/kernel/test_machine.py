@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup_solr.candidates.by_band import components
+from neardup_solr.clusters import components
 from neardup_solr.kernel import joins, machine, store
 from neardup_solr.kernel.machine import Compiled
 from neardup_solr.minhash import sign

@@ -2,6 +2,7 @@
 
 import csv
 from collections.abc import Callable
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from neardup_solr import demo
-from neardup_solr.candidates.by_band import Candidates
-from neardup_solr.candidates.by_word import all_candidates, word_candidates
+from neardup_solr.candidates import Candidates, Joining, all_candidates
+from neardup_solr.candidates.by_word import DEFAULT, word_candidates
 from neardup_solr.measures import Comparer, Limits, arrays
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
@@ -335,11 +336,16 @@ def f1(linkage: Linkage, candidates: Candidates, *, mutual: bool = False) -> flo
     return 2 * len(found & known) / (len(found) + len(known))
 
 
+def across(sides: NDArray[np.uint8] | None) -> Joining:
+    """Join the two sides, if there are two."""
+    return DEFAULT if sides is None else replace(DEFAULT, sides=sides)
+
+
 @pytest.mark.data
 def test_restaurants_of_two_guides(shared_data: Path) -> None:
     """All pairs of the two guides, by the default threshold: F1 above 0.95."""
     linkage = restaurants(shared_data)
-    assert f1(linkage, all_candidates(len(linkage[0]), linkage[1])) > 0.95
+    assert f1(linkage, all_candidates(len(linkage[0]), across(linkage[1]))) > 0.95
 
 
 @pytest.mark.data
@@ -352,7 +358,7 @@ def test_by_candidates_of_words(shared_data: Path, name: str, floor: float) -> N
     named = {"restaurants": restaurants, "publications": publications}
     linkage = named[name](shared_data) if name in named else bibliography(shared_data, name)
     forms, sides, known = linkage
-    candidates = word_candidates(forms, sides=sides)
+    candidates = word_candidates(forms, across(sides))
     assert len(known - set(map(tuple, candidates.pairs.tolist()))) <= len(known) / 1000
     assert f1(linkage, candidates) > floor
 
@@ -362,4 +368,4 @@ def test_by_candidates_of_words(shared_data: Path, name: str, floor: float) -> N
 def test_mutual_best_of_two_sides(shared_data: Path, name: str, floor: float) -> None:
     """Where either side lists a thing once, the best of both is better than the threshold alone."""
     linkage = {"restaurants": restaurants, "publications": publications}[name](shared_data)
-    assert f1(linkage, word_candidates(linkage[0], sides=linkage[1]), mutual=True) > floor
+    assert f1(linkage, word_candidates(linkage[0], across(linkage[1])), mutual=True) > floor

@@ -12,7 +12,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.candidates.by_word import all_candidates
+from neardup_solr.candidates import Joining, all_candidates
 from neardup_solr.errors import ArgumentError, SettingsError
 
 TENANTS = ("a", "b", "A", "")
@@ -131,7 +131,7 @@ def test_every_pair_of_a_group_may_be_more_than_of_all() -> None:
     groups = np.arange(10_000, dtype=np.uint32) // 5
     with pytest.raises(SettingsError, match="49,995,000 pairs"):
         all_candidates(len(groups))
-    found = all_candidates(len(groups), groups=groups).pairs
+    found = all_candidates(len(groups), Joining(groups=groups)).pairs
     assert len(found) == 2_000 * 10
     assert (groups[found[:, 0]] == groups[found[:, 1]]).all()
     assert (found[:, 0] < found[:, 1]).all()

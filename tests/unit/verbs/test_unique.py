@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.clusters.canonical import removed_within
+from neardup_solr.clusters import remove_within
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Cluster, Duplicate, Member
 from neardup_solr.sources import Reading, as_written, read
@@ -311,7 +311,7 @@ def test_torn_pairs_are_not_left() -> None:
         near("1", "2", 0.9, "1"), near("3", "4", 0.8, "3"),
         near("2", "3", 0.7), near("4", "5", 0.6), near("2", "6", 0.5),
     ]  # fmt: skip
-    found = removed_within(pairs, clusters)
+    found = remove_within(pairs, clusters)
     told = {id: (one.duplicate_of, one.similarity) for id, one in found.items()}
     assert told["1"] == ("2", 0.9)
     assert told["3"] == ("2", 0.7)

@@ -1,0 +1,428 @@
+"""Clusters over verified pairs: linkage, the guards against false ones, and the document to keep.
+
+Documents are row numbers in the natural order of their ids, 0 to documents - 1; `pairs` (uint32,
+pairs × 2) has each verified pair once, the smaller number first; `similarities` (float64) has
+theirs. `labels` (int64, documents) name each document's cluster by the smallest row number in it;
+a single document is its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup_solr.arguments import Linkage, require_choice
+from neardup_solr.errors import ArgumentError
+from neardup_solr.kernel import graph
+from neardup_solr.measures.arrays import Pairs
+from neardup_solr.records import Cluster, Duplicate, Member, Removed, natural
+
+LINKAGES: tuple[Linkage, ...] = get_args(Linkage)
+MOST_MISSING = 256  # documents of a cluster whose missing pairs are worth a comparison
+MOST_WALKED = 2_000  # documents of a cluster whose diameter is worth the time
+LENGTH = "num_words"  # what `longest` and `shortest` compare
+ARRIVAL = "_version_"  # what `oldest` compares; Solr counts it up with each change
+_NUMBER = re.compile(r"\s*[+-]?[0-9]{1,300}(\.[0-9]{1,300})?([eE][+-]?[0-9]{1,2})?\s*")
+_WORDING = (
+    "choose longest, shortest, oldest, oldest:FIELD, first, FIELD:asc, FIELD:desc"
+    " or trusted values in their order, FIELD=wire,agency"
+)
+
+Labels = NDArray[np.int64]
+Similarities = NDArray[np.float64]
+
+
+def components(documents: int, pairs: Pairs) -> Labels:
+    """Find the connected component of each document: the smallest row number in it.
+
+    Shape (documents,); a document without a pair is its own.
+    """
+    found = np.arange(documents)
+    graph.components(pairs, found)
+    return found
+
+
+def link(linkage: str, documents: int, pairs: Pairs, similarities: Similarities) -> Labels:
+    """Label documents by a linkage, "single" or "complete".
+
+    Single linkage takes whatever a path of pairs connects for one cluster: the connected
+    components. So a chain of near-duplicates can connect documents that have nothing in common:
+    `diameters` and `bridges` show where.
+
+    Raises ArgumentError if there is no such linkage.
+    """
+    require_choice("linkage", linkage, LINKAGES)
+    if linkage == "single":
+        return components(documents, pairs)
+    return complete(documents, pairs, similarities)
+
+
+def complete(documents: int, pairs: Pairs, similarities: Similarities) -> Labels:
+    """Label documents by complete linkage: any two of a cluster are a verified pair.
+
+    Clusters merge in the order of the least similarity between their documents, the greatest
+    first (Sørensen 1948); a pair that was not verified keeps them apart. Equal similarities count
+    in the order of their row numbers, so that the order of `pairs` does not matter. Pairs that
+    were never compared split what belongs together: compare the `missing_pairs` first, and let one
+    document stand for those that are identical (`fold_identical`). Time grows as pairs × log pairs,
+    memory as the pairs.
+    """
+    group = components(documents, pairs)[pairs[:, 0]]
+    order = np.lexsort((pairs[:, 1], pairs[:, 0], -similarities, group))
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    labels = np.empty(documents, dtype=np.int64)
+    graph.complete(pairs[order], np.append(starts, len(pairs)), labels)
+    return labels
+
+
+def fold_identical(
+    pairs: Pairs, similarities: Similarities, stand_ins: Labels
+) -> tuple[Pairs, Similarities]:
+    """The pairs between the documents that stand for identical ones, with their similarities.
+
+    `stand_ins` (documents,) has the smallest row number of the documents that are identical to
+    each. The labels of all come from those of the folded pairs: `labels[stand_ins]`. So a million
+    identical documents make no pair. If pairs become one, the greatest similarity counts.
+    """
+    ends = np.sort(stand_ins[pairs], axis=1)
+    order = np.lexsort((-similarities, ends[:, 1], ends[:, 0]))
+    ends = ends[order]
+    is_first = np.ones(len(ends), dtype=np.bool_)
+    is_first[1:] = (ends[1:] != ends[:-1]).any(axis=1)
+    kept = is_first & (ends[:, 0] != ends[:, 1])
+    return ends[kept].astype(np.uint32), similarities[order][kept]
+
+
+def missing_pairs(
+    documents: int, pairs: Pairs, labels: Labels, *, most: int = MOST_MISSING
+) -> Pairs:
+    """The pairs that are missing within clusters of at most `most` documents.
+
+    Shape (missing, 2), as `pairs`, at most documents × (most - 1) / 2 of them. With the labels of
+    `components` they are what complete linkage lacks if candidates were not compared.
+    """
+    members, bounds = _groups(labels, most)
+    wanted = np.zeros(documents, dtype=np.bool_)
+    wanted[members] = True
+    inner = _inner(pairs, labels)
+    inner = inner[wanted[inner[:, 0]]]
+    sizes = np.diff(bounds)
+    room = int((sizes * (sizes - 1) // 2).sum()) - len(inner)
+    found = np.empty((room, 2), dtype=np.uint32)
+    graph.missing(*_adjacency(documents, inner), members, bounds, found)
+    return found
+
+
+def diameters(
+    documents: int, pairs: Pairs, labels: Labels, *, most: int = MOST_WALKED
+) -> NDArray[np.int64]:
+    """The diameter of each document's cluster: the longest of its shortest paths over `pairs`.
+
+    Shape (documents,). 1: any two are a pair; 0: the document is alone, or its cluster has more
+    than `most` documents. By iFUB (Crescenzi and others 2013), which is exact and usually needs
+    few walks; at worst one from each document.
+    """
+    members, bounds = _groups(labels, most)
+    inner = _inner(pairs, labels)
+    found = np.zeros(len(bounds) - 1, dtype=np.int64)
+    graph.diameters(*_adjacency(documents, inner), members, bounds, found)
+    longest = np.zeros(documents, dtype=np.int64)
+    longest[members] = np.repeat(found, np.diff(bounds))
+    return longest
+
+
+def bridges(documents: int, pairs: Pairs, labels: Labels) -> NDArray[np.int64]:
+    """The documents without which their cluster would fall apart, as rising row numbers.
+
+    Articulation points (Hopcroft and Tarjan 1973), of clusters of 3 documents or more; any size
+    in linear time.
+    """
+    inner = _inner(pairs, labels)
+    found = np.zeros(documents, dtype=np.bool_)
+    graph.bridges(*_adjacency(documents, inner), found)
+    return np.flatnonzero(found)
+
+
+def make_clusters(
+    ids: Sequence[str],
+    pairs: Pairs,
+    *,
+    labels: Labels,
+    canonical: Labels,
+    similarities: Similarities,
+    distances: NDArray[np.int64],
+    stand_ins: Labels | None = None,
+    sides: Labels | None = None,
+) -> tuple[Cluster, ...]:
+    """The clusters of two documents or more, in the natural order of their first ids.
+
+    `ids` are in natural order. Of each document (arrays of shape (documents,)): `canonical` the
+    row number of its cluster's canonical document, `similarities` and `distances` the results of a
+    comparison with that one, also for the canonical one itself; a distance of -1 means none;
+    `stand_ins` the first document that is identical to it (None: none are identical). Identical
+    documents count as one for diameters, and none of them is a bridge. `sides` are 0 or 1
+    (None: there is only one side).
+    The values of single documents are not used.
+    """
+    members, bounds = _groups(labels, len(labels))
+    others, nearest = canonical[members] != members, -similarities[members]
+    members = members[np.lexsort((members, distances[members], nearest, others, labels[members]))]
+    alone = np.arange(len(labels))
+    longest, torn = _guards(ids, pairs, labels, alone if stand_ins is None else stand_ins)
+    counts = np.bincount(labels[_inner(pairs, labels)[:, 0]], minlength=len(labels)).tolist()
+    sides = np.zeros_like(labels) if sides is None else sides
+    columns = (column[members].tolist() for column in (similarities, distances, sides))
+    records = [
+        Member(
+            id=ids[row],
+            similarity=similarity,
+            distance=None if distance < 0 else distance,
+            side=side,
+        )
+        for row, similarity, distance, side in zip(members.tolist(), *columns, strict=True)
+    ]
+    firsts = labels[members[bounds[:-1]]].tolist()
+    return tuple(
+        Cluster(
+            id=ids[first],
+            canonical=records[start].id,
+            members=tuple(records[start:stop]),
+            pairs=counts[first],
+            diameter=int(longest[first]),
+            bridges=tuple(torn.get(first, ())),
+        )
+        for first, (start, stop) in zip(firsts, pairwise(bounds.tolist()), strict=True)
+    )
+
+
+def _guards(
+    ids: Sequence[str], pairs: Pairs, labels: Labels, stand_ins: Labels
+) -> tuple[NDArray[np.int64], dict[int, list[str]]]:
+    """The diameter of each document's cluster, and the bridges of each cluster by its label."""
+    count = len(labels)
+    alone = np.arange(count)
+    apart, _ = fold_identical(pairs, np.zeros(len(pairs)), stand_ins)
+    own = np.where(stand_ins == alone, labels, alone)
+    longest = diameters(count, apart, own)
+    # A cluster of nothing but identical documents has folded into one.
+    sizes = np.bincount(own, minlength=count)
+    longest = np.where(sizes[labels] == 1, 1, longest[labels])
+    copies = np.bincount(stand_ins, minlength=count)
+    torn = defaultdict(list)
+    for row in bridges(count, apart, own).tolist():
+        if copies[row] == 1:
+            torn[int(labels[row])].append(ids[row])
+    return longest, torn
+
+
+def _inner(pairs: Pairs, labels: Labels) -> Pairs:
+    """The pairs within clusters. Complete linkage leaves others between them."""
+    inner: Pairs = pairs[labels[pairs[:, 0]] == labels[pairs[:, 1]]]
+    return inner
+
+
+def _groups(labels: Labels, most: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The clusters of 2 to `most` documents: g is members[bounds[g]:bounds[g + 1]], rising."""
+    sizes = np.bincount(labels, minlength=len(labels))[labels]
+    members = np.flatnonzero((sizes > 1) & (sizes <= most))
+    members = members[np.argsort(labels[members], kind="stable")]
+    starts = np.flatnonzero(np.diff(labels[members], prepend=-1))
+    return members, np.append(starts, len(members))
+
+
+def _adjacency(documents: int, pairs: Pairs) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+    """Offsets and neighbours: those of document d are neighbours[offsets[d]:offsets[d + 1]]."""
+    offsets = np.zeros(documents + 1, dtype=np.int64)
+    neighbours = np.empty(2 * len(pairs), dtype=np.uint32)
+    graph.adjacency(pairs, offsets, neighbours)
+    return offsets, neighbours
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """Rule for the canonical document: a field's least value, its greatest, or a trusted one.
+
+    `field` is "" if only the ids count; `trusted` has values in the order of trust, and then no
+    other values of the field count.
+    """
+
+    field: str = ""
+    is_descending: bool = False
+    trusted: tuple[str, ...] = ()
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The fields to read."""
+        return (self.field,) if self.field else ()
+
+    def choose(
+        self, members: Sequence[int], ids: Sequence[str], values: Mapping[str, Sequence[Any]]
+    ) -> int:
+        """The canonical one among the row numbers of a cluster.
+
+        `values` has for each field of `needs` the value of each row, None if it is missing; of
+        several values (a list) the best counts. Numbers compare as numbers, and so do texts if all
+        in the cluster are numbers; else all compare as text, by code point, which is right for
+        ISO dates. A missing value is the last choice; of equal ones the first id in natural
+        order is chosen.
+        """
+        best = self._best(members, values[self.field]) if self.field else members
+        return min(best, key=lambda row: natural(ids[row]))
+
+    def _best(self, members: Sequence[int], column: Sequence[Any]) -> Sequence[int]:
+        """The members with the best value; all of them if none has a value."""
+        found = [(value, row) for row in members for value in _values(column[row])]
+        if self.trusted:
+            places = {name: self.trusted.index(name) for name in self.trusted}
+            ranked = [(places[str(v)], row) for v, row in found if str(v) in places]
+        else:
+            ranked = _comparable(found)
+        if not ranked:
+            return members
+        best = (max if self.is_descending else min)(value for value, _ in ranked)
+        return [row for value, row in ranked if value == best]
+
+
+FIRST = Rule()
+_NAMED = {
+    "first": FIRST,
+    "longest": Rule(field=LENGTH, is_descending=True),
+    "shortest": Rule(field=LENGTH),
+    "oldest": Rule(field=ARRIVAL),
+}
+
+
+def parse_rule(text: str) -> Rule:
+    """The rule that a text stands for.
+
+    `first` (id in natural order), `longest` and `shortest` (by words), `oldest` (by order of
+    arrival), `oldest:FIELD`, `FIELD:asc`, `FIELD:desc`, or `FIELD=a,b,c`: trusted values, the most
+    trusted first.
+
+    Raises ArgumentError if it is none of these.
+    """
+    if text in _NAMED:
+        return _NAMED[text]
+    field, is_trusted, names = text.partition("=")
+    trusted = tuple(name.strip() for name in names.split(",") if name.strip())
+    if is_trusted and field.strip() and trusted:
+        return Rule(field=field.strip(), trusted=trusted)
+    field, _, direction = text.rpartition(":")
+    if not is_trusted and field and direction in ("asc", "desc"):
+        return Rule(field=field, is_descending=direction == "desc")
+    if not is_trusted and text.startswith("oldest:") and text != "oldest:":
+        return Rule(field=text.removeprefix("oldest:"))
+    raise ArgumentError(f"`canonical` cannot be {text!r}, which is not a rule", _WORDING)
+
+
+def choose_canonicals(
+    rule: Rule,
+    labels: Labels,
+    ids: Sequence[str],
+    values: Mapping[str, Sequence[Any]],
+    *,
+    are_ordered: bool = False,
+) -> Labels:
+    """The row number of the canonical document of each document's cluster.
+
+    Shape (documents,), as `labels`; a document alone is its own. `ids` and `values` as for
+    `Rule.choose`; `are_ordered` says that the ids are in natural order.
+    """
+    if are_ordered and not rule.field:
+        return labels  # which have the first of each cluster
+    chosen = np.arange(len(labels))
+    order = np.argsort(labels, kind="stable")
+    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    rows = order.tolist()
+    for start, stop in pairwise([*starts.tolist(), len(rows)]):
+        if stop - start > 1:
+            chosen[order[start:stop]] = rule.choose(rows[start:stop], ids, values)
+    return chosen
+
+
+def _values(value: object) -> Sequence[Any]:
+    """The values of a field of a document: none, one or a list of them. NaN is none."""
+    several = value if isinstance(value, list | tuple) else (value,)
+    return [one for one in several if one is not None and one != "" and one == one]
+
+
+def _comparable(found: list[tuple[Any, int]]) -> list[tuple[Any, int]]:
+    """The values as numbers if all are numbers or look like numbers, else as text."""
+    if all(isinstance(value, int | float) for value, _ in found):
+        return found
+    texts = [(str(value), row) for value, row in found]
+    if all(_NUMBER.fullmatch(text) for text, _ in texts):
+        return [(_number(text), row) for text, row in texts]
+    return texts
+
+
+def _number(text: str) -> int | float:
+    return int(text) if text.strip().lstrip("+-").isdigit() else float(text)
+
+
+def remove_within(pairs: Sequence[Duplicate], clusters: Sequence[Cluster]) -> dict[str, Removed]:
+    """The documents that the canonical document of their cluster makes superfluous, by id.
+
+    Complete linkage tears pairs apart, and a canonical document may be near that of another
+    cluster. The later of two such is removed, and what is near to no kept document is kept, so that
+    no pair is left.
+    """
+    removed: dict[str, Removed] = {}
+    torn = _neighbours(pair for pair in pairs if not pair.cluster)
+    kept: set[str] = set()
+
+    def decide(id: str, near: Mapping[str, float]) -> None:
+        there = [(-similarity, other) for other, similarity in near.items() if other in kept]
+        if there:
+            similarity, other = min(there, key=lambda one: (one[0], str(one[1])))
+            removed[id] = Removed(id=id, duplicate_of=other, similarity=-similarity)
+        else:
+            kept.add(id)
+
+    for cluster in clusters:
+        decide(cluster.canonical, torn.get(cluster.canonical, {}))
+    left = dict.fromkeys(torn)
+    for cluster in clusters:
+        for member in cluster.members:
+            if member.id == cluster.canonical:
+                continue
+            if cluster.canonical in kept:
+                removed[member.id] = Removed(
+                    id=member.id, duplicate_of=cluster.canonical, similarity=member.similarity
+                )
+            else:
+                left[member.id] = None
+    rest = [id for id in left if id not in removed and id not in kept]
+    if rest:
+        wanted = set(rest)
+        near = _neighbours(p for p in pairs if p.id in wanted or p.other_id in wanted)
+        for id in rest:
+            decide(id, near.get(id, {}))
+    return removed
+
+
+def remove_across(pairs: Iterable[Duplicate]) -> dict[str, Removed]:
+    """The documents of the first side that have a near-duplicate in the other, by id."""
+    removed: dict[str, Removed] = {}
+    for pair in pairs:
+        known = removed.get(pair.id)
+        if known is None or (known.similarity or 0.0) < pair.similarity:
+            removed[pair.id] = Removed(
+                id=pair.id, duplicate_of=pair.other_id, similarity=pair.similarity
+            )
+    return removed
+
+
+def _neighbours(pairs: Iterable[Duplicate]) -> dict[str, dict[str, float]]:
+    near: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for pair in pairs:
+        near[pair.id][pair.other_id] = pair.similarity
+        near[pair.other_id][pair.id] = pair.similarity
+    return near
