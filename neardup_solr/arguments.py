@@ -102,8 +102,8 @@ class Source:
     def __post_init__(self) -> None:
         hints = get_type_hints(Source)
         for name in READING:
-            if not _fits(value := getattr(self, name), kinds := _kinds(hints[name])):
-                raise _refusal(name, value, kinds, None)
+            if not _fits(value := getattr(self, name), hints[name]):
+                raise _refusal(name, value, hints[name], None)
 
     def given(self) -> dict[str, Any]:
         """Return the arguments that say how it is read, without those that are None."""
@@ -198,26 +198,33 @@ def _check(verb: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, A
     place = "spark" if verb.__module__.startswith("neardup_solr.spark.") else "nd"
     called, about = f"{place}.{verb.__name__}()", f"see help({place}.{verb.__name__})"
     parameters = signature.parameters.values()
-    further = next((one.name for one in parameters if one.kind is one.VAR_KEYWORD), None)
+    further = next((one.name for one in parameters if one.kind is one.VAR_KEYWORD), "")
     for name in kwargs:
-        if name not in signature.parameters and further is None:
+        if name not in signature.parameters and not further:
             near = _nearest(name, signature.parameters)
             step = GONE.get(name) or (f"did you mean `{near}`?" if near else about)
             if RENAMED.get(name) in signature.parameters:
                 step = f"it is `{RENAMED[name]}` now"
             raise ArgumentError(f"{called} has no argument `{name}`", step)
     try:
-        bound = signature.bind(*args, **kwargs)
+        given = signature.bind(*args, **kwargs).arguments
     except TypeError as error:
         reason = re.sub(r"'(\w+)'", r"`\1`", str(error))
-        raise ArgumentError(f"{called}: {reason}", _by_name(signature) or about) from None
-    others = bound.arguments.pop(further, {}) if further else {}
-    kinds = {name: _kinds(hints.get(name, Any)) for name in bound.arguments}
-    kinds |= {name: _kinds(hints.get(further or "", Any)) for name in others}
-    given = bound.arguments | others
+        placed = [f"`{one.name}`" for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+        order = f"give {', '.join(placed)} in this order, and the rest by name"
+        raise ArgumentError(f"{called}: {reason}", order if placed else about) from None
+    given |= given.pop(further, {})
     for name, value in given.items():
-        if not _fits(value, kinds[name]):
-            raise _refusal(name, value, kinds[name], _swapped(name, given, kinds))
+        hint = hints.get(name, hints.get(further, Any))
+        if not _fits(value, hint):
+            swapped = (
+                other
+                for other, its in given.items()
+                if "Collection" in _names(hint)
+                and "Collection" not in _names(hints.get(other, Any))
+                and type(its).__name__ == "Collection"
+            )
+            raise _refusal(name, value, hint, next(swapped, None))
 
 
 @cache
@@ -225,138 +232,115 @@ def _known(verb: Callable[..., Any]) -> tuple[inspect.Signature, dict[str, Any]]
     return inspect.signature(verb), get_type_hints(verb)
 
 
-def _by_name(signature: inspect.Signature) -> str | None:
-    """How to give arguments by position; None if all have to be named."""
-    given = list(signature.parameters.values())
-    placed = [one.name for one in given if one.kind is one.POSITIONAL_OR_KEYWORD]
-    if not placed:
-        return None
-    return f"give {', '.join(f'`{name}`' for name in placed)} in this order, and the rest by name"
-
-
-def _swapped(name: str, given: Mapping[str, Any], kinds: Mapping[str, Sequence[Any]]) -> str | None:
-    """The argument that was given the collection meant for another argument."""
-    if not _wants_collection(kinds[name]):
-        return None
-    others = (other for other in given if not _wants_collection(kinds[other]))
-    return next((other for other in others if type(given[other]).__name__ == "Collection"), None)
-
-
-def _wants_collection(kinds: Sequence[Any]) -> bool:
-    return any(getattr(kind, "__name__", "") == "Collection" for kind in kinds)
-
-
-def _refusal(name: str, value: object, kinds: Sequence[Any], swapped: str | None) -> ArgumentError:
-    """What is wrong with a value, and what to give instead."""
-    inner = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is Sequence), None)
-    choices = _choices([*kinds, *_kinds(inner)])
-    wrong: object = value
-    if inner is not None and _is_several(value):
-        wrong = next((one for one in value if not _fits(one, _kinds(inner))), value)
-    if choices and isinstance(wrong, str):
-        return _no_choice(name, wrong, choices)
-    wanted = [_named(kind) for kind in kinds if kind is not NoneType]
-    found = shown(value) if wrong is value else f"{shown(value)} with {shown(wrong)}"
-    reason = f"`{name}` has to be {' or '.join(dict.fromkeys(wanted))}, not {found}"
-    step = f"swap it and `{swapped}`" if swapped else _next_step(name, value, kinds)
-    return ArgumentError(reason, step)
-
-
-def _choices(kinds: Iterable[Any]) -> list[str]:
-    given = (get_args(kind) for kind in kinds if get_origin(kind) is Literal)
-    return list(dict.fromkeys(chain.from_iterable(given)))
-
-
 def _kinds(hint: Any) -> tuple[Any, ...]:
-    """The alternatives of an annotation."""
+    """Return the alternatives of an annotation."""
     if get_origin(hint) in (Union, UnionType):
         return tuple(kind for each in get_args(hint) for kind in _kinds(each))
     return (hint,)
 
 
-def _fits(value: object, kinds: Sequence[Any]) -> bool:
-    if isinstance(value, str) and any(getattr(kind, "__name__", "") == "Path" for kind in kinds):
+def _names(hint: Any) -> tuple[str, ...]:
+    """Return the names of the types that an annotation has as alternatives."""
+    return tuple(getattr(get_origin(kind) or kind, "__name__", "") for kind in _kinds(hint))
+
+
+def _fits(value: object, hint: Any) -> bool:
+    if isinstance(value, str) and "Path" in _names(hint):
         return "\0" not in value  # names of files may hold bytes that are not text
-    return any(_is(value, kind) for kind in kinds)
+    for kind in _kinds(hint):
+        origin = get_origin(kind) or kind
+        rule = _RULES.get(origin)
+        if rule is None and (not isinstance(origin, type) or isinstance(value, origin)):
+            return True
+        if rule is not None and rule(value, get_args(kind)):
+            return True
+    return False
 
 
-def _is(value: object, kind: Any) -> bool:
-    origin = get_origin(kind) or kind
-    if origin is Literal:
-        return value in get_args(kind) if isinstance(value, str) else False
-    if origin in (int, float):
-        is_number = isinstance(value, Integral if origin is int else Real)
-        return is_number and not isinstance(value, bool) and _is_usual(value)
-    if origin is str:
-        return isinstance(value, str) and _is_text(value)
-    if origin is Sequence:
-        inner = _kinds(get_args(kind)[0])
-        return _is_several(value) and all(_fits(one, inner) for one in value)
-    if origin is tuple:
-        return isinstance(value, tuple) and _are(value, get_args(kind))
-    if origin is Mapping and isinstance(value, Mapping):
-        return all(_are(item, get_args(kind)) for item in value.items())
-    return origin is Any or not isinstance(origin, type) or isinstance(value, origin)
-
-
-def _are(values: Sequence[object], kinds: Sequence[Any]) -> bool:
-    if len(values) != len(kinds):
+def _is_number(value: Any, kind: type[Any]) -> bool:
+    """Return True for a number that files, JSON and Solr can hold."""
+    if not isinstance(value, kind) or isinstance(value, bool):
         return False
-    return all(_fits(value, _kinds(kind)) for value, kind in zip(values, kinds, strict=True))
-
-
-def _is_usual(number: Any) -> bool:
-    """Whether files, JSON and Solr can hold a number."""
-    if isinstance(number, Integral):
-        return abs(int(number)) < 2**63
-    return math.isfinite(number)
+    if isinstance(value, Integral):
+        return abs(int(value)) < 2**63
+    return math.isfinite(value)
 
 
 def _is_text(value: str) -> bool:
-    """Whether it can be sent and written, unlike half of a surrogate pair."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    """Return True for a text that can be sent, unlike half of a surrogate pair."""
+    return not any("\ud800" <= character <= "\udfff" for character in value)
 
 
 def _is_several(value: object) -> TypeGuard[Collection[object]]:
-    """Whether a value has several items, and can be iterated twice."""
+    """Return True for a value that has several items, and can be iterated twice."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping)
 
 
-_NAMES = {
-    str: "a text", int: "a whole number", float: "a number", bool: "True or False",
-    Mapping: "a mapping",
-}  # fmt: skip
-_OF_OTHERS = {
-    "Connection": "a pysolr.Solr", "Path": "a path", "Duplicates": "what nd.duplicates gives",
-    "Settings": "nd.Settings", "Frame": "a DataFrame",
-}  # fmt: skip
+def _are(values: Sequence[object], kinds: Sequence[Any]) -> bool:
+    return len(values) == len(kinds) and all(map(_fits, values, kinds))
 
 
-def _named(kind: Any) -> str:
-    origin = get_origin(kind) or kind
+# Whether a value fits an annotation with such arguments; another type has to be its class.
+_RULES: dict[Any, Callable[[Any, tuple[Any, ...]], bool]] = {
+    Any: lambda value, args: True,
+    Literal: lambda value, args: isinstance(value, str) and value in args,
+    int: lambda value, args: _is_number(value, Integral),
+    float: lambda value, args: _is_number(value, Real),
+    str: lambda value, args: isinstance(value, str) and _is_text(value),
+    Sequence: lambda value, args: _is_several(value) and all(_fits(one, args[0]) for one in value),
+    tuple: lambda value, args: isinstance(value, tuple) and _are(value, args),
+    Mapping: lambda value, args: (
+        isinstance(value, Mapping) and all(_are(item, args) for item in value.items())
+    ),
+}
+# By the name of a type: how it is called, and how one is given.
+_WORDS = {
+    "str": ("a text", "give a text"),
+    "int": ("a whole number", "give a whole number, such as {name}={number}"),
+    "float": ("a number", "give a number, such as {name}={number}"),
+    "bool": ("True or False", "give {name}=True or {name}=False"),
+    "Mapping": ("a mapping", "give names and values, such as {name}={entries}"),
+    "Callable": ("a function", "give a function, such as {name}=print"),
+    "Duplicates": ("what nd.duplicates gives", "give what nd.duplicates gives"),
+    "Connection": ("a pysolr.Solr", ""),
+    "Path": ("a path", ""),
+    "Settings": ("nd.Settings", ""),
+    "Frame": ("a DataFrame", ""),
+}
+_ENTRIES = {"settings": '{"hashes": 256}', "headers": '{"X-Api-Key": "..."}'}
+
+
+def _refusal(name: str, value: object, hint: Any, swapped: str | None) -> ArgumentError:
+    """Say what is wrong with a value, and what to give instead."""
+    kinds = [kind for kind in _kinds(hint) if kind is not NoneType]
+    inner = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is Sequence), None)
+    wrong: object = value
+    if inner is not None and _is_several(value):
+        wrong = next((one for one in value if not _fits(one, inner)), value)
+    listed = [get_args(kind) for kind in (*kinds, *_kinds(inner)) if get_origin(kind) is Literal]
+    if listed and isinstance(wrong, str):
+        return _no_choice(name, wrong, list(dict.fromkeys(chain.from_iterable(listed))))
+    wanted = " or ".join(dict.fromkeys(map(_describe_kind, kinds)))
+    given = shown(value) if wrong is value else f"{shown(value)} with {shown(wrong)}"
+    step = f"swap it and `{swapped}`" if swapped else _next_step(name, value, kinds)
+    return ArgumentError(f"`{name}` has to be {wanted}, not {given}", step)
+
+
+def _describe_kind(kind: Any) -> str:
+    origin, (name,) = get_origin(kind), _names(kind)
     if origin is Literal:
-        return f"one of {', '.join(map(str, get_args(kind)))}"
-    if origin is Sequence:
-        return f"a list of {_several(get_args(kind)[0])}"
-    if origin is get_origin(Callable[[], None]):
-        return "a function"
-    name = getattr(origin, "__name__", str(origin))
-    return _NAMES.get(origin) or _OF_OTHERS.get(name, f"a {name}")
-
-
-def _several(kind: Any) -> str:
-    if kind in (str, Id):
-        return "texts"
-    origin = get_origin(kind) or kind
-    return {Literal: "them", tuple: "pairs of ids"}.get(origin) or f"{origin.__name__}s"
+        return f"one of {', '.join(get_args(kind))}"
+    if origin is not Sequence:
+        return _WORDS.get(name, (f"a {name}", ""))[0]
+    inner = get_args(kind)[0]
+    if "str" in _names(inner):
+        return "a list of paths" if "Path" in _names(inner) else "a list of texts"
+    several = {Literal: "them", tuple: "pairs of ids"}.get(get_origin(inner) or inner)
+    return f"a list of {several or f'{inner.__name__}s'}"
 
 
 def shown(value: object) -> str:
-    """What a value is, for a message."""
+    """Describe a value in a message."""
     if value is None:
         return "None"
     if isinstance(value, bool | Real):
@@ -371,7 +355,11 @@ def shown(value: object) -> str:
 
 
 def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
-    if _wants_collection(kinds) and not any(get_origin(kind) is Sequence for kind in kinds):
+    """Say how to give a value of one of these kinds, the one that was probably meant."""
+    inner = next((get_args(kind)[0] for kind in kinds if get_origin(kind) is Sequence), None)
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    names = [one for kind in kinds for one in _names(kind)]
+    if "Collection" in names and inner is None:
         is_pysolr = type(value).__module__.partition(".")[0] == "pysolr"
         return "wrap it: nd.connect(it)" if is_pysolr else _OPENED
     if isinstance(value, str) and "\0" in value:
@@ -381,100 +369,73 @@ def _next_step(name: str, value: object, kinds: Sequence[Any]) -> str:
     if type(value).__name__ == "Column":
         return "give the name of the column"
     if int in kinds or float in kinds:
-        return _number(name, value, int if int in kinds else float)
-    several = [kind for kind in kinds if get_origin(kind) is Sequence]
-    if several and get_args(several[0])[0] in (str, Id):
-        return _texts(name, value)
-    return next(
-        filter(None, (_example(name, value, kind) for kind in kinds)), f"leave `{name}` out"
-    )
+        return _suggest_number(name, value, "int" if int in kinds else "float")
+    if inner in (str, Id):
+        if isinstance(value, str):
+            return f"give {name}=[{value[:40]!r}]"
+        is_whole = isinstance(value, Integral) and is_number
+        text = f'give a text, {name}=["{value}"]'[:80]
+        return text if is_whole else f'give texts, such as {name}=["one", "other"]'
+    for kind, one in zip(kinds, names, strict=True):
+        if get_origin(kind) is Literal:
+            return f'give one, such as {name}="{get_args(kind)[0]}"'
+        if one == "str" and is_number:
+            return f'give a text, {name}="{value}"'[:80]
+        if one == "Sequence" and get_origin(inner) is tuple:
+            return f'give pairs, such as {name}=[("1", "2")]'
+        if step := _WORDS.get(one, ("", ""))[1]:
+            return step.format(name=name, entries=_ENTRIES.get(name, "{}"))
+    return f"leave `{name}` out"
 
 
-def _number(name: str, value: object, kind: type) -> str:
-    """The number that was probably meant, or how one is given."""
-    words = "a whole number" if kind is int else "a number"
+def _suggest_number(name: str, value: object, kind: str) -> str:
+    """Suggest the number that was probably meant, or say how one is given."""
     try:
         meant = float(value) if isinstance(value, str | Real) else math.nan
     except (ValueError, OverflowError):
         meant = math.nan
-    if isinstance(value, bool) or not math.isfinite(meant):
-        return f"give {words}, such as {name}={1 if kind is int else 0.5}"
-    if isinstance(value, str) and (kind is float or meant.is_integer()):
+    if isinstance(value, str) and math.isfinite(meant) and (kind == "float" or meant.is_integer()):
         return f"give the number, {name}={value.strip()}"
-    return f"give {words}, such as {name}={round(meant)}"
+    is_near = math.isfinite(meant) and not isinstance(value, bool)
+    usual = 1 if kind == "int" else 0.5
+    return _WORDS[kind][1].format(name=name, number=round(meant) if is_near else usual)
 
 
-def _texts(name: str, value: object) -> str:
-    if isinstance(value, str):
-        return f"give {name}=[{value[:40]!r}]"
-    if isinstance(value, Integral) and not isinstance(value, bool):
-        return f'give a text, {name}=["{value}"]'[:80]
-    return f'give texts, such as {name}=["one", "other"]'
-
-
-def _example(name: str, value: object, kind: Any) -> str | None:
-    """How to give a value of a kind; None if there is no example."""
-    origin = get_origin(kind) or kind
-    if origin is Literal:
-        return f'give one, such as {name}="{get_args(kind)[0]}"'
-    if origin is str and isinstance(value, Real) and not isinstance(value, bool):
-        return f'give a text, {name}="{value}"'[:80]
-    if origin is Sequence and get_origin(get_args(kind)[0]) is tuple:
-        return f'give pairs, such as {name}=[("1", "2")]'
-    if origin is Mapping:
-        return f"give names and values, such as {name}={_ENTRIES.get(name, '{}')}"
-    if origin is get_origin(Callable[[], None]):
-        return f"give a function, such as {name}=print"
-    if getattr(origin, "__name__", "") == "Duplicates":
-        return f"give {_named(kind)}"
-    return {str: "give a text", bool: f"give {name}=True or {name}=False"}.get(origin)
-
-
-_ENTRIES = {"settings": '{"hashes": 256}', "headers": '{"X-Api-Key": "..."}'}
-
-
-def in_bytes(size: str, name: str | None = None) -> int:
-    """The bytes of a size such as 512m, 1.5G or 4GB, in powers of 1024; without a unit, itself.
+def in_bytes(size: int | str, name: str | None = None) -> int:
+    """Parse a size such as 512m, 1.5G or 4GB, in powers of 1024; without a unit, bytes.
 
     Raises ArgumentError, about the argument of that name, if it is not a size.
     """
-    number = size.strip().lower().removesuffix("b")
-    unit = UNITS.get(number[-1:])
+    if not isinstance(size, str):
+        return size
     try:
-        return int(float(number if unit is None else number[:-1]) * (unit or 1))
+        return int(_parse(size.strip().lower().removesuffix("b"), UNITS))
     except (ValueError, OverflowError):
         about = f"{size} is not a size" if name is None else f"`{name}` {size} is not a size"
         raise ArgumentError(about, "give one such as 512M or 4G") from None
 
 
-def as_bytes(given: int | str, name: str) -> int:
-    """The bytes of a size, or of their number; raises ArgumentError as `in_bytes` does."""
-    return in_bytes(given, name) if isinstance(given, str) else given
-
-
-def in_seconds(time: str, name: str) -> float:
-    """The seconds of a time such as 90s, 5m or 1h; without a unit, seconds.
+def in_seconds(time: float | str, name: str) -> float:
+    """Parse a time such as 90s, 5m or 1h; without a unit, seconds.
 
     Raises ArgumentError, about the argument of that name, if it is not a time.
     """
-    number = time.strip().lower()
-    unit = SECONDS.get(number[-1:])
+    if not isinstance(time, str):
+        require(time >= 0, f"`{name}` cannot be {time:g}", "give 0 or more")
+        return time
     try:
-        seconds = float(number if unit is None else number[:-1]) * (unit or 1)
+        seconds = _parse(time, SECONDS)
     except ValueError:
         seconds = -1.0
-    if not 0 <= seconds < float("inf"):
-        raise ArgumentError(f"`{name}` {time} is not a time", "give one such as 90s or 5m")
+    is_time = 0 <= seconds < math.inf
+    require(is_time, f"`{name}` {time} is not a time", "give one such as 90s or 5m")
     return seconds
 
 
-def as_seconds(given: float | str, name: str) -> float:
-    """The seconds of a time, or of their number; raises ArgumentError as `in_seconds` does."""
-    if isinstance(given, str):
-        return in_seconds(given, name)
-    if given < 0:
-        raise ArgumentError(f"`{name}` cannot be {given:g}", "give 0 or more")
-    return given
+def _parse(given: str, units: Mapping[str, int]) -> float:
+    number = given.strip().lower()
+    unit = units.get(number[-1:])
+    return float(number if unit is None else number[:-1]) * (unit or 1)
 
 
 def most_failed(given: str, records: int) -> float:

@@ -14,7 +14,6 @@ from neardup_solr import records
 from neardup_solr.arguments import (
     MAX_DOC_BYTES,
     READING,
-    as_bytes,
     in_bytes,
     listed,
     require_positive,
@@ -105,7 +104,7 @@ def reading_of(given: Mapping[str, Any], guess: Guess, *, at_once: bool = False)
     asked = {name: given[name] for name in READING if given.get(name) is not None}
     asked |= {name: listed(asked[name]) for name in ("text", "keep") if name in asked}
     if "max_doc_bytes" in asked:
-        asked["max_doc_bytes"] = as_bytes(asked["max_doc_bytes"], "max_doc_bytes")
+        asked["max_doc_bytes"] = in_bytes(asked["max_doc_bytes"], "max_doc_bytes")
     return Reading(guess="none" if "id" in asked else guess, at_once=at_once, **asked)
 
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 from neardup_solr.arguments import (
     MAX_DOC_BYTES,
     OneOrMore,
-    as_bytes,
-    as_seconds,
     checked,
+    in_bytes,
+    in_seconds,
     listed,
     require,
     require_positive,
@@ -114,8 +114,8 @@ def write(
 
     require_possible(settings)
     require_positive(batch=batch)
-    patience = as_seconds(patience, "patience")
-    most = as_bytes(max_doc_bytes, "max_doc_bytes")
+    patience = in_seconds(patience, "patience")
+    most = in_bytes(max_doc_bytes, "max_doc_bytes")
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)
     target = _connected(address, collection)

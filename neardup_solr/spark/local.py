@@ -7,7 +7,7 @@ import stat
 import sys
 from pathlib import Path
 
-from neardup_solr.arguments import as_bytes, checked, in_bytes, require, require_positive
+from neardup_solr.arguments import checked, in_bytes, require, require_positive
 from neardup_solr.errors import SettingsError
 from neardup_solr.files import home
 from neardup_solr.spark.frames import INSTALL, SparkSession, installed
@@ -42,7 +42,7 @@ def local(
         step = "settings of Spark begin with spark_, such as spark_sql_shuffle_partitions=4"
         is_one = name.startswith(("spark_", "spark."))
         require(is_one, f"spark.local() has no argument `{name}`", step)
-    heap = as_bytes(memory, "memory")
+    heap = in_bytes(memory, "memory")
     reason = f"`memory` {memory} is too little for Spark"
     require(heap >= LEAST_MEMORY, reason, "give 512M or more")
     session = installed().SparkSession

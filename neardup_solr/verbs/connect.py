@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from neardup_solr.arguments import as_seconds, checked
+from neardup_solr.arguments import checked, in_seconds
 from neardup_solr.errors import ArgumentError, ServerError, SolrUnreachable
 from neardup_solr.solr.cloud import is_zookeeper, nodes_at
 from neardup_solr.solr.collection import Collection, open_collection
@@ -67,7 +67,7 @@ def connect(
     SolrUnreachable if no Solr, or no ZooKeeper, answers; ServerError if the embedded Solr cannot be
     fetched or started.
     """
-    patience = as_seconds(patience, "patience")
+    patience = in_seconds(patience, "patience")
     if collection is not None:
         require_name(collection)
     address = address or os.environ.get(ADDRESS)

@@ -13,7 +13,7 @@ from typing import Any, cast
 import orjson
 
 from neardup_solr import sources
-from neardup_solr.arguments import as_seconds, checked, require
+from neardup_solr.arguments import checked, in_seconds, require
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
 from neardup_solr.jobs import Job, JobSpec, Letter, SavedJob, folders_of, kept_in, letters_in
 from neardup_solr.progress import Failures, OnError, OnProgress, Watching, unheard
@@ -121,7 +121,7 @@ def retry(
     with_letters = [folder for folder in folders if folder in unfinished and any_in(folder)]
     attempt = _Attempt(
         collection=collection,
-        sending=Sending(patience=as_seconds(patience, "patience")),
+        sending=Sending(patience=in_seconds(patience, "patience")),
         failures=Failures(on_error),
         on_progress=on_progress or unheard,
     )

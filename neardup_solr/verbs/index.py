@@ -17,8 +17,8 @@ from neardup_solr.arguments import (
     MAX_DOC_BYTES,
     OneOrMore,
     OnRepeat,
-    as_seconds,
     checked,
+    in_seconds,
     require,
 )
 from neardup_solr.errors import (
@@ -143,7 +143,7 @@ def index(
             threads=threads,
             batch_documents=batch,
             checkpoint_every=checkpoint_every,
-            patience=as_seconds(patience, "patience"),
+            patience=in_seconds(patience, "patience"),
             min_replicas=min_replicas,
         ),
         watching=Watching.of(on_error, on_progress),

@@ -9,7 +9,7 @@ from typing import Any
 import mmh3
 import orjson
 
-from neardup_solr.arguments import OneOrMore, as_seconds, checked, listed
+from neardup_solr.arguments import OneOrMore, checked, in_seconds, listed
 from neardup_solr.errors import (
     ArgumentError,
     SchemaError,
@@ -94,7 +94,7 @@ def mark(
     filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())
     _require_apart(members)
     require_markable(collection)
-    with collection.session.outages.waited_for(as_seconds(patience, "patience")):
+    with collection.session.outages.waited_for(in_seconds(patience, "patience")):
         if not dry_run:
             collection.commit()  # what an interrupted run has sent counts as well
         with gc_disabled():

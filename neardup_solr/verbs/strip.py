@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from neardup_solr.arguments import OneOrMore, as_seconds, checked, listed
+from neardup_solr.arguments import OneOrMore, checked, in_seconds, listed
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, unheard
 from neardup_solr.solr import schema
@@ -72,7 +72,7 @@ def strip(
         failures=Failures(on_error),
         on_progress=on_progress or unheard,
     )
-    patience = as_seconds(patience, "patience")
+    patience = in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         run.run([*listed(query), any_of])
     run.failures.warn()

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.arguments import as_seconds, checked, in_bytes, listed, shown
+from neardup_solr.arguments import checked, in_bytes, in_seconds, listed, shown
 from neardup_solr.errors import SettingsError
 from neardup_solr.settings import settings_of
 from neardup_solr.solr.collection import open_collection
@@ -253,6 +253,9 @@ def test_what_is_no_argument_at_all(name: str) -> None:
         (lambda nd: nd.search(NOWHERE, text="x", fq=[5]),
          "`fq` has to be a text or a list of texts, not a list with 5;"
          ' give texts, such as fq=["one", "other"]'),
+        (lambda nd: nd.duplicates([], output=5),
+         "`output` has to be a text or a path or a list of paths, not 5;"
+         ' give a text, output="5"'),
         (lambda nd: nd.delete(NOWHERE, "abc"),
          "`ids` has to be a list of texts, not the text 'abc'; give ids=['abc']"),
         (lambda nd: nd.delete(NOWHERE, 7),
@@ -380,4 +383,4 @@ def test_what_is_no_size(size: str) -> None:
 @pytest.mark.parametrize(("given", "seconds"), [("5m", 300), ("90s", 90), ("0", 0), (2.5, 2.5)])
 def test_times_are_texts_or_numbers(given: float | str, seconds: float) -> None:
     """`patience` is the same in the command and in Python."""
-    assert as_seconds(given, "patience") == seconds
+    assert in_seconds(given, "patience") == seconds

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from neardup_solr.arguments import OneOrMore, Which, as_seconds, checked, listed, require
+from neardup_solr.arguments import OneOrMore, Which, checked, in_seconds, listed, require
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
 from neardup_solr.records import Document
@@ -100,7 +100,7 @@ def annotate(
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
     watching = Watching.of(on_error, on_progress)
-    patience = as_seconds(patience, "patience")
+    patience = in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         collection = _renamed(collection, listed(text), prefix, in_place=into is None)
         if into is None:

@@ -14,8 +14,8 @@ from neardup_solr.arguments import (
     Action,
     MeasureName,
     OneOrMore,
-    as_seconds,
     checked,
+    in_seconds,
     listed,
     require,
     require_positive,
@@ -149,7 +149,7 @@ def gate(
             settings=settings,
             as_record=lambda one: {id or "id": one.id, text[0]: one.text, **one.kept},
         ),
-        patience=as_seconds(patience, "patience"),
+        patience=in_seconds(patience, "patience"),
         columns=ColumnsToKeep(collection, {TAG_FIELD}) if gating.index and keep is None else None,
     )
     return Decisions(run.decisions(records), failures, run.find_gaps, is_indexing=index)
