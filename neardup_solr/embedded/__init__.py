@@ -20,7 +20,7 @@ from neardup_solr.embedded.layout import SOLR_VERSION as SOLR_VERSION
 from neardup_solr.embedded.layout import Layout, State, layout, recall, remember, writing
 from neardup_solr.embedded.process import CONSOLE, LOG, ask, heap_size
 from neardup_solr.embedded.server import Server as Server
-from neardup_solr.embedded.server import Tell, to_stderr, turn
+from neardup_solr.embedded.server import Tell, server_lock, to_stderr
 from neardup_solr.errors import ArgumentError, ServerError, counted
 
 
@@ -75,7 +75,7 @@ def start(
     place = layout()
     if cloud in (None, _size(place)) and (there := _found(place)):
         return there
-    with turn(place, tell):
+    with server_lock(place, tell):
         count = _settled(place, cloud)
         if count:
             if heap is not None or count != _size(place):
@@ -134,7 +134,7 @@ def _settled(place: Layout, asked: int | None) -> int:
     before = _size(place)
     if asked in (None, before):
         return before
-    runs = any(any(process.strays(node)) for node in _places(place))
+    runs = any(any(process.running_pids(node)) for node in _places(place))
     there = _nodes_there(place)
     if asked and asked < there:
         reason = f"the cloud has {_nodes(there)}, and their documents"
@@ -183,7 +183,7 @@ def stop(*, timeout: float = 30.0, tell: Tell = to_stderr) -> bool:
     place = layout()
     if not place.server.is_dir():
         return False
-    with turn(place, tell):
+    with server_lock(place, tell):
         return _stopped(place, timeout)
 
 
@@ -203,7 +203,7 @@ def reset(*, tell: Tell = to_stderr) -> None:
     place = layout()
     if not place.server.is_dir():
         return
-    with turn(place, tell):
+    with server_lock(place, tell):
         _stopped(place, timeout=30.0)
         state = recall(place)
         with writing(place.server):

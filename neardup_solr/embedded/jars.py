@@ -90,7 +90,7 @@ def installed(folder: Path, jars: Sequence[Jar]) -> bool:
         return False
 
 
-def doubt(folder: Path) -> None:
+def invalidate(folder: Path) -> None:
     """Make the next `install` check every hash again and replace damaged jars."""
     (folder / MARK).unlink(missing_ok=True)
 

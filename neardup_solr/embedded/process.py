@@ -201,7 +201,7 @@ def environment(class_path: str) -> dict[str, str]:
     return {**kept, "CLASSPATH": class_path, "LC_ALL": "C.UTF-8"}
 
 
-def lives(place: Layout, pid: int) -> bool:
+def is_alive(place: Layout, pid: int) -> bool:
     """Return True if the process is the Solr of this home, not another one with its number."""
     with server_extra():
         import psutil
@@ -213,7 +213,7 @@ def lives(place: Layout, pid: int) -> bool:
         return False
 
 
-def strays(place: Layout) -> Iterator[int]:
+def running_pids(place: Layout) -> Iterator[int]:
     """Every running Solr of this home, even if the state file that remembers it is lost."""
     with server_extra():
         import psutil
@@ -351,14 +351,15 @@ def wait_until_ready(
 
 
 def _check_life(place: Layout, pid: int) -> None:
-    if not lives(place, pid):
+    if not is_alive(place, pid):
         console = place.logs / CONSOLE
         raise ServerError(
-            f"Solr ended while it started: {blame(place)}", f"see all it printed in {console}"
+            f"Solr ended while it started: {startup_error(place)}",
+            f"see all it printed in {console}",
         )
 
 
-def blame(place: Layout) -> str:
+def startup_error(place: Layout) -> str:
     """The line of the console that best explains a failed start."""
     try:
         text = (place.logs / CONSOLE).read_text(encoding="utf-8", errors="replace")

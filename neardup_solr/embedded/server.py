@@ -61,7 +61,7 @@ def to_stderr(line: str) -> None:
 def found(place: Layout) -> Server | None:
     """The server that runs at a place, or None; one that is still starting does not count."""
     state = recall(place)
-    if state is None or not state.started or not process.lives(place, state.pid):
+    if state is None or not state.started or not process.is_alive(place, state.pid):
         return None
     return made(place, state, started_now=False) if process.is_open(state.port) else None
 
@@ -69,7 +69,7 @@ def found(place: Layout) -> Server | None:
 def beginning(place: Layout) -> Server | None:
     """The server that was started at a place and was not ready when last looked at, or None."""
     state = recall(place)
-    if state is None or state.started or not process.lives(place, state.pid):
+    if state is None or state.started or not process.is_alive(place, state.pid):
         return None
     return made(place, state, started_now=False)
 
@@ -89,7 +89,7 @@ def made(place: Layout, state: State, *, started_now: bool) -> Server:
 
 
 @contextmanager
-def turn(place: Layout, tell: Tell) -> Iterator[None]:
+def server_lock(place: Layout, tell: Tell) -> Iterator[None]:
     """Hold the lock file for the block; `tell` gets a line if another process holds it.
 
     The system releases the lock when its holder ends, however it ends.
@@ -112,7 +112,7 @@ def turn(place: Layout, tell: Tell) -> Iterator[None]:
 def adopted(place: Layout, tell: Tell) -> Server | None:
     """A server whose starter was interrupted before it was ready: wait for it."""
     state = recall(place)
-    if state is None or not process.lives(place, state.pid):
+    if state is None or not process.is_alive(place, state.pid):
         return None
     return made(place, _ready(place, state, tell), started_now=False)
 
@@ -139,7 +139,7 @@ def launched(
     """
     java, wanted = find_java(), jars.locked()
     jars.install(place.jars, wanted, tell=tell)
-    for pid in process.strays(place):
+    for pid in process.running_pids(place):
         process.end(pid, timeout=30)
     prepare(place, is_node=bool(properties))
     class_path = jars.class_path(place.jars, wanted)
@@ -159,7 +159,7 @@ def launched(
             remember(place, begun)  # so that other commands can wait for it
             return made(place, _ready(place, begun, tell), started_now=True)
         except ServerError:
-            jars.doubt(place.jars)
+            jars.invalidate(place.jars)
             if attempt == ATTEMPTS or process.is_free(state.port):
                 raise
     raise AssertionError("the last attempt returns or raises")
@@ -186,7 +186,7 @@ def prepare(place: Layout, *, is_node: bool = False) -> None:
 
 def stopped(place: Layout, timeout: float) -> bool:
     """Stop the server of a place; True if there was one."""
-    pids = list(process.strays(place))
+    pids = list(process.running_pids(place))
     for pid in pids:
         process.end(pid, timeout)
     if state := recall(place):

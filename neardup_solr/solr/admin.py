@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from neardup_solr.arguments import require
 from neardup_solr.errors import CoreMissing, SolrAnswerError, SolrError, SolrUnreachable
 from neardup_solr.records import NOTHING
 from neardup_solr.solr import cloud
@@ -28,14 +27,7 @@ LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating th
 
 def exists(collection: Collection) -> bool:
     """Whether the server has a core, collection or alias of that name; waits for a new one."""
-    if is_cloud(collection):
-        known = collection.name in names(collection)
-    else:
-        params = {"action": "STATUS", "core": collection.name}
-        known = bool(
-            _get(collection, "cores", params, {"status": dict})["status"].get(collection.name)
-        )
-    if known:
+    if known := collection.name in names(collection):
         _appears(collection)
     return known
 
@@ -69,7 +61,7 @@ def create(
             sizes = {"numShards": str(shards), "replicationFactor": str(replicas)}
             _create_collection(collection, configset, sizes)
         else:
-            require_single(shards=shards, replicas=replicas)
+            cloud.require_single(shards=shards, replicas=replicas)
             params = {"action": "CREATE", "name": collection.name, "configSet": CONFIGSET}
             _get(collection, "cores", params)
     except SolrAnswerError as error:
@@ -80,13 +72,6 @@ def create(
             raise _no_configset(collection, configset) from None
         raise
     return True
-
-
-def require_single(**numbers: int) -> None:
-    """Refuse more than one shard or replica where there is no cluster, by ArgumentError."""
-    for name, number in numbers.items():
-        reason = f"`{name}` cannot be {number}: this Solr is no SolrCloud"
-        require(number == 1, reason, "leave it out, or start a cloud: neardup solr start --cloud 2")
 
 
 def is_cloud(collection: Collection) -> bool:
@@ -336,46 +321,12 @@ def system(collection: Collection) -> Told:
     return _told(collection, f"{collection.base}/admin/info/system") or {}
 
 
-def cluster(collection: Collection) -> Told:
-    """The collections and aliases of a SolrCloud."""
-    told = (
-        _told(collection, f"{collection.base}/admin/collections", {"action": "CLUSTERSTATUS"}) or {}
-    )
-    return _part(told, "cluster")
-
-
-def beside(cluster: Told, name: str) -> tuple[str, ...]:
-    """The other collections of a SolrCloud that have the same configset, and so the same schema."""
-    own = described(cluster, name).get("configName")
-    meant = alias_of(cluster, name) or (name,)
-    return tuple(
-        sorted(
-            each
-            for each, one in _part(cluster, "collections").items()
-            if own and one.get("configName") == own and each not in meant
-        )
-    )
-
-
-def alias_of(cluster: Told, name: str) -> tuple[str, ...]:
-    """The collections that an alias stands for; none if it is no alias."""
-    return cloud.alias_of(cluster.get("aliases"), name)
-
-
-def placement_problem(cluster: Told, name: str) -> str:
-    """What lets documents of one id get into several shards of a collection, if anything does."""
-    return cloud.placement_problem(_part(described(cluster, name), "router"))
-
-
-def described(cluster: Told, name: str) -> Told:
-    """What a SolrCloud tells about a collection; about the first one if it is an alias."""
-    first = next(iter(alias_of(cluster, name)), name)
-    return _part(_part(cluster, "collections"), first)
-
-
-def is_read_only(cluster: Told, name: str) -> bool:
-    """Whether a collection of a SolrCloud is read-only."""
-    return str(described(cluster, name).get("readOnly", "")).lower() == "true"
+def cluster(collection: Collection) -> cloud.Cluster:
+    """Ask for the whole SolrCloud, to see which other collections have the same schema."""
+    url = f"{collection.base}/admin/collections"
+    told = _told(collection, url, {"action": "CLUSTERSTATUS"}) or {}
+    scheme = urlsplit(url).scheme
+    return cloud.parse_cluster(told.get("cluster"), collection.name, scheme) or cloud.Cluster()
 
 
 def is_local(collection: Collection) -> bool:
@@ -451,7 +402,7 @@ def health(collection: Collection) -> Health:
         disk=found.get(_DISK),
         deleted=deleted / largest if deleted is not None and largest else None,
         replaying=None if state is None else state in _REPLAYING,
-        inactive=_inactive(described(cluster(collection), collection.name)),
+        inactive=cluster(collection).inactive,
         without_keeper=_is_without_keeper(collection),
     )
 
@@ -465,12 +416,3 @@ def _is_without_keeper(collection: Collection) -> bool:
     except SolrError as error:
         return KEEPER_AWAY in error.reason
     return header["responseHeader"].get("zkConnected") is False
-
-
-def _inactive(collection: dict[str, Any]) -> tuple[str, ...]:
-    return tuple(
-        f"{shard}/{name} ({replica.get('state')})"
-        for shard, described in sorted(collection.get("shards", {}).items())
-        for name, replica in sorted(described.get("replicas", {}).items())
-        if replica.get("state") != "active"
-    )

@@ -56,18 +56,19 @@ class Shard:
 class Cluster:
     """The addresses of the live nodes of a SolrCloud, and the active shards of a collection.
 
-    `misplacing` is what lets one id get into several shards, if anything does. `several` are the
-    collections of an alias that stands for more than one.
+    `alias_of` are the collections that its name stands for if that is an alias. `misplacing` is
+    what lets one id get into several shards, if anything does. `beside` are the other collections
+    with the same schema, as far as they were asked for, and `inactive` are replicas that do not
+    serve.
     """
 
-    nodes: tuple[str, ...]
+    nodes: tuple[str, ...] = ()
     shards: tuple[Shard, ...] = ()
+    alias_of: tuple[str, ...] = ()
     misplacing: str = ""
-    several: tuple[str, ...] = ()
-
-    def replicas_of(self, shard: str) -> tuple[str, ...]:
-        """The addresses of the replicas of a shard that can serve."""
-        return next((one.replicas for one in self.shards if one.name == shard), ())
+    beside: tuple[str, ...] = ()
+    is_read_only: bool = False
+    inactive: tuple[str, ...] = ()
 
     def copies(
         self, required: Mapping[str, int], has: Callable[[str], Mapping[str, int] | None]
@@ -93,74 +94,89 @@ class Cluster:
             )
         return min(least) if len(there) == len(required) else 0
 
+    def require_one(self) -> None:
+        """Refuse an alias of several collections, by SettingsError."""
+        if len(self.alias_of) > 1:
+            raise SettingsError(f"{', '.join(self.alias_of)}: {SEVERAL}", NAME_ONE)
 
-def require_one(cluster: Cluster | None) -> None:
-    """Refuse an alias of several collections, by SettingsError."""
-    if cluster is not None and cluster.several:
-        raise SettingsError(f"{', '.join(cluster.several)}: {SEVERAL}", NAME_ONE)
+    def require_placed(self, name: str, replicas: int) -> None:
+        """Refuse a collection in which one id can get into several shards, by SettingsError.
+
+        Raises ArgumentError if its shards do not have so many replicas.
+        """
+        self.require_one()
+        if self.misplacing:
+            reason = f"the collection {name!r} has {self.misplacing}"
+            step = "take one with the usual router, as neardup init creates (or annotate --into)"
+            raise SettingsError(reason, step)
+        least = min((shard.size for shard in self.shards), default=1)
+        has = counted(least, "replica")
+        reason = f"`min_replicas` cannot be {replicas}: a shard of {name!r} has {has}"
+        require(replicas <= least, reason, "give fewer, or add replicas")
 
 
-def require_placed(cluster: Cluster | None, name: str, replicas: int) -> None:
-    """Refuse a collection in which one id can get into several shards, by SettingsError.
-
-    Raises ArgumentError if its shards do not have so many replicas.
-    """
-    require_one(cluster)
-    if cluster is not None and cluster.misplacing:
-        reason = f"the collection {name!r} has {cluster.misplacing}"
-        step = "take one with the usual router, as neardup init creates (or annotate --into)"
-        raise SettingsError(reason, step)
-    least = min((shard.size for shard in cluster.shards), default=1) if cluster else 1
-    require(
-        replicas <= least,
-        f"`min_replicas` cannot be {replicas}: a shard of {name!r} has {counted(least, 'replica')}",
-        "give fewer, or add replicas",
-    )
+def require_single(**numbers: int) -> None:
+    """Refuse more than one shard or replica of a Solr that is not in cloud mode."""
+    for name, number in numbers.items():
+        reason = f"`{name}` cannot be {number}: this Solr is not in cloud mode"
+        step = "leave it out, or use a SolrCloud, such as: neardup solr start --cloud 2"
+        require(number == 1, reason, step)
 
 
 def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster | None:
-    """What the Solr at `base` tells of its cluster; None if it is none, or does not tell."""
+    """Ask the Solr at `base` for its cluster; None if it is not in cloud mode, or does not tell."""
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
         url = f"{base}/admin/collections"
         told = answer(session.once("GET", url, seconds=STATUS_SECONDS, params=params))
-        return parse_cluster(told.get("cluster"), collection, urlsplit(base).scheme)
-    except (SolrError, AttributeError, KeyError, TypeError):
+    except SolrError:
         return None  # then everything goes to the address that was given
+    return parse_cluster(told.get("cluster"), collection, urlsplit(base).scheme)
 
 
-def parse_cluster(told: Any, collection: str, scheme: str) -> Cluster | None:
+def parse_cluster(told: Any, name: str, scheme: str) -> Cluster | None:
     """Parse a CLUSTERSTATUS response; None if Solr is not in cloud mode."""
-    if not isinstance(told, Mapping):
+    try:
+        return _parse(told, name, scheme)
+    except (AttributeError, KeyError, TypeError):
         return None
-    live = [one for one in told.get("live_nodes", ()) if isinstance(one, str)]
-    nodes = tuple(f"{scheme}://{address_of(one)}" for one in live)
-    collections = told.get("collections")
-    listed = collections if isinstance(collections, Mapping) else {}
-    meant = alias_of(told.get("aliases"), collection)
-    several = meant if len(meant) > 1 else ()
-    one = next(iter(listed.values()), None) if len(listed) == 1 else listed.get(collection)
-    if several or not isinstance(one, Mapping):
-        return Cluster(nodes=nodes, several=several)
-    shards = tuple(_shards(one, frozenset(live)))
-    router = one.get("router")
-    router = router if isinstance(router, Mapping) else {}
-    return Cluster(nodes=nodes, shards=shards, misplacing=placement_problem(router))
 
 
-def alias_of(aliases: Any, name: str) -> tuple[str, ...]:
-    """The collections that an alias, or an alias of aliases, stands for; none if it is no alias."""
-    rest = dict(aliases) if isinstance(aliases, Mapping) else {}
-    named = str(rest.pop(name, ""))
-    return tuple(
-        meant
-        for each in filter(None, (part.strip() for part in named.split(",")))
-        for meant in alias_of(rest, each) or (each,)
+def _parse(told: Any, name: str, scheme: str) -> Cluster:
+    live = frozenset(one for one in told.get("live_nodes", ()) if isinstance(one, str))
+    meant = _alias_of(told.get("aliases") or {}, name)
+    listed = told.get("collections") or {}
+    one = listed.get(next(iter(meant), name)) or {}
+    if not one and len(listed) == 1:
+        [one] = listed.values()
+    shards = one.get("shards", {})
+    own = one.get("configName")
+    same = (each for each, other in listed.items() if own and other.get("configName") == own)
+    return Cluster(
+        nodes=tuple(f"{scheme}://{address_of(node)}" for node in sorted(live)),
+        shards=() if len(meant) > 1 else tuple(_shards(shards, live)),
+        alias_of=meant,
+        misplacing=placement_problem(one.get("router") or {}),
+        beside=tuple(sorted({*same} - {*meant, name})),
+        is_read_only=str(one.get("readOnly", "")).lower() == "true",
+        inactive=tuple(
+            f"{shard}/{each} ({replica.get('state')})"
+            for shard, described in sorted(shards.items())
+            for each, replica in sorted(described.get("replicas", {}).items())
+            if replica.get("state") != ACTIVE
+        ),
     )
 
 
+def _alias_of(aliases: Mapping[str, str], name: str) -> tuple[str, ...]:
+    """The collections that an alias, or an alias of aliases, stands for; none if it is no alias."""
+    rest = {each: named for each, named in aliases.items() if each != name}
+    named = (part.strip() for part in aliases.get(name, "").split(","))
+    return tuple(meant for each in named if each for meant in _alias_of(rest, each) or (each,))
+
+
 def placement_problem(router: Mapping[str, Any]) -> str:
-    """What of a router lets documents of one id get into several shards; "" if nothing does."""
+    """Say what of a router lets documents of one id get into several shards; "" if nothing does."""
     if field := router.get("field"):
         return (
             f"the router.field {field!r}: once its value changes, a document gets into another"
@@ -174,8 +190,8 @@ def placement_problem(router: Mapping[str, Any]) -> str:
     return ""
 
 
-def _shards(collection: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:
-    for name, shard in collection.get("shards", {}).items():
+def _shards(shards: Mapping[str, Any], live: frozenset[str]) -> Iterator[Shard]:
+    for name, shard in shards.items():
         if shard.get("state") != ACTIVE:
             continue
         replicas = shard.get("replicas", {}).values()
@@ -259,9 +275,9 @@ class Nodes:
         for node in (*nodes[at:], *nodes[:at]):
             yield node + url[len(self.given) :]
             if self._now == node:  # it did not answer
-                self.turn()
+                self.next_node()
 
-    def turn(self) -> None:
+    def next_node(self) -> None:
         """Ask another node next time: what is wrong may be wrong with this one alone."""
         if len(self._all) < 2:
             return

@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import orjson
 
@@ -34,7 +34,7 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr import export, query
-from neardup_solr.solr.cloud import Cluster, cluster_of, require_one, require_placed
+from neardup_solr.solr.cloud import Cluster, cluster_of, require_single
 from neardup_solr.solr.names import (
     ID,
     NOTE,
@@ -49,6 +49,7 @@ from neardup_solr.solr.responses import (
     LOG_AGAIN,
     SAYS,
     Refusal,
+    Sent,
     answer,
     is_refusal,
     refused_alone,
@@ -76,7 +77,6 @@ DOCS = {"response.docs": list, "response.numFound": int}
 Item = tuple[bytes | Mapping[str, Any], str | None]  # a document, and its id if that is known
 Ask = Callable[[query.Request], dict[str, Any]]
 T = TypeVar("T")
-R = TypeVar("R", bound="Joined")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,22 +94,6 @@ class Selection:
     documents: list[dict[str, Any]]
     total: int
     counts: Mapping[str, int] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Taken:
-    """What became of documents that were sent: which Solr refused, the versions of the others.
-
-    A Solr that keeps no versions tells none; those of a SolrCloud are lower bounds.
-    """
-
-    refused: tuple[Refusal, ...] = ()
-    versions: Mapping[str, int] = field(default_factory=dict)
-
-    def __or__(self, other: Taken) -> Taken:
-        return Taken(
-            refused=self.refused + other.refused, versions={**self.versions, **other.versions}
-        )
 
 
 @dataclass(slots=True)
@@ -160,7 +144,7 @@ class Collection:
 
     def take(
         self, documents: Sequence[bytes | Mapping[str, Any]], ids: Sequence[str] | None = None
-    ) -> Taken:
+    ) -> Sent:
         """Send documents, as `add` does, and tell which versions they got.
 
         In a SolrCloud the versions of documents whose `ids` are given are the lowest they can have,
@@ -171,7 +155,7 @@ class Collection:
         """
         known: Sequence[str | None] = ids or [None] * len(documents)
 
-        def send(part: Sequence[Item]) -> Taken:
+        def send(part: Sequence[Item]) -> Sent:
             body = b"[" + b",".join(self._json_of(document) for document, _ in part) + b"]"
             own = [id for _, id in part if id is not None]
             before = self.versions(own) if self.session.nodes.is_cloud else None
@@ -180,14 +164,14 @@ class Collection:
                 versions = versions_in(decoded)
             else:
                 versions = {id: before.get(id, 0) + 1 for id in own}
-            return Taken(refused=refused_by(self.url, decoded), versions=versions)
+            return Sent(refused=refused_by(self.url, decoded), versions=versions)
 
-        def refused(item: Item, error: SolrAnswerError) -> Taken:
+        def id_of(item: Item) -> str:
             document, _ = item
             named = orjson.loads(document) if isinstance(document, bytes) else document
-            return Taken(refused=(refused_alone(str(named.get("id")), error),))
+            return str(named.get("id"))
 
-        return in_halves(list(zip(documents, known, strict=True)), send, refused)
+        return in_halves(list(zip(documents, known, strict=True)), send, id_of)
 
     def commit(self) -> None:
         """Make what was sent durable and visible to searches (a hard commit)."""
@@ -266,8 +250,7 @@ class Collection:
         In a SolrCloud the leaders are asked, as for `count`.
         """
         newer = [f"{{!cache=false}}{VERSION}:[{since} TO *]"] if since else []
-        request = query.by_ids(ids) | {"filter": newer, "limit": 0}
-        return int(self.ask(query.of_leaders(request), DOCS)["response"]["numFound"])
+        return self.count(newer, ids=ids)
 
     def copies(self, required: Mapping[str, int]) -> int | None:
         """How many replicas of each shard have these documents, by id in this version or later.
@@ -283,8 +266,7 @@ class Collection:
             except (SolrUnreachable, SolrAnswerError, CoreMissing):
                 return None
 
-        cluster = self._cluster()
-        return None if cluster is None else cluster.copies(required, has)
+        return self.cluster().copies(required, has)
 
     def _ask_once(self, request: query.Request, replica: str) -> dict[str, Any]:
         """What a replica answers; it is asked by the node we talk to, once."""
@@ -298,39 +280,22 @@ class Collection:
 
         Raises SettingsError, and ArgumentError if its shards do not have so many replicas.
         """
-        cluster = self._cluster()
-        if cluster is None and min_replicas > 1 and self.session.nodes.is_cloud is not False:
+        cluster = self.cluster()
+        if self.session.nodes.is_cloud is False:
+            require_single(min_replicas=min_replicas)
+        elif not cluster.nodes and min_replicas > 1:
             reason = f"the cluster does not tell of the replicas of {self.name!r}"
             raise SettingsError(reason, "let this user read the cluster status, or leave"
                                 " `min_replicas` out")  # fmt: skip
-        require_placed(cluster, self.name, min_replicas)
+        cluster.require_placed(self.name, min_replicas)
 
-    def require_one(self) -> None:
-        """Refuse an alias of several collections, of which updates reach the first alone.
-
-        Raises SettingsError; `require_placed` refuses it, too.
-        """
-        require_one(self._cluster())
-
-    def sizes(self) -> tuple[int, int] | None:
-        """How many shards it has, and replicas of each; None if it is none of a SolrCloud."""
-        cluster = self._cluster()
-        if cluster is None or not cluster.shards:
-            return None
-        return len(cluster.shards), min(shard.size for shard in cluster.shards)
-
-    def nodes(self) -> int:
-        """How many nodes of a SolrCloud live; 1 if it is none, or does not tell."""
-        cluster = self._cluster()
-        return 1 if cluster is None else len(cluster.nodes)
-
-    def _cluster(self) -> Cluster | None:
-        """Ask a SolrCloud for its nodes and our shards; None if it is none, or does not tell."""
+    def cluster(self) -> Cluster:
+        """Ask a SolrCloud for its nodes and our shards; none if it is none, or does not tell."""
         nodes = self.session.nodes
         found = None if nodes.is_cloud is False else cluster_of(self.session, self.base, self.name)
         if found is not None:
             nodes.learn(found.nodes)
-        return found
+        return found or Cluster()
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
         """The versions of documents as a search finds them; those not there are left out."""
@@ -466,8 +431,7 @@ class Collection:
 
     def shard_names(self) -> list[str]:
         """The names of the shards; a core, and an alias of several collections, has addresses."""
-        cluster = self._cluster()
-        return [one.name for one in cluster.shards] if cluster and cluster.shards else self.shards()
+        return [one.name for one in self.cluster().shards] or self.shards()
 
     def replica_of(self, shard: str) -> str:
         """The address of a replica that can serve a shard, by one of `shard_names`.
@@ -476,8 +440,8 @@ class Collection:
         """
         if "://" in shard:
             return shard
-        cluster = self._cluster()
-        replicas = cluster.replicas_of(shard) if cluster is not None else ()
+        shards = self.cluster().shards
+        replicas = next((one.replicas for one in shards if one.name == shard), ())
         if not replicas:
             raise SolrUnreachable(self.url, f"no replica of {shard!r} answers")
         return random.choice(replicas)
@@ -655,7 +619,7 @@ class Collection:
         """Learn the other nodes of a SolrCloud, which says in its answers that it is one."""
         if "zkConnected" in decoded["responseHeader"]:
             self.session.nodes.is_cloud = True
-            self._cluster()
+            self.cluster()
         else:
             self.session.nodes.is_cloud = False
 
@@ -685,19 +649,12 @@ class Collection:
         return orjson.dumps(self.names.physical(fields))
 
 
-class Joined(Protocol):
-    """Results of two parts that make one of the whole."""
-
-    def __or__(self, other: Self, /) -> Self:
-        """Both together."""
-
-
 def in_halves(
-    items: Sequence[T], send: Callable[[Sequence[T]], R], refused: Callable[[T, SolrAnswerError], R]
-) -> R:
-    """What `send` gives for items; if Solr refuses them because of one, they are sent in halves.
+    items: Sequence[T], send: Callable[[Sequence[T]], Sent], id_of: Callable[[T], str]
+) -> Sent:
+    """Send items; if Solr refuses them because of one of them, send them in halves.
 
-    `refused` is the result for one that Solr does not take even alone.
+    One that Solr does not take even alone is refused; `id_of` names it.
     """
     try:
         return send(items)
@@ -705,10 +662,9 @@ def in_halves(
         if error.status not in _ONES_FAULT or not is_refusal(error) or not items:
             raise
         if len(items) == 1:
-            return refused(items[0], error)
+            return Sent(refused=(refused_alone(id_of(items[0]), error),))
     middle = len(items) // 2
-    first, second = (in_halves(half, send, refused) for half in (items[:middle], items[middle:]))
-    return first | second
+    return in_halves(items[:middle], send, id_of) | in_halves(items[middle:], send, id_of)
 
 
 def open_collection(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -140,7 +140,8 @@ _CAUSES = {
     "Connection reset": "it reset the connection",
     "IncompleteRead": CUT_OFF,
 }
-_REMEDIES = {
+# What to do about a cause; nothing if the server probably just does not run.
+REMEDIES = {
     "its TLS certificate is not trusted": _TRUST,
     "the file of the CA holds no certificate": _TRUST,
     "its TLS certificate is one of another host": "give the host by the name it is made out to",
@@ -430,17 +431,35 @@ def cause(error: Exception) -> str:
     return next((said for sign, said in _CAUSES.items() if sign in text), text or "no answer")
 
 
-def next_step(cause: str) -> str | None:
-    """What to do about a cause; None if the server probably just does not run."""
-    return _REMEDIES.get(cause)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refusal:
     """A document that Solr did not take: its id ("(unknown)" if it has none) and why."""
 
     id: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    """What became of documents or updates that were sent: their new versions, those `refused`.
+
+    A Solr that keeps no versions tells none. Updates are also `dropped`, as their documents have
+    changed or gone since they were read, or `unsure`: another node of the cluster decided on them,
+    which does not say how.
+    """
+
+    versions: Mapping[str, int] = field(default_factory=dict)
+    refused: tuple[Refusal, ...] = ()
+    dropped: frozenset[str] = frozenset()
+    unsure: frozenset[str] = frozenset()
+
+    def __or__(self, other: Sent) -> Sent:
+        return Sent(
+            versions={**self.versions, **other.versions},
+            refused=self.refused + other.refused,
+            dropped=self.dropped | other.dropped,
+            unsure=self.unsure | other.unsure,
+        )
 
 
 def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:

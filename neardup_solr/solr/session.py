@@ -14,6 +14,7 @@ import re
 import time
 from base64 import b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 from urllib.request import getproxies
@@ -47,17 +48,17 @@ from neardup_solr.solr.responses import (
     CUT_OFF,
     LOG,
     NOT_SOLR,
+    REMEDIES,
     answer,
     cause,
     check,
     is_of_solr,
     is_refusal,
-    next_step,
     redacted,
     refused_by,
     take_in,
 )
-from neardup_solr.solr.waiting import Outages, Retry, passes, retrying
+from neardup_solr.solr.waiting import PATIENT_ATTEMPTS, Outages, Retry, passes, retrying
 
 CONNECT_SECONDS = 5.0
 # Once something has answered: requests uses the same bound for the sending of a body, which a Solr
@@ -163,7 +164,7 @@ class CheckedSession(requests.Session):
 
         return self.lasting(send)
 
-    def rely(self) -> None:
+    def assume_reachable(self) -> None:
         """Take it that the collection is there, as somebody else has reached it: it may be away."""
         self.reached = self.outages.has_served = True
 
@@ -220,10 +221,12 @@ class CheckedSession(requests.Session):
             faults += 1
             if is_patient and outages.are_waited_for:
                 outages.wait(error, deadline, is_second=faults == 2)
-            self.nodes.turn()  # what is wrong may be wrong with this one alone
+            self.nodes.next_node()  # what is wrong may be wrong with this one alone
             return outages.are_waited_for or not is_patient  # unless the user wants to stop
 
-        retry = outages.patient(self.retry) if is_patient else self.retry
+        retry = self.retry
+        if is_patient:
+            retry = replace(retry, attempts=PATIENT_ATTEMPTS, seconds=outages.patience)
         try:
             result = retrying(lambda: send(deadline), retry=retry, passes=passes)
         except SolrError as error:
@@ -254,7 +257,7 @@ class CheckedSession(requests.Session):
         try:
             return answer(self._answered(soon, "GET", url, params={**params, "wt": "json"}))
         except SolrError:
-            self.nodes.turn()  # the next one may be well
+            self.nodes.next_node()  # the next one may be well
             raise
 
     def _require_open(self, url: str) -> None:
@@ -407,7 +410,7 @@ class CheckedSession(requests.Session):
     def _unreachable(self, shown: str, cause: str) -> SolrUnreachable:
         if self.embedded:
             return SolrUnreachable(shown, cause, _EMBEDDED)
-        if remedy := next_step(cause) or (_AGAIN if self.reached else None):
+        if remedy := REMEDIES.get(cause) or (_AGAIN if self.reached else None):
             return SolrUnreachable(shown, cause, remedy)
         return SolrUnreachable(shown, cause)
 

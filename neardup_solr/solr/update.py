@@ -13,14 +13,13 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.errors import SolrAnswerError
 from neardup_solr.minhash.encode import encoded
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import DOCS, EXACT, Collection, in_halves
 from neardup_solr.solr.names import BANDS, ID, OWN, SETTINGS, TEXT, VERSION, Names
-from neardup_solr.solr.responses import Refusal, refused_alone, refused_by
+from neardup_solr.solr.responses import Sent, refused_by
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
 _KEY = re.compile(f',"({"|".join(OWN)})":'.encode())
@@ -84,28 +83,6 @@ def _values(json: bytes) -> dict[bytes, bytes]:
 _OPTIMISTIC = {**EXACT, "failOnVersionConflicts": "false", "versions": "true", "wt": "json"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sent:
-    """What became of updates: `done` ones, ids `dropped` as changed or gone since, `refused` ones.
-
-    `done` has the new version of each document; `unsure` are ids that another node of the cluster
-    decided on, which does not say how.
-    """
-
-    done: Mapping[str, int] = field(default_factory=dict)
-    unsure: frozenset[str] = frozenset()
-    dropped: frozenset[str] = frozenset()
-    refused: tuple[Refusal, ...] = ()
-
-    def __or__(self, other: Sent) -> Sent:
-        return Sent(
-            done={**self.done, **other.done},
-            unsure=self.unsure | other.unsure,
-            dropped=self.dropped | other.dropped,
-            refused=self.refused + other.refused,
-        )
-
-
 def send(
     collection: Collection, orders: Sequence[Order], params: Mapping[str, str] = NOTHING
 ) -> Sent:
@@ -122,10 +99,7 @@ def send(
         told = collection.post("update", body, params={**_OPTIMISTIC, **params})
         return _sent(collection.url, part, told)
 
-    def refused(one: Order, error: SolrAnswerError) -> Sent:
-        return Sent(refused=(refused_alone(one.id, error),))
-
-    return in_halves(orders, post, refused)
+    return in_halves(orders, post, lambda order: order.id)
 
 
 def whole(
@@ -154,7 +128,7 @@ def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
     done = {id: version for id, version in versions.items() if version > 0 and id in ids}
     unsure = {id for id in ids - named if versions.get(id) == 0}
     return Sent(
-        done=done,
+        versions=done,
         unsure=frozenset(unsure),
         dropped=frozenset(ids - done.keys() - unsure - named),
         refused=refused,

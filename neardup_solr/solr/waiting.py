@@ -22,6 +22,7 @@ from neardup_solr.errors import (
     SolrHalted,
     SolrUnauthorized,
     SolrUnreachable,
+    counted,
 )
 from neardup_solr.progress import LOG
 from neardup_solr.solr.responses import is_of_cluster
@@ -85,12 +86,13 @@ class Outages:
     """
 
     def __init__(self, ask: Ask) -> None:
-        self.home, self.revive = "", _nothing
+        self.home = ""
+        self.revive: Callable[[], object] = lambda: None  # one that is not ours, others start
         self.count = 0
         self.halted: SolrHalted | None = None
         self.has_served = False  # whether the collection has answered yet
         self._ask = ask
-        self._patience = 0.0
+        self.patience = 0.0  # seconds for which an outage is waited for
         self._given_up: Exception | None = None  # why, once patience was at its end
         self._fault: SolrError | None = None  # of the last look whether it is back
         self._lock = threading.Lock()  # held by the thread that looks whether Solr is back
@@ -103,23 +105,23 @@ class Outages:
         and has replayed its log. Nothing is waited for before a first right answer: the address
         may be wrong.
         """
-        before, self._patience = self._patience, seconds
+        before, self.patience = self.patience, seconds
         self.halted = self._given_up = None
         try:
             yield
         finally:
-            self._patience = before
+            self.patience = before
 
-    def hurry(self) -> None:
+    def stop_waiting(self) -> None:
         """Wait for no outage any more: the user wants to stop."""
-        self._patience = 0.0
+        self.patience = 0.0
 
     def until_ready(self) -> None:
         """Return once the collection answers and has replayed its log.
 
         Raises SolrUnreachable if patience is at its end before.
         """
-        end = time.monotonic() + self._patience
+        end = time.monotonic() + self.patience
         missed = SolrUnreachable(self.home, _REPLAYING, _LATER)
         self.until(lambda: self.is_over(end), lambda: missed)
 
@@ -135,24 +137,14 @@ class Outages:
         """
         began = time.monotonic()
         while not is_so():
-            if time.monotonic() - began >= self._patience:
+            if time.monotonic() - began >= self.patience:
                 raise error()
             time.sleep(pause)
 
     @property
-    def patience(self) -> float:
-        """For how many seconds an outage is waited for."""
-        return self._patience
-
-    @property
     def are_waited_for(self) -> bool:
         """Whether there is any patience left."""
-        return self._patience > 0
-
-    def patient(self, retry: Retry) -> Retry:
-        """How often and how long to try again if outages are waited for."""
-        first_wait = retry.first_wait
-        return Retry(attempts=PATIENT_ATTEMPTS, seconds=self._patience, first_wait=first_wait)
+        return self.patience > 0
 
     def wait(self, error: SolrError, end: float, *, is_second: bool = False) -> None:
         """Wait until Solr is back; raises the error, or why it cannot be started, at the end.
@@ -162,7 +154,7 @@ class Outages:
         Raises SolrUnauthorized at once if it is back and refuses the credentials.
         """
         self.count += 1
-        bound = spoken(self._patience)
+        bound = spoken(self.patience)
         with self._lock:
             # Of a cloud one node may be away, and the others answer.
             with suppress(ServerError):
@@ -191,11 +183,11 @@ class Outages:
                     fault = ended
                 time.sleep(PROBE_PAUSE)
             if fault is error and self.are_waited_for:
-                self._blame(error, spoken(time.monotonic() - began))
+                self._explain(error, spoken(time.monotonic() - began))
             self._given_up = fault
             raise fault from None
 
-    def _blame(self, error: SolrError, waited: str) -> None:
+    def _explain(self, error: SolrError, waited: str) -> None:
         """Give an error what was wrong at the end of a wait: not always what was at first."""
         last = self._fault or error
         error.reason = f"it has not come back in {waited}: {last.reason}"
@@ -231,13 +223,8 @@ class Outages:
         )
 
 
-def _nothing() -> object:
-    """A Solr that is not ours is started by others."""
-    return None
-
-
 def spoken(seconds: float) -> str:
-    """A time in words, such as "5 minutes" or "12 seconds"."""
+    """Say a time in words, such as "5 minutes" or "12 seconds"."""
     minutes, rest = divmod(round(seconds), 60)
-    number, unit = (minutes, "minute") if minutes and not rest else (round(seconds), "second")
-    return f"{number} {unit}{'' if number == 1 else 's'}"
+    is_even = minutes and not rest
+    return counted(minutes, "minute") if is_even else counted(round(seconds), "second")

@@ -123,7 +123,7 @@ def connect_again(address: str, collection: str, *, patience: float) -> Collecti
     """
     nodes = _in_time(lambda: nodes_at(address), patience) if is_zookeeper(address) else []
     found = _opened(address, collection, from_environment(), nodes)
-    found.session.rely()
+    found.session.assume_reachable()
     return _named(found, patience)
 
 

@@ -32,7 +32,7 @@ def delete(
     require(
         bool(named) or query is not None, "nothing says what to delete", "give `ids` or `query`"
     )
-    collection.require_one()
+    collection.cluster().require_one()
     # Searches do not see what an interrupted run sent, so it would not be counted.
     collection.commit()
     matching = _matching(collection, named, query)

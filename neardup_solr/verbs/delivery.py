@@ -28,7 +28,8 @@ from neardup_solr.failpoints import reach
 from neardup_solr.minhash import encode
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.solr.collection import Collection, Taken
+from neardup_solr.solr.collection import Collection
+from neardup_solr.solr.responses import Sent
 
 # How soon a thread whose answer has come gets the interpreter while a batch is encoded; with
 # Python's own 5 ms, Solr would wait for us several times a batch.
@@ -141,7 +142,7 @@ class Destination:
     min_replicas: int = 1
     resent: int = 0
 
-    def take(self, jsons: Sequence[bytes], ids: Sequence[str]) -> Taken:
+    def take(self, jsons: Sequence[bytes], ids: Sequence[str]) -> Sent:
         """Send documents that are encoded already."""
         return self.collection.take(jsons, ids)
 
@@ -157,7 +158,7 @@ class Destination:
         """
         return self.is_cloud and not stretch.documents.keys().isdisjoint(ids)
 
-    def note(self, stretch: Interval, answer: Taken) -> None:
+    def note(self, stretch: Interval, answer: Sent) -> None:
         """Note in a stretch what Solr answered to a part of it."""
         stretch.versions.update(answer.versions)
         for refusal in answer.refused:
@@ -276,7 +277,7 @@ class Delivery:
     begun: int = 0
     _open: Interval = field(default_factory=Interval)
     _closed: Interval | None = None
-    _answers: deque[tuple[Interval, Batch, Future[Taken]]] = field(default_factory=deque)
+    _answers: deque[tuple[Interval, Batch, Future[Sent]]] = field(default_factory=deque)
     _check: Future[list[str]] | None = None
     _deadline: float | None = None
     _senders: ThreadPoolExecutor = field(init=False)
@@ -389,7 +390,7 @@ class Delivery:
 
     def _finish_soon(self) -> None:
         """As `_finish`, as far as it is quick: the user wants to stop."""
-        self.target.collection.session.outages.hurry()
+        self.target.collection.session.outages.stop_waiting()
         self._deadline = time.monotonic() + HURRY_SECONDS
         try:
             self._finish()

@@ -37,6 +37,7 @@ from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watch
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, update
+from neardup_solr.solr.cloud import require_single
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.sources import Reading, SourceLike, reading_of
@@ -226,7 +227,7 @@ def _settled(
     except CoreMissing as error:
         if min_replicas > 1:
             if not admin.is_cloud(collection):
-                admin.require_single(min_replicas=min_replicas)
+                require_single(min_replicas=min_replicas)
             error.next_step += f" --replicas {min_replicas}"
         raise
 

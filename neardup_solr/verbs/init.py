@@ -106,11 +106,14 @@ def _require_sizes(collection: Collection, *, shards: int | None, replicas: int 
     """Refuse other numbers of shards and replicas than a collection has, by SettingsError."""
     if shards is None and replicas is None:
         return
-    has = collection.sizes() or (None if admin.is_cloud(collection) else (1, 1))
-    if has is None or (shards or has[0], replicas or has[1]) == has:
+    there = collection.cluster().shards
+    if not there and admin.is_cloud(collection):
         return
-    there = f"{counted(has[0], 'shard')} of {counted(has[1], 'replica')}"
-    reason = f"the collection {collection.name!r} exists, with {there}"
+    has = len(there) or 1, min((one.size for one in there), default=1)
+    if (shards or has[0], replicas or has[1]) == has:
+        return
+    has_said = f"{counted(has[0], 'shard')} of {counted(has[1], 'replica')}"
+    reason = f"the collection {collection.name!r} exists, with {has_said}"
     step = "leave `shards` and `replicas` out, or create another one"
     raise SettingsError(reason, step)
 
@@ -122,7 +125,7 @@ def _created(collection: Collection, *, shards: int, replicas: int) -> Preparati
         shards=shards,
         replicas=replicas,
     )
-    nodes = collection.nodes()
+    nodes = len(collection.cluster().nodes) or 1
     if is_created and nodes < replicas:
         LOG.warning(
             "%s: %d replicas of a shard on %s: a node that is away takes several of them with it",
@@ -140,7 +143,8 @@ def _added(
     collection: Collection, text: Sequence[str], prefix: str | None, *, dry_run: bool
 ) -> Preparation:
     """Add what is missing, unless the schema is not managed or this is a dry run."""
-    collection.require_one()
+    cluster = admin.cluster(collection)
+    cluster.require_one()
     for attempt in range(ATTEMPTS):
         found = schema.described(collection)
         names = _names(collection, found, text, prefix)
@@ -155,7 +159,7 @@ def _added(
             is_done=not commands,
             is_mutable=schema.is_mutable(collection),
             xml=schema.xml(commands),
-            beside=admin.beside(admin.cluster(collection), collection.name),
+            beside=cluster.beside,
         )
         if dry_run or not commands or not planned.is_mutable:
             return planned
@@ -166,7 +170,8 @@ def _added(
 
 def _removed(collection: Collection, *, dry_run: bool) -> Preparation:
     """Remove what was added to the schema, unless documents use it."""
-    collection.require_one()
+    cluster = admin.cluster(collection)
+    cluster.require_one()
     found, names = schema.described(collection), collection.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
     candidates = [*schema.wanted(names), NOTE]
@@ -177,7 +182,7 @@ def _removed(collection: Collection, *, dry_run: bool) -> Preparation:
         fields=tuple(ours),
         is_done=not ours,
         is_mutable=schema.is_mutable(collection),
-        beside=admin.beside(admin.cluster(collection), collection.name),
+        beside=cluster.beside,
     )
     if not ours:
         return planned

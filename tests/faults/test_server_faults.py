@@ -146,7 +146,7 @@ def test_a_damaged_jar_of_the_right_size_is_replaced_once_doubted(
     fetch(folder, repository)
     repository.asked.clear()
     (folder / JARS[0].name).write_bytes(b"x" * JARS[0].size)
-    fetching.doubt(folder)
+    fetching.invalidate(folder)
     fetch(folder, repository)
     assert repository.asked == [JARS[0].name]
     assert JARS[0].intact(folder / JARS[0].name)

@@ -212,7 +212,7 @@ def test_loading_cores_may_take_as_long_as_it_takes(
     process.wait_until_ready(place, found.pid, found.port, timeout=0, tell=tell)
     assert len(heard) == 1
     assert "is loading its cores" in heard[0]
-    assert process.lives(place, found.pid)
+    assert process.is_alive(place, found.pid)
 
 
 def test_two_starts_at_once_make_one_server(home: Layout) -> None:
@@ -221,7 +221,7 @@ def test_two_starts_at_once_make_one_server(home: Layout) -> None:
     answers = [one.communicate(timeout=120)[0].split() for one in starters]
     assert len({pid for pid, _ in answers}) == 1
     assert sorted(started for _, started in answers) == ["False", "True"]
-    assert [str(pid) for pid in process.strays(home)] == [answers[0][0]]
+    assert [str(pid) for pid in process.running_pids(home)] == [answers[0][0]]
 
 
 def test_after_a_crash_it_starts_again_with_its_cores(
@@ -287,7 +287,7 @@ def test_a_lost_state_does_not_make_two_servers(home: Layout, heard: list[str]) 
     home.state.unlink()
     second = embedded.start(tell=heard.append)
     assert second.started_now
-    assert list(process.strays(home)) == [second.pid] != [first.pid]
+    assert list(process.running_pids(home)) == [second.pid] != [first.pid]
     assert heard == []
 
 
@@ -322,7 +322,7 @@ def test_a_port_taken_while_java_starts_is_tried_elsewhere(
         monkeypatch.setattr(process, "free_port", lambda: next(guesses, None) or real())
         found = embedded.start(tell=lambda _: None)
     assert found.port != taken
-    assert list(process.strays(home)) == [found.pid]
+    assert list(process.running_pids(home)) == [found.pid]
 
 
 def test_a_start_that_fails_says_why_and_leaves_nothing(
@@ -335,7 +335,7 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
     assert str(home.logs / "console.log") in str(error.value)
     assert "\n" not in str(error.value)
     assert "NoSuchOption" in embedded.logs()
-    assert list(process.strays(home)) == []
+    assert list(process.running_pids(home)) == []
 
 
 def test_a_damaged_jar_is_found_out_after_the_start_it_spoils(home: Layout) -> None:
@@ -358,7 +358,7 @@ def test_a_stop_that_is_not_heard_ends_in_a_kill(home: Layout) -> None:
     found = embedded.start()
     os.kill(found.pid, SIGSTOP)
     assert embedded.stop(timeout=0.2)
-    assert not process.lives(home, found.pid)
+    assert not process.is_alive(home, found.pid)
     assert not embedded.stop()
 
 
@@ -367,7 +367,7 @@ def test_a_reset_deletes_the_cores_and_keeps_the_jars(home: Layout) -> None:
     make_core(embedded.start(), "one")
     embedded.reset()
     assert embedded.running() is None
-    assert list(process.strays(home)) == []
+    assert list(process.running_pids(home)) == []
     assert [path.name for path in home.server.iterdir()] == ["lock"]
     assert fetching.installed(home.jars, fetching.locked())
 
@@ -400,7 +400,7 @@ def test_a_wrong_option_is_one_line_on_stderr(home: Layout) -> None:
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr.startswith("neardup: ")
         assert refused.stderr.count("\n") == 1
-    assert list(process.strays(home)) == []
+    assert list(process.running_pids(home)) == []
 
 
 def test_a_reset_needs_a_yes(home: Layout) -> None:
@@ -551,7 +551,7 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     assert said.stderr == (
         f"The single Solr is stopped and keeps what it has; to return to it: {back}\n"
     )
-    assert list(process.strays(home)) == []
+    assert list(process.running_pids(home)) == []
     assert said.stdout.startswith(
         "SolrCloud 9.10.1 runs with 2 nodes at http://127.0.0.1:30100/solr (heap 400m each, data in"
     )

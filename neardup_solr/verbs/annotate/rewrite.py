@@ -22,8 +22,8 @@ from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.solr import update
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import VERSION
-from neardup_solr.solr.responses import Refusal
-from neardup_solr.solr.update import Order, Sent
+from neardup_solr.solr.responses import Refusal, Sent
+from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate.whole import Wholes, wholes
 
 Found = dict[str, Any]
@@ -223,11 +223,11 @@ class FirstDocuments:
         self.left -= 1
         before = self._other_fields(order.id)
         sent = self.update([order])
-        if order.id not in sent.done and order.id not in sent.unsure:
+        if order.id not in sent.versions and order.id not in sent.unsure:
             return sent
         after = self._committed(order.id)
         # Someone else's change before or after ours has a version of its own.
-        version = sent.done.get(order.id, after.get(VERSION))
+        version = sent.versions.get(order.id, after.get(VERSION))
         if before.get(VERSION) != order.version or after.get(VERSION) != version:
             return sent
         changed = [name for name in sorted(before | after) if _differ(name, before, after)]
@@ -247,7 +247,7 @@ class FirstDocuments:
         self, id: str, changed: list[str], before: dict[str, Any], sent: Sent
     ) -> SettingsError:
         reason = f"an update of the document {id!r} changed other fields: {', '.join(changed)}"
-        restored = id in sent.done and self._put_back(id, changed, before, sent.done[id])
+        restored = id in sent.versions and self._put_back(id, changed, before, sent.versions[id])
         put_back = "they were restored" if restored else "Solr did not let them be restored"
         fate = f"{put_back}; nothing else was touched"
         return SettingsError(f"{reason} ({fate})", _INSTEAD)

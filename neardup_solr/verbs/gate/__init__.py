@@ -256,12 +256,12 @@ class _GateRun:
                     if len(self.stretch.documents) >= VERIFIED_EVERY:
                         self._verify()
             except KeyboardInterrupt:
-                self.target.collection.session.outages.hurry()
+                self.target.collection.session.outages.stop_waiting()
                 with suppress(NeardupError):
                     self._verify()
                 raise
             except GeneratorExit:  # whoever reads the decisions stops early, as by `break`
-                self.target.collection.session.outages.hurry()
+                self.target.collection.session.outages.stop_waiting()
                 self._verify()
                 raise
             self._verify()

@@ -77,7 +77,6 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     has_root = root is not None and root.indexed and documents > 0
     # A proxy in front of Solr may check them; then Solr itself knows no user.
     named = collection.session.auth is not None or "Authorization" in collection.session.headers
-    behind = admin.alias_of(cluster, collection.name)
     facts = CollectionFacts(
         place=collection.place,
         kept=collection.names,
@@ -96,10 +95,10 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         chain=None if config is None else admin.update_chain(config),
         select=admin.handler_parameters(config or {}, "/select"),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
-        alias_of=behind,
-        misplacing=admin.placement_problem(cluster, collection.name),
-        beside=admin.beside(cluster, collection.name),
-        is_read_only=admin.is_read_only(cluster, collection.name),
+        alias_of=cluster.alias_of,
+        misplacing=cluster.misplacing,
+        beside=cluster.beside,
+        is_read_only=cluster.is_read_only,
         is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),
         is_open=bool(told) and "username" not in told.get("security", {}) and not named,
@@ -176,11 +175,11 @@ def require_other(collection: Collection, other: Collection) -> None:
     Its documents would be replaced, so they may have only the fields that are written.
     """
     there = admin.cluster(other)
-    names = {collection.name, *admin.alias_of(admin.cluster(collection), collection.name)}
-    others = {other.name, *admin.alias_of(there, other.name)}
+    names = {collection.name, *admin.cluster(collection).alias_of}
+    others = {other.name, *there.alias_of}
     made = replace(other, name="OTHER").place
     next_step = f"name another collection, made with: neardup init {made}"
-    if admin.is_read_only(there, other.name):
+    if there.is_read_only:
         raise SettingsError(f"{other.name!r} is read-only", next_step)
     if collection.base == other.base and names & others:
         raise SettingsError(f"{collection.name!r} would be written into itself", next_step)

@@ -135,7 +135,7 @@ def test_a_name_that_is_misspelt(solr: Collection) -> None:
     index = neardup("index", "tests/examples/listings.csv", "-c", typo, *server, code=1)
     made = f"neardup init -c {typo} --solr {solr.base}"
     assert f"{meant} If not, create it with: {made}\n" in index
-    with pytest.raises(nd.ArgumentError, match="`min_replicas` cannot be 2: this Solr is no Solr"):
+    with pytest.raises(nd.ArgumentError, match="2: this Solr is not in cloud mode"):
         nd.index([("1", TEXT)], replace(solr, name=typo), min_replicas=2)
 
 

@@ -324,4 +324,4 @@ def test_a_refused_document_is_named_and_the_others_of_its_batch_are_written(
     filled.commit()
     now = {one["key"] for one in theirs.select(filled, "count:77")}
     assert now == {one["key"] for one in found} - {found[7]["key"]}
-    assert sent.done.keys() | sent.dropped == now
+    assert sent.versions.keys() | sent.dropped == now

@@ -189,7 +189,7 @@ def test_children_that_come_meanwhile_stay(solr: Collection) -> None:
     assert [one.json != made[one.id].json for one in whole] == [False, True, True, True]
     bear("k3", commit=True)
     sent = update.send(solr, whole, way.params)
-    assert (set(sent.dropped), set(sent.done)) == ({"k1", "k2", "k3"}, {"k4"})
+    assert (set(sent.dropped), set(sent.versions)) == ({"k1", "k2", "k3"}, {"k4"})
     done = annotate(solr)
     assert done.failed == 0
     born = [one["key"] for one in theirs.select(solr, "title:late")]
@@ -209,7 +209,7 @@ def test_a_document_that_changed_after_it_was_read_whole_is_not_written(solr: Co
     url = f"{solr.url}/update"
     assert requests.post(url, json={"delete": ["k2"]}, timeout=30).status_code == 200
     sent = update.send(solr, whole, way.params)
-    assert (set(sent.dropped), set(sent.done)) == ({"k1", "k2"}, {"k3"})
+    assert (set(sent.dropped), set(sent.versions)) == ({"k1", "k2"}, {"k3"})
     solr.commit()
     assert theirs.select(solr, "key:k1", fl="count") == [{"count": 2}]
     assert theirs.select(solr, "key:k2") == []

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
-from neardup_solr.embedded.process import lives
-from neardup_solr.embedded.server import turn
+from neardup_solr.embedded.process import is_alive
+from neardup_solr.embedded.server import server_lock
 from neardup_solr.errors import ServerError
 from neardup_solr.files import solr_config
 
@@ -54,7 +54,7 @@ def test_a_missing_extra_is_named(place: Layout, monkeypatch: pytest.MonkeyPatch
     """Without psutil the message is the pip command, or an own Solr; no import error."""
     monkeypatch.setitem(sys.modules, "psutil", None)
     with pytest.raises(ServerError, match=r'psutil.*pip install "neardup-solr\[server\]"') as e:
-        lives(place, 7)
+        is_alive(place, 7)
     assert str(e.value).endswith(", or give the `address` of a Solr of yours")
 
 
@@ -94,11 +94,11 @@ def test_a_turn_is_for_one_at_a_time(tmp_path: Path) -> None:
     def wait(_line: str) -> None:
         raise Waited
 
-    with turn(place, wait), pytest.raises(Waited), turn(place, wait):
+    with server_lock(place, wait), pytest.raises(Waited), server_lock(place, wait):
         pass
-    with pytest.raises(ValueError, match="wrong"), turn(place, wait):
+    with pytest.raises(ValueError, match="wrong"), server_lock(place, wait):
         raise ValueError("wrong")
-    with turn(place, wait):
+    with server_lock(place, wait):
         assert stat.S_ISREG(place.lock.stat().st_mode)
         assert stat.S_IMODE(place.server.stat().st_mode) == 0o700
 
@@ -109,12 +109,12 @@ def test_a_killed_process_gives_its_turn_back(tmp_path: Path) -> None:
     program = (
         "import os, pathlib, signal, sys\n"
         "from neardup_solr.embedded.layout import Layout\n"
-        "from neardup_solr.embedded.server import turn\n"
-        "with turn(Layout(home=pathlib.Path(sys.argv[1])), print):\n"
+        "from neardup_solr.embedded.server import server_lock\n"
+        "with server_lock(Layout(home=pathlib.Path(sys.argv[1])), print):\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
     assert place.lock.is_file()
     said: list[str] = []
-    with turn(place, said.append):
+    with server_lock(place, said.append):
         assert said == []

@@ -55,10 +55,10 @@ def test_an_alias_of_several_is_told() -> None:
     listed = told(name="compositeId")
     aliases = {"both": "jobs, toys", "all": "both,more", "one": "jobs", "a": "b", "b": "a"}
     for name, several in (("both", ("jobs", "toys")), ("all", ("jobs", "toys", "more")),
-                          ("one", ()), ("jobs", ()), ("a", ())):  # fmt: skip
+                          ("one", ("jobs",)), ("jobs", ()), ("a", ("a",))):  # fmt: skip
         found = parse_cluster(listed | {"aliases": aliases}, name, "http")
         assert found is not None
-        assert found.several == several
+        assert found.alias_of == several
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_each_node_is_asked_in_turn() -> None:
         if place != url:
             break  # it answered
     assert next(made.in_turn(url)) == f"{TWO}/jobs/select"
-    made.turn()
+    made.next_node()
     assert next(made.in_turn(url)) == url
     made.learn([])
     assert list(made.in_turn(url)) == [url]

@@ -178,7 +178,7 @@ def test_nobody_waits_for_a_user_who_wants_to_stop(caplog: pytest.LogCaptureFixt
         collection = opened(address)
 
         def hurry() -> None:
-            collection.session.outages.hurry()
+            collection.session.outages.stop_waiting()
 
         collection.session.outages.revive = hurry
         with collection.session.outages.waited_for(10**6):
