@@ -13,15 +13,15 @@ import json
 import os
 import re
 import shutil
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, get_args
 
 from neardup_solr.errors import JobError, RecordError, SourceError
-from neardup_solr.failpoints import reach
 from neardup_solr.files import home, private, replaced
 
 FORMAT: Final = 1
@@ -35,6 +35,33 @@ ANEW: Final = "leave `resume` out to begin anew"
 _FIELDS: Final = {"position": str, "id": str | None, "stage": str, "reason": str,
                   "record": dict | str | None}  # fmt: skip
 _BEGIN: Final = b'{"position": '  # of every dead letter
+# Where a process ends itself so that tests can see what is left: $NEARDUP_FAILPOINT is the name of
+# such a place, or NAME:N for the N-th time that it is reached.
+Failpoint = Literal[
+    "before-send",
+    "after-send",
+    "before-commit",
+    "after-commit",
+    "before-dead-letters",
+    "after-dead-letters",
+    "before-checkpoint",
+    "after-checkpoint",
+]
+FAILPOINTS: Final = get_args(Failpoint)
+VARIABLE: Final = "NEARDUP_FAILPOINT"
+KILLED: Final = 137  # what a shell says of a process that SIGKILL ended
+_reached: Counter[str] = Counter()
+
+
+def reach(place: Failpoint) -> None:
+    """End the process at once, and clean up nothing, if the variable names this place."""
+    asked = os.environ.get(VARIABLE)
+    if asked is None:
+        return
+    name, _, number = asked.partition(":")
+    _reached[place] += 1
+    if place == name and _reached[place] == int(number or 1):
+        os._exit(KILLED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

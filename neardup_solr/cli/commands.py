@@ -27,17 +27,18 @@ MOST_PAIRS = 10  # missed and false ones each that evaluate prints
 
 def demo(given: Given, *, address: str | None = None) -> int:
     """See the main job on listings that come with the package."""
-    from neardup_solr.verbs.demo import CORE
-    from neardup_solr.verbs.demo import demo as run
+    from neardup_solr.demo import CORE, listings, pairs
 
     target = options.connect(address, CORE, create=True)
     show.compile_kernel()
-    shown = run(target)
-    show.say_summary(shown.indexed)
-    texts = target.texts(show.ids_of(shown.report, most=DEMO_PAIRS))
-    show.print_report(shown.report, texts, most=DEMO_PAIRS)
-    show.say_report(shown.report)
-    show.print_evaluation(shown.evaluation, most=3)
+    indexed = nd.index(listings(), target, keep=("city", "kind"))
+    found = nd.report(target, later_only=True, same="first_word", max_distance=3)
+    evaluation = nd.evaluate(pairs(), found.pairs)
+    show.say_summary(indexed)
+    texts = target.texts(show.ids_of(found, most=DEMO_PAIRS))
+    show.print_report(found, texts, most=DEMO_PAIRS)
+    show.say_report(found)
+    show.print_evaluation(evaluation, most=3)
     own = replace(target, name="NAME").place
     steps = {
         f"neardup search {target.place} --id lantern-002": "the near-duplicates of one listing",

@@ -11,6 +11,8 @@ from __future__ import annotations
 from importlib import resources
 from pathlib import Path
 
+CORE = "neardup_demo"  # the collection of `neardup demo`
+
 
 def listings() -> Path:
     """The file of the listings, a TSV with the columns id, text, city and kind."""

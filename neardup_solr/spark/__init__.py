@@ -13,7 +13,7 @@ results; it gets its data as Arrow batches. `pip install "neardup-solr[spark]"` 
 """
 
 from neardup_solr.spark.collections import Written, read, write
-from neardup_solr.spark.local import local
+from neardup_solr.spark.driver import local
 from neardup_solr.spark.near import candidates, clusters, fields, pairs
 
 __all__ = ["Written", "candidates", "clusters", "fields", "local", "pairs", "read", "write"]

@@ -22,7 +22,7 @@ from neardup_solr.progress import Failures
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
 from neardup_solr.sources import Reading
-from neardup_solr.spark.frames import DataFrame, SparkSession, chosen, require_session
+from neardup_solr.spark.driver import DataFrame, SparkSession, chosen, require_session
 
 if TYPE_CHECKING:
     import pyarrow as pa

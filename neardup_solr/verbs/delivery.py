@@ -24,7 +24,7 @@ from neardup_solr.errors import (
     SolrUnreachable,
     SourceError,
 )
-from neardup_solr.failpoints import reach
+from neardup_solr.jobs import reach
 from neardup_solr.minhash import encode
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings

@@ -19,7 +19,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.cli import main
-from neardup_solr.failpoints import KILLED
+from neardup_solr.jobs import KILLED
 from neardup_solr.minhash import sign
 from tests.faults.conftest import RecordRow
 from tests.faults.scripted import Answer, answering

@@ -377,7 +377,7 @@ def test_keys_sort_as_ids_do(ids: list[str]) -> None:
 
 def test_the_java_of_the_package_index_is_enough(session: SparkSession, tmp_path: Path) -> None:
     """Its home is a folder of ours, whose script leaves out what that Java does not have."""
-    from neardup_solr.spark.local import _java_home
+    from neardup_solr.spark.driver import _java_home
 
     assert session.range(10).count() == 10
     script = _java_home() / "bin" / "java"

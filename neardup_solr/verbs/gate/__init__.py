@@ -37,7 +37,7 @@ from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
 from neardup_solr.verbs.batch import BANDS, Candidate, Finder, NearMatch, SignedBatch, signed_batch
 from neardup_solr.verbs.delivery import Destination, Interval
-from neardup_solr.verbs.gate.meet import Admitted, Matched, Matcher
+from neardup_solr.verbs.gate.matcher import Admitted, Matched, Matcher
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
 from neardup_solr.verbs.index import ColumnsToKeep
 

@@ -13,10 +13,10 @@ from typing import Protocol
 import pytest
 
 import neardup_solr as nd
+from neardup_solr.demo import CORE
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
-from neardup_solr.verbs.demo import CORE
 
 NEARDUP = [sys.executable, "-m", "neardup_solr"]
 

@@ -16,8 +16,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.failpoints import FAILPOINTS, KILLED, VARIABLE
-from neardup_solr.jobs import CHECKPOINT, kept_in, letters_in
+from neardup_solr.jobs import CHECKPOINT, FAILPOINTS, KILLED, VARIABLE, kept_in, letters_in
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from neardup_solr.minhash import bands
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.gate import band_index
-from neardup_solr.verbs.gate.band_index import BandIndex
+from neardup_solr.verbs.gate import matcher
+from neardup_solr.verbs.gate.matcher import BandIndex
 
 BANDS = 3
 rows = st.lists(st.integers(0, 4), min_size=BANDS, max_size=BANDS)
 batches = st.lists(st.lists(rows, min_size=1, max_size=6), max_size=12)
 
 
-def keys(batch: list[list[int]]) -> band_index.Keys:
+def keys(batch: list[list[int]]) -> matcher.Keys:
     """The keys of documents whose bands hash to these small numbers."""
     hashed = np.array(batch, dtype=np.uint64).reshape(-1, BANDS) << np.uint64(16)
-    return band_index.term_keys(hashed)
+    return matcher.term_keys(hashed)
 
 
 def shared(one: list[int], other: list[int]) -> int:
@@ -49,7 +49,7 @@ def test_who_shares_a_band_is_found(arrived: list[list[list[int]]], asked: list[
 @given(st.lists(rows, min_size=1, max_size=8))
 def test_pairs_within_a_batch(batch: list[list[int]]) -> None:
     """Each pair of a batch that shares a band is found once, the earlier row first."""
-    found = list(zip(*(c.tolist() for c in band_index.within(keys(batch))), strict=True))
+    found = list(zip(*(c.tolist() for c in matcher.within(keys(batch))), strict=True))
     pairs = [(a, b) for b in range(len(batch)) for a in range(b)]
     expected = [(a, b, shared(batch[a], batch[b])) for a, b in pairs if shared(batch[a], batch[b])]
     assert sorted(found) == sorted(expected)
@@ -62,7 +62,7 @@ def test_keys_are_those_that_are_indexed(count: int) -> None:
     signature = np.random.default_rng(1).integers(2**32, size=count, dtype=np.uint32)
     hashed = bands.hash_bands(signature[None, :], count, 1)
     expected = list(bands.keys(signature, settings))
-    assert band_index.term_keys(hashed)[0].tolist() == [int(term, 16) for term in expected]
+    assert matcher.term_keys(hashed)[0].tolist() == [int(term, 16) for term in expected]
 
 
 def test_runs_stay_few() -> None:
