@@ -19,7 +19,7 @@ from typing import Any, BinaryIO, Final, TypeAlias, cast
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_place, whole
 from neardup_solr.records import NOTHING
-from neardup_solr.reports.parquet import check_parquet
+from neardup_solr.reports.tables import check_parquet
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.raw import Written
 from neardup_solr.sources.values import plain

@@ -109,28 +109,22 @@ def _of_duplicates(
     pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
 ) -> tuple[Iterator[Row], Sequence[str], Sequence[str]]:
     """Rows of pairs, their columns, and which of these come from the documents."""
-    if not (texts or kept):
-        return (_row(pair, DUPLICATE_COLUMNS) for pair in pairs), DUPLICATE_COLUMNS, ()
+
+    def table(part: Sequence[Duplicate]) -> tables.Columns:
+        columns = tables.of_pairs(part, DUPLICATE_COLUMNS, texts, kept)
+        return columns | {"similarity": [round(pair.similarity, 4) for pair in part]}
+
+    names = list(table([]))
     parts = (pairs[at : at + ROWS_AT_ONCE] for at in range(0, len(pairs), ROWS_AT_ONCE))
-    columns = list(_beside([], texts, kept))
-    rows = (
-        dict(zip(columns, cells, strict=True)) | {"similarity": round(pair.similarity, 4)}
-        for part in parts
-        for pair, *cells in zip(part, *_beside(part, texts, kept).values(), strict=True)
-    )
-    return rows, columns, columns[len(DUPLICATE_COLUMNS) :]
-
-
-def _beside(
-    pairs: Sequence[Duplicate], texts: Mapping[AnyId, str], kept: Mapping[AnyId, Mapping[str, Any]]
-) -> tables.Columns:
-    columns = tables.of_pairs(pairs, DUPLICATE_COLUMNS)
-    return tables.beside(columns, texts, kept, tables.keys_of_pairs(pairs))
+    cells = chain.from_iterable(zip(*table(part).values(), strict=True) for part in parts)
+    rows = (dict(zip(names, row, strict=True)) for row in cells)
+    return rows, names, names[len(DUPLICATE_COLUMNS) :]
 
 
 def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
     """Lines of one document's near-duplicates in a format: "tsv", "csv" or "jsonl"."""
-    return format_rows((_match_row(match) for match in matches), MATCH_COLUMNS, format)
+    rows = (_row(match, MATCH_COLUMNS[:-1]) | {"text": match.content} for match in matches)
+    return format_rows(rows, MATCH_COLUMNS, format)
 
 
 def format_rows(
@@ -172,19 +166,9 @@ def _face(path: Path) -> Face | None:
     return _FACES.get(suffix)
 
 
-def _row(pair: Pair | Duplicate, columns: Sequence[str]) -> Row:
-    row = {name: getattr(pair, name) for name in columns}
-    return row | {"similarity": round(pair.similarity, 4)}
-
-
-def _match_row(match: Match) -> Row:
-    return {
-        "id": match.id,
-        "distance": match.distance,
-        "similarity": round(match.similarity, 4),
-        "shared": match.shared,
-        "text": match.content,
-    }
+def _row(found: Pair | Match, columns: Sequence[str]) -> dict[str, Any]:
+    row = {name: getattr(found, name) for name in columns}
+    return row | {"similarity": round(found.similarity, 4)}
 
 
 def _spelling(name: str, kept: Collection[str], mark: Callable[[str], str]) -> Spelling:

@@ -1,16 +1,19 @@
-"""Results as tables: Arrow, pandas and polars, whichever the user has."""
+"""Results as tables of Arrow, pandas and polars, whichever the user has, and as Parquet files."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
-from neardup_solr.errors import SettingsError
-from neardup_solr.records import AnyId, Cluster, Duplicate, Pair, key_of
+from neardup_solr.errors import SettingsError, SourceError
+from neardup_solr.files import whole as whole_file
+from neardup_solr.records import NOTHING, AnyId, Cluster, Duplicate, Pair, key_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,9 +27,22 @@ class Kept(list[Any]):
     """The values of a column of the source: its type is theirs, whatever its name is."""
 
 
-def of_pairs(pairs: Sequence[Duplicate] | Sequence[Pair], names: Sequence[str]) -> Columns:
-    """The attributes of these names of pairs, as columns."""
-    return {name: [getattr(pair, name) for pair in pairs] for name in names}
+def of_pairs(
+    pairs: Sequence[Duplicate] | Sequence[Pair],
+    names: Sequence[str],
+    texts: Mapping[AnyId, str] = NOTHING,
+    kept: Mapping[AnyId, Mapping[str, Any]] = NOTHING,
+) -> Columns:
+    """The attributes of these names of pairs, as columns, with those of `beside`."""
+    columns = {name: [getattr(pair, name) for pair in pairs] for name in names}
+    if not (texts or kept):
+        return columns
+    found = cast(Sequence[Duplicate], pairs)
+    keys = {
+        "id": [key_of(pair.id, pair.sides[0]) for pair in found],
+        "other_id": [key_of(pair.other_id, pair.sides[1]) for pair in found],
+    }
+    return beside(columns, texts, kept, keys)
 
 
 def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
@@ -38,14 +54,6 @@ def of_clusters(clusters: Iterable[Cluster], *, has_sides: bool) -> Columns:
     ]
     names = ["cluster", "id", "canonical", "similarity", "distance", *["side"] * has_sides]
     return {name: [row[at] for row in rows] for at, name in enumerate(names)}
-
-
-def keys_of_pairs(pairs: Sequence[Duplicate]) -> Columns:
-    """The keys of the documents of pairs, by the columns of their ids."""
-    return {
-        "id": [key_of(pair.id, pair.sides[0]) for pair in pairs],
-        "other_id": [key_of(pair.other_id, pair.sides[1]) for pair in pairs],
-    }
 
 
 def beside(
@@ -211,3 +219,24 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise SettingsError(f"{name} is not installed", f"pip install {name}") from None
+
+
+def check_parquet(path: Path) -> None:
+    """Refuse to write Parquet, by SourceError, if pyarrow is missing."""
+    if find_spec("pyarrow") is None:
+        raise SourceError(str(path), "Parquet needs pyarrow", 'pip install "neardup-solr[formats]"')
+
+
+def write_parquet(path: Path, schema: Any, batches: Iterable[Any]) -> int:
+    """Write batches of Arrow to a Parquet file, completely or not at all, and count their rows.
+
+    Raises SourceError if the file cannot be written.
+    """
+    import pyarrow.parquet as parquet
+
+    rows = 0
+    with whole_file(path) as unfinished, parquet.ParquetWriter(unfinished, schema) as writer:
+        for batch in batches:
+            writer.write_batch(batch)
+            rows += batch.num_rows
+    return rows

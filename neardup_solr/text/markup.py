@@ -7,7 +7,7 @@ from html import escape
 
 
 def html_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """A table of values; texts of documents have to be escaped by `invisibles.shown` before.
+    """A table of values; texts of documents have to be escaped by `show_invisibles` before.
 
     A cell that is a `Markup` stays as it is; all others are escaped.
     """

@@ -14,14 +14,14 @@ from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, checked
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_apart
 from neardup_solr.minhash import entries, sign
-from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document
-from neardup_solr.reports.parquet import write_signatures
+from neardup_solr.reports.tables import check_parquet, write_parquet
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.sources import SourceLike, reading_of
 
 ROWS = 20_000  # of a row group
+METADATA_KEY = "neardup_settings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,9 +54,11 @@ def signatures(
 ) -> SignaturesSummary:
     """Write the signatures and bands of a source to a Parquet file, without any Solr.
 
-    The columns are id, words, signature and bands, which databases can join. `id`, `text`,
-    `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a source is read,
-    as for `read`;
+    The columns are `id` (string), `words` (int64), `signature` (a fixed list of `hashes` uint32)
+    and `bands` (a fixed list of `bands` uint64), which databases can join; both lists are null for
+    a text without words. The fingerprint of the settings is the metadata entry "neardup_settings".
+    `id`, `text`, `source_format`, `delimiter`, `encoding`, `lossy` and `max_doc_bytes` say how a
+    source is read, as for `read`;
     `settings` (a mapping, or Settings) shape the signatures. Records that cannot be used go to
     `on_error` (default: a warning is logged) and into the summary, and the rest is written.
 
@@ -69,14 +71,12 @@ def signatures(
         raise SourceError(str(output), reason, f"name it {output.stem}.parquet")
     for path in sources.paths_of(source) or ():
         check_apart({"the source": Path(path), "the output": output})
+    check_parquet(output)
     used, failures = settings_of(settings), Failures(on_error)
-    documents = sources.documents(
-        source,
-        reading=reading_of(locals(), "number"),
-        on_error=failures.add,
-    )
-    batches = _batches(entries.usable(documents, failures.add), used)
-    written = write_signatures(output, batches, used)
+    reading = reading_of(locals(), "number")
+    documents = sources.documents(source, reading=reading, on_error=failures.add)
+    usable = entries.usable(documents, failures.add)
+    written = write_parquet(output, _schema(used), _batches(usable, used))
     failures.warn()
     return SignaturesSummary(
         read=written + failures.count,
@@ -86,10 +86,28 @@ def signatures(
     )
 
 
-def _batches(usable: Iterator[Document], settings: Settings) -> Iterator[tuple[list[str], Signed]]:
-    """Ids and what is made of their texts, a row group at a time."""
-    threads = os.cpu_count() or 1
+def _batches(usable: Iterator[Document], settings: Settings) -> Iterator[Any]:
+    """Batches of Arrow with what is made of the texts, a row group at a time."""
+    import pyarrow as pa
+
+    threads, schema = os.cpu_count() or 1, _schema(settings)
     while batch := list(islice(usable, ROWS)):
-        texts = [document.text for document in batch]
-        ids = [document.id for document in batch]
-        yield ids, sign.sign(texts, settings, threads=threads)
+        signed = sign.sign([document.text for document in batch], settings, threads=threads)
+        empty = pa.array(signed.words == 0)
+        columns = [pa.array([each.id for each in batch], pa.string()), pa.array(signed.words)]
+        for values, size in ((signed.signatures, settings.hashes), (signed.keys, settings.bands)):
+            flat = pa.array(values.reshape(-1))
+            columns.append(pa.FixedSizeListArray.from_arrays(flat, size, mask=empty))
+        yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _schema(settings: Settings) -> Any:
+    import pyarrow as pa
+
+    columns = {
+        "id": pa.string(),
+        "words": pa.int64(),
+        "signature": pa.list_(pa.uint32(), settings.hashes),
+        "bands": pa.list_(pa.uint64(), settings.bands),
+    }
+    return pa.schema(columns, metadata={METADATA_KEY: settings.fingerprint})

@@ -19,8 +19,7 @@ from selenium.webdriver.support.wait import WebDriverWait
 
 import neardup_solr as nd
 from neardup_solr.measures import aligned
-from neardup_solr.reports.html import Page
-from neardup_solr.reports.html.invisibles import shown
+from neardup_solr.reports.html import Page, show_invisibles
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.duplicates import notebook
 from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
@@ -601,7 +600,7 @@ def test_marks_are_the_same_everywhere(open_page: OpenPage) -> None:
           if (text.replace(IN_IDS, "") === "") found.push([code, meaning(text)]);
         }
         return found;""")
-    ours = [(code, re.search('title="(.*)"', shown(chr(code), is_id=True)))
+    ours = [(code, re.search('title="(.*)"', show_invisibles(chr(code), is_id=True)))
             for code in range(0x110000) if unicodedata.category(chr(code)) != "Cn"]  # fmt: skip
     known = {code for code, _ in ours}
     assert [[code, mark[1]] for code, mark in ours if mark] == [

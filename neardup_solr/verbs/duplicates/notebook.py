@@ -6,7 +6,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from neardup_solr.records import key_of, largest
-from neardup_solr.reports.html.invisibles import shown
+from neardup_solr.reports.html import show_invisibles
 from neardup_solr.text.markup import Markup, html_table
 
 if TYPE_CHECKING:
@@ -44,4 +44,4 @@ def _shown(found: Duplicates, member: Member) -> str:
     text = found.texts.get(key_of(member.id, member.side), "")
     cut = f"{text[:LONGEST]}…" if len(text) > LONGEST else text
     side = " (other side)" if member.side else ""
-    return f"<b>{shown(str(member.id), is_id=True)}</b>{side} {shown(cut)}"
+    return f"<b>{show_invisibles(str(member.id), is_id=True)}</b>{side} {show_invisibles(cut)}"

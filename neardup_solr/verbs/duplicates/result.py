@@ -150,16 +150,11 @@ class Duplicates:
 
     def _columns(self, of: TableOf) -> tables.Columns:
         require_choice("of", of, get_args(TableOf))
-        if of == "clusters":
-            columns = tables.of_clusters(self.clusters, has_sides=self.against)
-        else:
-            columns = tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS)
-        return tables.beside(columns, self.texts, self.kept, self._keys(of))
-
-    def _keys(self, of: TableOf) -> tables.Columns:
         if of == "pairs":
-            return tables.keys_of_pairs(self.pairs)
-        return {"id": [key_of(one.id, one.side) for each in self.clusters for one in each.members]}
+            return tables.of_pairs(self.pairs, rows.DUPLICATE_COLUMNS, self.texts, self.kept)
+        columns = tables.of_clusters(self.clusters, has_sides=self.against)
+        keys = [key_of(one.id, one.side) for each in self.clusters for one in each.members]
+        return tables.beside(columns, self.texts, self.kept, {"id": keys})
 
     @property
     def are_short(self) -> bool:
@@ -253,13 +248,9 @@ class Duplicates:
         require_choice("per", per, get_args(Per))
         require(bool(self.pairs), "there is no pair to draw", "ask for a lower `min_similarity`")
         drawn = draw(self.pairs, size, per, seed)
-        columns = tables.of_pairs(drawn, ("id", "other_id", "similarity"))
-        texts = self.texts or self.shown
-        return AnswerSheet(
-            table=tables.beside(columns, texts, self.kept, tables.keys_of_pairs(drawn))
-            | {ANSWER: [""] * len(drawn)},
-            whole_ids=self.whole_ids,
-        )
+        names, texts = ("id", "other_id", "similarity"), self.texts or self.shown
+        columns = tables.of_pairs(drawn, names, texts, self.kept)
+        return AnswerSheet(table=columns | {ANSWER: [""] * len(drawn)}, whole_ids=self.whole_ids)
 
     @checked
     def write(self, path: str | Path) -> None:

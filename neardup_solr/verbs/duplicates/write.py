@@ -6,6 +6,7 @@ import shlex
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,9 +15,12 @@ from neardup_solr.files import check_place, write_lines
 from neardup_solr.reports import rows, tables
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from neardup_solr.verbs.duplicates.result import Duplicates
 
 PAGE, TABLE = ".html", ".parquet"
+ROWS_AT_ONCE = 100_000  # of a table
 HOT_KEYS = {"bands": "band key", "shingles": "shingle"}  # by the way candidates were found
 
 
@@ -28,9 +32,7 @@ def check_output(path: Path) -> None:
     """
     suffix = path.suffix.lower()
     if suffix == TABLE:
-        from neardup_solr.reports import parquet
-
-        parquet.check_parquet(path)
+        tables.check_parquet(path)
     if suffix in _FACES:
         check_place(path)
         return
@@ -62,15 +64,21 @@ def _rows(found: Duplicates, path: Path) -> None:
 
 
 def _table(found: Duplicates, path: Path) -> None:
-    from neardup_solr.reports import parquet
+    pairs = found.pairs
+    # Beside our own columns, types are those of all values.
+    at_once = len(pairs) if found.texts or found.kept or found.whole_ids else ROWS_AT_ONCE
+    first, *others = range(0, max(len(pairs), 1), max(at_once, 1))
 
-    if found.texts or found.kept or found.whole_ids:
-        columns = tables.of_pairs(found.pairs, rows.DUPLICATE_COLUMNS)
-        keys = tables.keys_of_pairs(found.pairs)
-        beside = tables.beside(columns, found.texts, found.kept, keys)
-        parquet.write_table(tables.to_arrow(beside, found.whole_ids), path)
-    else:
-        parquet.write_duplicates(found.pairs, path)
+    def table(at: int) -> pa.Table:
+        part = pairs[at : at + at_once]
+        columns = tables.of_pairs(part, rows.DUPLICATE_COLUMNS, found.texts, found.kept)
+        return tables.to_arrow(columns, found.whole_ids)
+
+    begun = table(first)
+    batches = chain.from_iterable(
+        one.to_batches(ROWS_AT_ONCE) for one in chain([begun], map(table, others))
+    )
+    tables.write_parquet(path, begun.schema, batches)
 
 
 def _page(found: Duplicates, path: Path) -> None:

@@ -19,7 +19,7 @@ from neardup_solr.measures import floor
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, Pair, natural
 from neardup_solr.reports import tables
-from neardup_solr.reports.html import invisibles
+from neardup_solr.reports.html import show_invisibles
 from neardup_solr.reports.html.figures import Line, lines_figure
 from neardup_solr.sources.pairs import read_pairs
 from neardup_solr.text.markup import Markup, html_table
@@ -174,7 +174,7 @@ class Evaluation:
         sides = [("missed", pair) for pair in self.missed[:MOST_SHOWN]]
         sides += [("false", pair) for pair in self.false[:MOST_SHOWN]]
         rows = [
-            (kind, *(Markup(invisibles.shown(str(id), is_id=True)) for id in pair))
+            (kind, *(Markup(show_invisibles(str(id), is_id=True)) for id in pair))
             for kind, pair in sides
         ]
         table = html_table(("", "id", "other_id"), rows) if rows else ""

@@ -17,7 +17,7 @@ from neardup_solr.minhash import plans
 from neardup_solr.minhash.families import minhash
 from neardup_solr.minhash.plans import Demand, curve, percent
 from neardup_solr.minhash.signature import Signature
-from neardup_solr.reports.html import invisibles
+from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.markup import Markup, html_table
 from neardup_solr.text.normalize import normalize
@@ -245,7 +245,7 @@ class Explanation:
         return f"<Explanation: {ids}: {self.verdict}, by {self.way}>"
 
     def _repr_html_(self) -> str:
-        facts, safe = self.facts, invisibles.shown
+        facts, safe = self.facts, show_invisibles
         ids = " – ".join(safe(each.id, is_id=True) for each in (facts.first, facts.second))
         reasons = "".join(f"<p>{safe(reason)}</p>" for reason in self.reasons)
         words = []

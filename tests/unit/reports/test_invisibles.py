@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup_solr as nd
-from neardup_solr.reports.html.invisibles import shown
+from neardup_solr.reports.html import show_invisibles
 
 HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}
 SPELLING = set("\u200c\u200d\ufe0e\ufe0f")
@@ -46,27 +46,27 @@ class Elements(HTMLParser):
 )
 def test_marks_by_hand(text: str, html: str) -> None:
     """A mark says which character it is, and its title what that does."""
-    assert shown(text) == html
+    assert show_invisibles(text) == html
 
 
 def test_joiners_are_marked_in_ids() -> None:
     """Two ids that look alike are not the same; nor does a line break hide in one."""
-    assert shown("a\u200db", is_id=True) != shown("ab", is_id=True)
-    assert "U+200D" in shown("a\u200db", is_id=True)
-    assert "U+000A" in shown("a\nb", is_id=True)
+    assert show_invisibles("a\u200db", is_id=True) != show_invisibles("ab", is_id=True)
+    assert "U+200D" in show_invisibles("a\u200db", is_id=True)
+    assert "U+000A" in show_invisibles("a\nb", is_id=True)
 
 
 def test_every_hidden_character_is_marked() -> None:
     """All that Unicode calls control, format, private, a surrogate or a line separator."""
     every = [chr(code) for code in range(0x110000) if unicodedata.category(chr(code)) in HIDDEN]
-    kept = [one for one in every if shown(one, is_id=True) == f"<bdi>{one}</bdi>"]
+    kept = [one for one in every if show_invisibles(one, is_id=True) == f"<bdi>{one}</bdi>"]
     assert (len(every) > 100_000, kept) == (True, [])
 
 
 @given(st.text() | st.text(st.characters(categories=["Cf", "Sm", "Po", "Ll"])))
 def test_no_text_makes_an_element(text: str) -> None:
     """There are a frame and marks, whatever the text says, and nothing hidden is left."""
-    html = Elements(shown(text))
+    html = Elements(show_invisibles(text))
     assert html.tags <= {"bdi", "code"}
     left = {one for one in html.text if unicodedata.category(one) in HIDDEN}
     assert left <= SPELLING
