@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -20,11 +19,11 @@ import psutil
 
 from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout, recall
+from tests.command import NEARDUP
 from tests.faults.history import History
 from tests.faults.proxy import Proxy
 from tests.faults.tiers import sized
 
-NEARDUP = (sys.executable, "-m", "neardup_solr")
 SECONDS = sized(usual=300.0, full=1_800.0)  # for what a machine with time does in a fraction
 AGAIN = sized(usual=1, full=3)  # so many kills are followed by one more, while the log is replayed
 

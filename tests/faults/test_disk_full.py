@@ -15,8 +15,9 @@ import pytest
 
 from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout
+from tests.command import NEARDUP
 from tests.faults.history import checkpointed
-from tests.faults.killer import NEARDUP, kill_solr
+from tests.faults.killer import kill_solr
 from tests.faults.place import Place, Places
 from tests.faults.tiers import is_full, sized
 

@@ -7,7 +7,6 @@ import os
 import re
 import resource
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,8 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.measures import distances
 from neardup_solr.minhash import sign
+from tests.command import NEARDUP
 
-NEARDUP = [sys.executable, "-m", "neardup_solr"]
 OUTPUTS = {
     "tsv": ["-o", "out.tsv"],
     "csv": ["-o", "out.csv"],

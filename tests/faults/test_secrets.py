@@ -21,6 +21,8 @@ import neardup_solr as nd
 from neardup_solr.cli import main
 from neardup_solr.jobs import KILLED
 from neardup_solr.minhash import sign
+from neardup_solr.solr import waiting
+from tests.command import NEARDUP, neardup
 from tests.faults.conftest import RecordRow
 from tests.faults.scripted import Answer, answering
 from tests.faults.tiers import sized
@@ -30,7 +32,6 @@ pytestmark = pytest.mark.usefixtures("plain_environment")
 USER, PASSWORD = "me", "c4n4ry/of@tests"
 # As it is, in an address, and in the header that basic auth sends.
 SIGNS = ("c4n4ry", base64.b64encode(b"me:c4n4ry").decode())
-NEARDUP = [sys.executable, "-m", "neardup_solr"]
 NOBODY = "http://127.0.0.1:1/solr"
 ADS = "id,text\n1,Blue Door Cafe 12 Harbour Street\n2,Blue Door Cafe 12 Harbour St\n3,\n,no id\n"
 
@@ -231,6 +232,7 @@ def test_no_command_shows_it_whatever_fails(
 ) -> None:
     """Not on either stream, not in a log of level DEBUG; each run ends as one that failed."""
     caplog.set_level(logging.DEBUG)
+    monkeypatch.setattr(waiting, "LONGEST_WAIT", 0.001)  # seconds before it is tried again
     runs = 0
     for way, at_once, words in cases(name):
         with failing(FAULTS[name], at_once=at_once) as address, monkeypatch.context() as patch:
@@ -369,6 +371,7 @@ WORK: Sequence[Sequence[str]] = [
 ]
 
 
+@pytest.mark.usefixtures("keyrings")
 @pytest.mark.parametrize("way", [way for way in WAYS if way not in (in_an_open_file, in_a_proxy)])
 def test_no_command_keeps_it(
     way: Callable[[str, Path], Given],
@@ -385,11 +388,8 @@ def test_no_command_keeps_it(
         some = WORK if way is in_variables else WORK[:2]
         commands = sized(usual=some[:7], full=WORK if way is in_a_header else some)
         for words in commands:
-            ran = subprocess.run(
-                [*NEARDUP, *words], env=os.environ | given.variables
-                | {"NEARDUP_SOLR_URL": given.address}, capture_output=True, timeout=60, check=False,
-            )  # fmt: skip
-            assert b"neardup: " not in ran.stderr, ran.stderr
+            ran = neardup(*words, env={**given.variables, "NEARDUP_SOLR_URL": given.address})
+            assert "neardup: " not in ran.stderr, ran.stderr
             assert ran.returncode in (0, 1), ran.stderr
             assert not shows(ran.stdout + ran.stderr)
     files = [path for path in folder.rglob("*") if path.is_file()]

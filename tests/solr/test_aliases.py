@@ -6,11 +6,12 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
+from neardup_solr.solr.answers import answer
 
 import neardup_solr as nd
 from neardup_solr.solr import schema
 from neardup_solr.solr.responses import answer
-from tests.solr.cli.conftest import NEARDUP
+from tests.command import NEARDUP
 
 WORDS = [
     "the",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -17,8 +16,7 @@ from neardup_solr.demo import CORE
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
-
-NEARDUP = [sys.executable, "-m", "neardup_solr"]
+from tests.command import NEARDUP, neardup
 
 
 class Run(Protocol):
@@ -38,7 +36,19 @@ def compiled() -> None:
 
 @pytest.fixture
 def run(solr: Collection) -> Run:
-    """Run `neardup` on the fresh core of this test."""
+    """Run `neardup` on the fresh core of this test, in this process."""
+
+    def call(
+        *words: str | bytes, input: str | None = None, **env: str
+    ) -> subprocess.CompletedProcess[str]:
+        return neardup(*words, input=input, env={"NEARDUP_SOLR_URL": solr.url} | env)
+
+    return call
+
+
+@pytest.fixture
+def spawn(solr: Collection) -> Run:
+    """Run `neardup` on the fresh core of this test, as a process of its own."""
 
     def call(
         *words: str | bytes, input: str | None = None, **env: str

@@ -13,8 +13,8 @@ import pytest
 
 from neardup_solr.solr import admin, collection, schema
 from neardup_solr.solr.collection import Collection
+from tests.command import NEARDUP, neardup
 from tests.solr import theirs
-from tests.solr.cli.conftest import NEARDUP
 
 
 @pytest.fixture
@@ -28,13 +28,7 @@ def solr(home: Path) -> Iterator[Collection]:
 
 def run(solr: Collection, *words: str) -> subprocess.CompletedProcess[str]:
     """Run a command on the server of this collection."""
-    return subprocess.run(
-        [*NEARDUP, *words],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env=os.environ | {"NEARDUP_SOLR_URL": solr.base},
-    )
+    return neardup(*words, env={"NEARDUP_SOLR_URL": solr.base})
 
 
 def test_annotate_search_doctor_strip(solr: Collection) -> None:

@@ -11,8 +11,9 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
+from tests.command import NEARDUP
 from tests.faults.scripted import Answer, answering
-from tests.solr.cli.conftest import NEARDUP, Run
+from tests.solr.cli.conftest import Run
 
 NOBODY = "http://127.0.0.1:9/solr"
 

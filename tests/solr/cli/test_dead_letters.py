@@ -17,7 +17,8 @@ import neardup_solr as nd
 from neardup_solr.jobs import LETTERS, Job, SavedJob, kept_in, letters_in
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
-from tests.solr.cli.conftest import NEARDUP, Run
+from tests.command import NEARDUP, neardup
+from tests.solr.cli.conftest import Run
 
 CSV = """\
 id,text,city
@@ -111,9 +112,8 @@ def test_show_cuts_records_off_in_a_terminal(job: Path) -> None:
 
 def test_show_needs_no_solr_for_a_job(job: Path) -> None:
     """Nobody has to answer where the job went."""
-    env = os.environ | {"NEARDUP_SOLR_URL": "http://127.0.0.1:9/solr"}
-    words = [*NEARDUP, "dead-letters", "show", "--job", str(job)]
-    said = subprocess.run(words, capture_output=True, text=True, env=env, timeout=60)
+    env = {"NEARDUP_SOLR_URL": "http://127.0.0.1:9/solr"}
+    said = neardup("dead-letters", "show", "--job", str(job), env=env)
     assert (said.returncode, len(said.stdout.splitlines())) == (0, 3)
 
 
@@ -226,14 +226,8 @@ def test_a_job_without_an_address_is_sent_to_where_it_was(
 ) -> None:
     """The checkpoint tells the Solr and the collection."""
     mend(job, line_3={"id": "2", "text": "a b c"}, line_4={"id": "3", "text": "d e f"})
-    env = {name: value for name, value in os.environ.items() if name != "NEARDUP_SOLR_URL"}
-    said = subprocess.run(
-        [*NEARDUP, "dead-letters", "retry", "--job", str(job)],
-        capture_output=True,
-        text=True,
-        env=env | {"NEARDUP_HOME": str(tmp_path / "home")},
-        timeout=60,
-    )
+    env = {"NEARDUP_SOLR_URL": None, "NEARDUP_HOME": str(tmp_path / "home")}
+    said = neardup("dead-letters", "retry", "--job", str(job), env=env)
     assert (said.returncode, solr.count()) == (0, 4), said.stderr
 
 
@@ -300,12 +294,12 @@ def test_letters_that_were_edited_wrongly_are_refused_before_anything_is_indexed
     "failpoint", ["before-send", "after-send", "before-commit", "after-commit"]
 )
 def test_a_killed_retry_loses_nothing(
-    solr: Collection, run: Run, job: Path, failpoint: str
+    solr: Collection, run: Run, spawn: Run, job: Path, failpoint: str
 ) -> None:
     """The file is what it was until all is found by a search; the next retry ends it."""
     mend(job, line_3={"id": "2", "text": "a b c"}, line_4={"id": "3", "text": "d e f"})
     before = (job / LETTERS).read_bytes()
-    said = run("dead-letters", "retry", "--job", str(job), NEARDUP_FAILPOINT=failpoint)
+    said = spawn("dead-letters", "retry", "--job", str(job), NEARDUP_FAILPOINT=failpoint)
     assert said.returncode == 137
     assert (job / LETTERS).read_bytes() == before
     said = run("dead-letters", "retry", "--job", str(job))

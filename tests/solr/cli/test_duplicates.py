@@ -8,7 +8,8 @@ from pathlib import Path
 import orjson
 
 from neardup_solr.solr.collection import Collection
-from tests.solr.cli.conftest import NEARDUP, Run
+from tests.command import NEARDUP
+from tests.solr.cli.conftest import Run
 
 LINES = "1 one two three four five six\n2 one two three four five seven\n3 others altogether\n"
 

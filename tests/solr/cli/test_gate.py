@@ -9,8 +9,9 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.solr.collection import Collection
+from tests.command import NEARDUP
 from tests.solr import foreign
-from tests.solr.cli.conftest import NEARDUP, Run
+from tests.solr.cli.conftest import Run
 
 OLD = "1\tone two three four five six seven eight nine ten\n"
 NEW = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import subprocess
@@ -15,8 +14,8 @@ import neardup_solr as nd
 from neardup_solr import errors
 from neardup_solr.solr.collection import Collection
 from neardup_solr.verbs.connect import ADDRESS
+from tests import command
 from tests.solr import foreign
-from tests.solr.cli.conftest import NEARDUP
 
 Ran = subprocess.CompletedProcess[str]
 TEXT = "the night ferry to Orla leaves the old pier at"
@@ -24,9 +23,8 @@ TEXT = "the night ferry to Orla leaves the old pier at"
 
 def neardup(*words: str, code: int = 0) -> str:
     """What a command prints where no address is set: the embedded Solr would be another one."""
-    env = {name: value for name, value in os.environ.items() if name != ADDRESS}
-    env |= {"NEARDUP_HOME": "/nonexistent/neardup", "COLUMNS": "300"}
-    ran = subprocess.run([*NEARDUP, *words], capture_output=True, text=True, timeout=60, env=env)
+    nowhere = "/nonexistent/neardup"
+    ran = command.neardup(*words, env={ADDRESS: None, "NEARDUP_HOME": nowhere, "COLUMNS": "300"})
     assert ran.returncode == code, ran.stderr
     return ran.stdout + ran.stderr
 

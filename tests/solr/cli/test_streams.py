@@ -13,7 +13,8 @@ from pathlib import Path
 import pytest
 
 from neardup_solr.solr.collection import Collection
-from tests.solr.cli.conftest import NEARDUP, Run
+from tests.command import NEARDUP
+from tests.solr.cli.conftest import Run
 
 HIDE, SHOW = "\x1b[?25l", "\x1b[?25h"
 
@@ -120,14 +121,14 @@ def test_closed_streams_are_as_good_as_none(
 
 @pytest.mark.usefixtures("demo_core")
 def test_what_the_output_cannot_encode_is_escaped(
-    run: Run, solr: Collection, tmp_path: Path
+    spawn: Run, solr: Collection, tmp_path: Path
 ) -> None:
     """A terminal without Unicode gets escapes and no traceback."""
     known = tmp_path / "known.tsv"
     known.write_text("1\t2\n")
     found = tmp_path / "found.tsv"
     found.write_text("1\té\n")
-    shown = run("evaluate", str(known), "--report", str(found), PYTHONIOENCODING="ascii")
+    shown = spawn("evaluate", str(known), "--report", str(found), PYTHONIOENCODING="ascii")
     assert shown.returncode == 0
     assert shown.stdout.splitlines()[1:] == [r"missed (1): 1 \u2013 2", r"false (1): 1 \u2013 \xe9"]
-    assert run("demo", "--solr", solr.base, PYTHONIOENCODING="latin-1").returncode == 0
+    assert spawn("demo", "--solr", solr.base, PYTHONIOENCODING="latin-1").returncode == 0

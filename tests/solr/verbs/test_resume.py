@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
@@ -20,8 +19,8 @@ from neardup_solr.jobs import CHECKPOINT, FAILPOINTS, KILLED, VARIABLE, kept_in,
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
+from tests.command import NEARDUP
 
-NEARDUP = [sys.executable, "-m", "neardup_solr"]
 RECORDS = 1_000
 EVERY, BATCH = 100, 20
 COUNTS = re.compile(r"Read ([\d,]+) records = ([\d,]+) indexed \+ ([\d,]+) repeated \+ ([\d,]+) f")

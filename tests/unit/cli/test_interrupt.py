@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import socket
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -16,9 +15,8 @@ import orjson
 
 from neardup_solr.minhash import sign
 from neardup_solr.settings import ALL_FIELDS
+from tests.command import NEARDUP
 from tests.faults.scripted import serving
-
-NEARDUP = [sys.executable, "-m", "neardup_solr"]
 
 
 @contextmanager
