@@ -5,17 +5,21 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import hypothesis
 import pytest
 
 from neardup_solr import embedded
-from neardup_solr.embedded import cores, nodes, process
+from neardup_solr.embedded import cores, process
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.credentials import AUTHORITIES, HEADERS
 from neardup_solr.testing import fresh_core, private_home
+from tests import ROOT, durations
+from tests.faults.tiers import sized
+from tests.solr.cloud import empty, nodes, with_jars
 
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
@@ -23,16 +27,39 @@ SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 def pytest_configure() -> None:
     """Take SIGINT as usual: the background job of a shell ignores it, as would all it starts.
 
-    No example of hypothesis is timed, as a busy machine would fail it.
+    No example of hypothesis is timed, as a busy machine would fail it; all are for
+    `scripts/test --all`.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-    hypothesis.settings.register_profile("untimed", deadline=None)
+    examples = sized(usual=40, full=100)
+    hypothesis.settings.register_profile("untimed", deadline=None, max_examples=examples)
     hypothesis.settings.load_profile("untimed")
     # Two workers that look for a free port at the same time would find the same one.
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     process.FIRST_PORT += 40 * worker
-    nodes.FIRST_PORT += 300 * worker
+    embedded.nodes.FIRST_PORT += 300 * worker
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the files that take longest, and keep the tests of each in one worker."""
+    seconds = durations.read()
+    items.sort(key=lambda item: -seconds.get(_file(item), 0.0))
+    for item in items:
+        if group := _group(item):
+            item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _group(item: pytest.Item) -> str:
+    """What has to run in one worker: a file, or all that share a cloud or Spark; "" is free."""
+    file = _file(item).removeprefix("tests/")
+    if "one_cloud" in getattr(item, "fixturenames", ()) or file.startswith("spark/"):
+        return "cloud"
+    return "" if item.get_closest_marker("apart") else file
+
+
+def _file(item: pytest.Item) -> str:
+    return item.path.relative_to(ROOT).as_posix()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -76,11 +103,56 @@ def address(home: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         admin.drop(open_collection(server.url, name))
 
 
+class Cores:
+    """Cores with all fields on one Solr: to empty one is quicker than to create one."""
+
+    def __init__(self, address: str, held: ExitStack) -> None:
+        self._address, self._held = address, held
+        self._idle: list[str] = []
+
+    def take(self) -> Collection:
+        """An empty core, created if all are in use."""
+        if self._idle:
+            return open_collection(self._address, self._idle.pop())
+        return self._held.enter_context(fresh_core(self._address))
+
+    def give_back(self, name: str) -> None:
+        """Empty a core for the next test."""
+        core = open_collection(self._address, name)
+        core.delete_query("*:*")
+        core.commit()
+        assert core.count() == 0, "somebody still writes to the core of this test"
+        self._idle.append(name)
+
+
+@pytest.fixture(scope="session")
+def core_pool(solr_url: str) -> Iterator[Cores]:
+    """The cores of all tests."""
+    with ExitStack() as held:
+        yield Cores(solr_url, held)
+
+
 @pytest.fixture
-def solr(solr_url: str) -> Iterator[Collection]:
-    """A fresh, empty core with all fields, taken away afterwards."""
-    with fresh_core(solr_url) as core:
-        yield core
+def solr(core_pool: Cores) -> Iterator[Collection]:
+    """An empty core with all fields."""
+    core = core_pool.take()
+    name = core.name
+    yield core
+    core_pool.give_back(name)
+
+
+@pytest.fixture(scope="session")
+def one_cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a SolrCloud of one node, for all tests that do not kill it."""
+    with nodes(with_jars(home, tmp_path_factory.mktemp("cloud"))) as server:
+        yield server.url
+
+
+@pytest.fixture(scope="module")
+def cloud(one_cloud: str) -> Iterator[str]:
+    """The address of a SolrCloud of one node, with no collections yet."""
+    yield one_cloud
+    empty(one_cloud)
 
 
 @pytest.fixture

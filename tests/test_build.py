@@ -152,6 +152,7 @@ def test_the_metadata_is_valid(wheel: Path) -> None:
     )
 
 
+@pytest.mark.slow
 def test_the_command_starts(installed: Path, tmp_path: Path) -> None:
     """It is the installed one, of this version, and finds the files that came along."""
     assert run(installed / "neardup", "--version", folder=tmp_path) == f"{VERSION}\n"
@@ -162,6 +163,7 @@ def test_the_command_starts(installed: Path, tmp_path: Path) -> None:
     assert sorted(files(Path(found))) == sorted(files(ROOT / "solr_config"))
 
 
+@pytest.mark.slow
 def test_near_duplicates_of_a_file_are_found(installed: Path, tmp_path: Path) -> None:
     """`neardup duplicates` works with what the wheel brings and asks for, page included."""
     (tmp_path / "listings.jsonl").write_text(LISTINGS, "utf-8")
@@ -205,12 +207,14 @@ def refused(installed: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[s
     return by_file
 
 
+@pytest.mark.slow
 def test_a_typed_program_is_accepted(refused: dict[str, list[Mistake]]) -> None:
     """Its type checker finds the types of the installed package, and nothing in the program."""
     assert (TYPING / "program.py").is_file()
     assert "program.py" not in refused
 
 
+@pytest.mark.slow
 def test_mistakes_are_found_by_a_type_checker(refused: dict[str, list[Mistake]]) -> None:
     """Each line with a mistake is refused, for the reason that stands there, and no other line."""
     lines = (TYPING / "mistakes.py").read_text("utf-8").splitlines()

@@ -22,7 +22,7 @@ from tests.faults.history import judged
 from tests.faults.invented import invent
 from tests.faults.killer import Command
 from tests.faults.place import FIELDS
-from tests.faults.tiers import only_full, sized
+from tests.faults.tiers import sized
 
 NODES, SHARDS, REPLICAS = 3, 2, 2
 DOCUMENTS = sized(usual=20_000, full=300_000)
@@ -99,7 +99,7 @@ class Asking(threading.Thread):
         self.join(60)
 
 
-@only_full
+@pytest.mark.slow
 def test_nodes(cloud: Path, tmp_path: Path, row: Any) -> None:
     """One `neardup index` through many kills of nodes ends with 0, and searches go on."""
     documents = invent(tmp_path / "documents.jsonl", DOCUMENTS)

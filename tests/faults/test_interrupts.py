@@ -18,10 +18,7 @@ import pytest
 
 from neardup_solr.arguments import MeasureName, Way
 from neardup_solr.minhash import sign
-from tests.faults.killer import NEARDUP
-from tests.faults.tiers import only_full
-
-pytestmark = pytest.mark.alone
+from tests.command import NEARDUP
 
 pty = pytest.importorskip("pty", reason="terminals as Unix has them")
 
@@ -159,7 +156,7 @@ main()
     assert stopped(command, lambda said: "Compiling" in said, signal.SIGINT) < SECONDS
 
 
-@only_full
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("measure", "by"),
     [*product(MEASURES, WAYS), ("jaccard", "shingles"), ("containment", "shingles")],

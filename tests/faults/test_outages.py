@@ -10,7 +10,7 @@ import pytest
 
 import neardup_solr as nd
 from tests.faults.killer import kill_solr
-from tests.faults.tiers import only_full, tier
+from tests.faults.tiers import tier
 
 DOCUMENTS = 2_000
 KILLS = [600, 1_900]
@@ -48,7 +48,7 @@ def killing(at: list[int]) -> Callable[[nd.Progress], None]:
     return on_progress
 
 
-@only_full  # as kills of many runs are in test_kills
+@pytest.mark.slow  # as kills of many runs are in test_kills
 def test_index(collection: nd.Collection, caplog: pytest.LogCaptureFixture) -> None:
     """Killed twice, the second time near the end: everything is there, and a line tells."""
     with caplog.at_level(logging.WARNING, "neardup_solr"):
@@ -62,7 +62,7 @@ def test_index(collection: nd.Collection, caplog: pytest.LogCaptureFixture) -> N
     assert "it answers again, after" in caplog.text
 
 
-@only_full
+@pytest.mark.slow
 def test_index_without_patience(collection: nd.Collection) -> None:
     """With a patience of 0 the run ends with the error, and the same call again is safe."""
     with pytest.raises(nd.SolrUnreachable, match="run the same command again: it restarts Solr"):

@@ -14,7 +14,7 @@ import neardup_solr as nd
 from neardup_solr.embedded.layout import layout, recall
 from neardup_solr.solr import session
 from tests.faults.place import Place, Places
-from tests.faults.tiers import only_full, sized
+from tests.faults.tiers import sized
 
 DOCUMENTS = 10_000
 SECONDS = sized(usual=2, full=30)
@@ -41,7 +41,7 @@ def test_a_pause(jobs: Places, row: Any) -> None:
     row("R4", f"{SECONDS} s: completes, no repeated ids, 0 sent again")
 
 
-@only_full
+@pytest.mark.slow
 def test_a_pause_longer_than_the_time_out(
     jobs: Places, monkeypatch: pytest.MonkeyPatch, row: Any
 ) -> None:

@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from neardup_solr.embedded.layout import layout, recall
+from tests.command import NEARDUP
 from tests.faults.history import checkpointed
-from tests.faults.killer import NEARDUP, Command
+from tests.faults.killer import Command
 from tests.faults.place import Place, Places
-from tests.faults.tiers import only_full, sized
+from tests.faults.tiers import sized
 
 DOCUMENTS = 8_000
 INTERVAL = 1_000
@@ -70,7 +71,7 @@ def test_two_signals_stop_at_once(jobs: Places, row: Any) -> None:
     row("R9", f"SIGINT twice: {took:.1f} s, checkpoint valid", "≤ 1 s")
 
 
-@only_full
+@pytest.mark.slow
 def test_a_signal_while_solr_hangs(jobs: Places, row: Any) -> None:
     """A Solr that gives no answer does not keep a run that is to stop."""
     here = jobs.make(DOCUMENTS, interval=INTERVAL)

@@ -1,15 +1,13 @@
-"""How long the tests of faults may take, by $NEARDUP_FAULTS.
+"""How much tests try, by $NEARDUP_FAULTS.
 
-Nothing: some minutes, as part of all tests. "full": less than half an hour, by `scripts/test
---faults`. "soak": an hour of kills, by `scripts/test --soak`.
+Nothing: a little of each, in `scripts/test`. "full": all, by `scripts/test --all`; the tests of
+faults take half an hour then. "soak": an hour of kills, by `scripts/test --soak`.
 """
 
 from __future__ import annotations
 
 import os
 from typing import TypeVar
-
-import pytest
 
 VARIABLE = "NEARDUP_FAULTS"
 T = TypeVar("T")
@@ -26,9 +24,6 @@ def tier() -> str:
 def is_full() -> bool:
     """Whether tests run at full size."""
     return tier() == "full"
-
-
-only_full = pytest.mark.skipif(tier() == "", reason="at full size only")
 
 
 def is_soak() -> bool:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+import requests
 
 from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded.layout import Layout
@@ -26,3 +29,20 @@ def nodes(home: Path, count: int = 1) -> Iterator[Server]:
         yield cloud.started(place, count, "512m", None, print)
     finally:
         cloud.stopped(place, count, timeout=0)
+
+
+def empty(address: str) -> None:
+    """Delete the aliases, collections and configsets of a cloud."""
+
+    def ask(path: str, **params: str) -> dict[str, Any]:
+        answer = requests.get(f"{address}/admin/{path}", params=params, timeout=120)
+        answer.raise_for_status()
+        return dict(answer.json())
+
+    for name in ask("collections", action="LISTALIASES").get("aliases", {}):
+        ask("collections", action="DELETEALIAS", name=name)
+    for name in ask("collections", action="LIST")["collections"]:
+        ask("collections", action="DELETE", name=name)
+    for name in ask("configs", action="LIST")["configSets"]:
+        if name != "_default":
+            ask("configs", action="DELETE", name=name)

@@ -6,7 +6,6 @@ import subprocess
 from collections.abc import Callable, Iterator
 
 import pytest
-from neardup_solr.solr.answers import answer
 
 import neardup_solr as nd
 from neardup_solr.solr import schema

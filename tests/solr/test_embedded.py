@@ -30,8 +30,6 @@ from neardup_solr.embedded import process
 from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
 from neardup_solr.errors import ServerError
 
-pytestmark = pytest.mark.alone
-
 CHECKOUT = Path(embedded.__file__).parents[2]
 
 
@@ -71,7 +69,7 @@ def settle(patch: pytest.MonkeyPatch, folder: Path, jars: Path) -> Layout:
     patch.setenv("NEARDUP_HOME", str(folder / "zu Hause – 家"))
     patch.delenv("NEARDUP_SOLR_HEAP", raising=False)
     # A server that somebody starts meanwhile takes none of these ports.
-    patch.setattr(process, "FIRST_PORT", randrange(20000, 30000))
+    patch.setattr(process, "FIRST_PORT", randrange(21500, 30000))
     patch.setattr(process, "LAST_PORT", 32000)
     place = layout()
     shutil.copytree(jars, place.jars, copy_function=_link)

@@ -17,10 +17,11 @@ from neardup_solr.embedded import nodes as cloud
 from neardup_solr.embedded.layout import Layout
 from neardup_solr.embedded.server import Server
 from neardup_solr.solr.responses import answer
-from tests.solr.cli.conftest import NEARDUP
+from tests.command import NEARDUP
 from tests.solr.cloud import nodes, with_jars
 from tests.solr.test_zookeeper import kill
 
+pytestmark = pytest.mark.slow  # test_zookeeper kills a node, too
 TEXTS = [f"number {n} of the {n % 7} old lamps in the street" for n in range(40)]
 
 

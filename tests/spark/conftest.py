@@ -9,7 +9,6 @@ import pytest
 from pyspark.sql import SparkSession
 
 from neardup_solr.spark import local
-from tests.solr.cloud import nodes, with_jars
 
 
 @pytest.fixture(scope="session")
@@ -22,10 +21,3 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
         made = local(2, memory="1g", spark_sql_shuffle_partitions=4, spark_local_dir=str(folder))
     yield made
     made.stop()
-
-
-@pytest.fixture(scope="session")
-def cloud(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a SolrCloud of one node."""
-    with nodes(with_jars(home, tmp_path_factory.mktemp("cloud"))) as server:
-        yield server.url

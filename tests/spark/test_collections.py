@@ -101,6 +101,7 @@ def test_kept_columns_are_read_if_they_have_doc_values(session: SparkSession, cl
         spark.read(session, cloud, "dynamic", fields=("id", *keep))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_zookeeper", [False, True])
 def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
     session: SparkSession, home: Path, tmp_path: Path, by_zookeeper: bool

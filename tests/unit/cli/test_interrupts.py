@@ -15,10 +15,7 @@ INTERRUPTED = (130, "neardup: interrupted\n")
 WORK = "__import__('hashlib').pbkdf2_hmac('sha256', b'', b'', 1_000_000_000)"
 SECONDS = 30  # until a process on a busy machine has ended, which takes one or two
 
-pytestmark = [
-    pytest.mark.alone,
-    pytest.mark.skipif(sys.platform == "win32", reason="signals as Unix has them"),
-]
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="signals as Unix has them")
 
 
 def ended(script: str, *signals: int) -> tuple[int, str]:
