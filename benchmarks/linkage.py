@@ -31,9 +31,7 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.candidates.by_word import DEFAULT, word_candidates
 from neardup_solr.measures import aligned
 from neardup_solr.measures.aligned import (
-    MEASURE as ALIGNED,
-)
-from neardup_solr.measures.aligned import (
+    ALIGNED,
     Frequencies,
     alignment,
     frequencies,

@@ -55,8 +55,8 @@ _PLACES = {
     "reband": "verbs.reband",
     "signatures": "verbs.signatures",
     "decode": "minhash.signature",
-    "estimate_jaccard": "minhash.statistics",
-    "estimate_containment": "minhash.statistics",
+    "estimate_jaccard": "minhash.signature",
+    "estimate_containment": "minhash.signature",
     "read_pairs": "sources.pairs",
     "Source": "arguments",
     "Collection": "solr.collection",
@@ -124,8 +124,8 @@ if TYPE_CHECKING:  # the same, for type checkers; tests/test_docs.py compares th
     from neardup_solr.jobs import Letter as Letter
     from neardup_solr.minhash.plans import Tuning as Tuning
     from neardup_solr.minhash.signature import decode as decode
-    from neardup_solr.minhash.statistics import estimate_containment as estimate_containment
-    from neardup_solr.minhash.statistics import estimate_jaccard as estimate_jaccard
+    from neardup_solr.minhash.signature import estimate_containment as estimate_containment
+    from neardup_solr.minhash.signature import estimate_jaccard as estimate_jaccard
     from neardup_solr.progress import Progress as Progress
     from neardup_solr.records import Cluster as Cluster
     from neardup_solr.records import Document as Document

@@ -27,7 +27,7 @@ from neardup_solr.candidates import Joining
 from neardup_solr.candidates.by_band import band_candidates
 from neardup_solr.clusters import components
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.measures.estimate import estimated
+from neardup_solr.measures.sets import estimate_pairs
 from neardup_solr.minhash.sign import sign
 from neardup_solr.settings import Settings
 from neardup_solr.spill import Spill
@@ -262,7 +262,7 @@ def _large(task: Task) -> dict[str, Any]:
         joining = Joining(memory=spill.share, threads=task.cores)
         found = band_candidates(table, settings, joining=joining)
         took("joining")
-        similarity = estimated(table, found.pairs)
+        similarity = estimate_pairs(table, found.pairs)
         pairs = found.pairs[similarity >= LEAST]
         took("estimating")
         labels = components(task.documents, pairs)

@@ -45,7 +45,7 @@ _NOTHING = np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint32)
 def shingle_candidates(sets: Flat, least: float, *, joining: Joining = DEFAULT) -> Candidates:
     """Find the pairs of sets that may share at least the part `least` of the smaller one.
 
-    `sets` have rising hashes of shingles, as `hashed_sets` makes them. If no more sets than
+    `sets` have rising hashes of shingles, as `hash_sets` makes them. If no more sets than
     `joining.cap` have a shingle, those that look for it meet all that have it; else they meet as
     many as make cap² meetings, and `hot_keys` counts it, if these are not all.
 

@@ -98,11 +98,11 @@ def _head(found: Tuning) -> Iterator[str]:
 
 def _histogram(found: Tuning) -> Iterator[str]:
     """Bars on a logarithmic scale, and beside them the curve of the recommended bands."""
-    from neardup_solr.minhash.plans import curve
-    from neardup_solr.minhash.statistics import histogram
+    from neardup_solr.minhash.plans import curve, make_histogram
 
-    pairs, plan = histogram(found.agreements), found.choice.plan
-    known = [f"{count:,}" if count else "" for count in histogram(found.known or found.agreements)]
+    pairs, plan = make_histogram(found.agreements), found.choice.plan
+    counts = make_histogram(found.known or found.agreements)
+    known = [f"{count:,}" if count else "" for count in counts]
     middles = [(at + 0.5) / len(pairs) for at in range(len(pairs))]
     chances = curve(middles, plan.bands, plan.rows).tolist()
     most = math.log1p(max(pairs))

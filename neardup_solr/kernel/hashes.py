@@ -115,7 +115,7 @@ def _fold_xor(block, filled, masks, signature):
 
 @inner
 def band(signature, rows, keys):
-    """The hash of each band, as `bands.hash_bands` defines it."""
+    """The hash of each band, as `signature.hash_bands` defines it."""
     at = 0
     for number in range(len(keys)):
         hashed = N0

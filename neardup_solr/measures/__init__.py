@@ -1,4 +1,4 @@
-"""How similar two texts are: one measure, one file, and here what all of them share.
+"""Measures of the similarity of two texts: their table, and what all of them share.
 
 | measure | similarity | for |
 |---|---|---|
@@ -7,18 +7,21 @@
 | containment | common shingles / shingles of the shorter text | excerpts in longer texts |
 | aligned | idf-weighted soft alignment of the words | short records, abbreviations, slips |
 | estimate | Jaccard similarity as the signatures estimate it | if no text should be read |
+
+`words` and `aligned` have files of their own, `sets` has the others; many pairs are `arrays`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, cast
 
 from neardup_solr.arguments import MeasureName, Way, require_choice
 from neardup_solr.errors import ArgumentError
+from neardup_solr.records import Entry, Hit, Match, natural
 from neardup_solr.settings import Settings
 
 if TYPE_CHECKING:
@@ -28,7 +31,12 @@ if TYPE_CHECKING:
 Prepared = Any  # texts as their measure compares them: hashes of words, rows of signatures, …
 Prepare = Callable[[Sequence[str]], Prepared]
 
-NAMES: tuple[MeasureName, ...] = get_args(MeasureName)  # each in the file of its name
+# The file of each measure, in which its name in capitals is it. Only files that are asked for load.
+FILES: dict[MeasureName, str] = {
+    "words": "words", "jaccard": "sets", "containment": "sets", "aligned": "aligned",
+    "estimate": "sets",
+}  # fmt: skip
+NAMES: tuple[MeasureName, ...] = tuple(FILES)
 DEFAULT_SIMILARITY = 0.5
 NO_DISTANCE = -1
 _ROUNDING = 1e-9
@@ -181,13 +189,14 @@ class Comparer:
 
 @cache
 def measure_named(name: str) -> Measure:
-    """The measure of a name. Only its own file is loaded. Raises ArgumentError if there is none."""
+    """Load the measure of a name. Raises ArgumentError if there is none."""
     require_choice("measure", name, NAMES)
-    return cast(Measure, import_module(f"neardup_solr.measures.{name}").MEASURE)
+    file = import_module(f"neardup_solr.measures.{FILES[cast(MeasureName, name)]}")
+    return cast(Measure, getattr(file, name.upper()))
 
 
 def measure_of(name: str, limits: Limits) -> Measure:
-    """As `measure_named`; also raises ArgumentError if the limits do not fit the measure."""
+    """Load a measure, as `measure_named`; raises ArgumentError if the limits do not fit it."""
     found = measure_named(name)
     if limits.max_distance is not None and not found.has_distance:
         reason = (
@@ -195,3 +204,48 @@ def measure_of(name: str, limits: Limits) -> Measure:
         )
         raise ArgumentError(reason, "give `min_similarity` instead, or the `measure` words")
     return found
+
+
+def rerank(
+    entry: Entry,
+    hits: Iterable[Hit],
+    known: Mapping[str, str],
+    comparer: Comparer,
+    *,
+    many: bool = False,
+) -> list[Match]:
+    """Order hits within the limits: most similar first, then by more shared terms, then by id.
+
+    `known` holds by id what is compared: the hits' texts, or for the estimate their encoded
+    signatures (matches then have no content); a hit without one was deleted meanwhile and is no
+    match. By words, the distance decides which is the most similar. A hit of equal MD5 counts as
+    the same text. `many` is that of `Comparer.compare_one`.
+
+    Raises SettingsError if a signature is not one of these settings.
+    """
+    there = [hit for hit in hits if hit.id in known]
+    if not there:
+        return []
+    needs_texts = comparer.measure.needs_texts
+    own = entry.normal if needs_texts else entry.signature
+    same = entry.md5_hash if needs_texts else None
+    others = [own if hit.md5_hash == same else known[hit.id] for hit in there]
+    found = comparer.compare_one(own, others, many=many)
+    matches = (
+        Match(
+            id=hit.id,
+            distance=distance if comparer.measure.has_distance else None,
+            similarity=similarity,
+            shared=hit.shared,
+            content=known[hit.id] if needs_texts else "",
+        )
+        for hit, (distance, similarity, is_near) in zip(there, found, strict=True)
+        if is_near
+    )
+    return sorted(matches, key=nearness)
+
+
+def nearness(match: Match) -> tuple[float, int, tuple[int, int, str]]:
+    """Make the sort key of a match: the most similar come first."""
+    apart = -match.similarity if match.distance is None else match.distance
+    return (apart, -match.shared, natural(match.id))

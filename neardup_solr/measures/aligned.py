@@ -344,7 +344,7 @@ def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tu
     return [(NO_DISTANCE, similarity) for similarity in found]
 
 
-MEASURE = Measure(
+ALIGNED = Measure(
     name="aligned",
     # Three quarters of the weight have to agree: the lower end of the widest gap in the
     # similarities of the demo's invented listings to their nearest ones (0.743 to 0.834). See

@@ -1,9 +1,13 @@
-"""Texts as sets of shingles, and how many two of them share: for Jaccard and containment."""
+"""Measures of texts as sets of shingles. Broder, "On the resemblance and containment …" (1997).
+
+jaccard: common shingles / all shingles of both. containment: common shingles / those of the text
+that has fewer, 1 if it is an excerpt of the other. estimate: the Jaccard similarity as the share of
+equal values of two signatures.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 
@@ -14,52 +18,56 @@ from numpy.typing import NDArray
 from neardup_solr.arguments import Way
 from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Pairs, Results, Similarities, in_parts
+from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import IN_PLACE, in_utf8
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 
 Counts = NDArray[np.int64]
+# Similarities from numbers of shingles: those that two texts have in common, and those of each.
+Share = Callable[[Counts, Counts, Counts], Similarities]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Overlaps:
-    """Numbers of shingles that two texts have in `common`, and that each has; shape (pairs,)."""
-
-    common: Counts
-    first: Counts
-    second: Counts
+def _share_of_all(common: Counts, first: Counts, second: Counts) -> Similarities:
+    """Compute Jaccard similarities; 1 for two empty texts."""
+    return _divide(common, first + second - common)
 
 
-def shares(part: Counts, whole: Counts) -> Similarities:
+def _share_of_shorter(common: Counts, first: Counts, second: Counts) -> Similarities:
+    """Compute containments; a text without words is contained only in another one."""
+    fewer = np.minimum(first, second)
+    return np.where((fewer == 0) & (first != second), 0.0, _divide(common, fewer))
+
+
+def _divide(part: Counts, whole: Counts) -> Similarities:
     """Divide each part by its whole; 1 if both are 0."""
     found: Similarities = np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
     return found
 
 
-def measure_of_sets(
-    name: str,
-    share: Callable[[Overlaps], Similarities],
-    default: float = DEFAULT_SIMILARITY,
-    way: Way = "bands",
+def _measure_of_sets(
+    name: str, share: Share, default: float = DEFAULT_SIMILARITY, way: Way = "bands"
 ) -> Measure:
-    """A measure that is computed from the overlap of two sets of shingles."""
+    """Make a measure that is computed from the overlap of two sets of shingles."""
 
     def compare(sets: Flat, pairs: Pairs, comparer: Comparer) -> Results:
-        return Results(share(overlaps(sets, pairs, threads=comparer.threads)))
+        sizes = sets.lengths_of(pairs)
+        common = _count_common(sets, pairs, sizes, comparer.threads)
+        return Results(share(common, sizes[:, 0], sizes[:, 1]))
 
     def compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
         forms = (form, *map(normalize, texts))
         own, *sets = [set(shingles(each, comparer.settings)) for each in forms]
         sizes = np.fromiter(map(len, sets), np.int64, len(sets))
         common = np.fromiter((len(own & each) for each in sets), np.int64, len(sets))
-        shared = Overlaps(common=common, first=np.full_like(sizes, len(own)), second=sizes)
-        return [(NO_DISTANCE, similarity) for similarity in share(shared).tolist()]
+        found = share(common, np.full_like(sizes, len(own)), sizes)
+        return [(NO_DISTANCE, similarity) for similarity in found.tolist()]
 
     return Measure(
         name=name,
         default=default,
-        prepare=lambda comparer: partial(hashed_sets, settings=comparer.settings),
+        prepare=lambda comparer: partial(hash_sets, settings=comparer.settings),
         compare=compare,
         compare_one=compare_one,
         counts_shingles=True,
@@ -67,8 +75,8 @@ def measure_of_sets(
     )
 
 
-def hashed_sets(forms: Sequence[str], settings: Settings) -> Flat:
-    """The set of shingles of each normal form, as rising 64-bit hashes."""
+def hash_sets(forms: Sequence[str], settings: Settings) -> Flat:
+    """Hash the set of shingles of each normal form to rising 64-bit numbers."""
     bounds = np.zeros(len(forms) + 1, dtype=np.int64)
     if settings.kind not in IN_PLACE:
         sets = [
@@ -89,8 +97,8 @@ def hashed_sets(forms: Sequence[str], settings: Settings) -> Flat:
     return Flat(hashed[: bounds[-1]], bounds)
 
 
-def overlaps(sets: Flat, pairs: Pairs, *, threads: int = 1) -> Overlaps:
-    """The overlap of each pair of sets of `hashed_sets`."""
+def _count_common(sets: Flat, pairs: Pairs, sizes: Counts, threads: int) -> Counts:
+    """Count the shingles that both sets of each pair have; `sizes` (pairs, 2) has all of each."""
     from neardup_solr.kernel import pieces
 
     common = np.zeros(len(pairs), dtype=np.int64)
@@ -98,6 +106,36 @@ def overlaps(sets: Flat, pairs: Pairs, *, threads: int = 1) -> Overlaps:
     def count_some(some: slice) -> None:
         pieces.common(*sets, pairs[some], common[some])
 
-    sizes = sets.lengths_of(pairs)
     in_parts(count_some, sizes.sum(axis=1), threads)
-    return Overlaps(common=common, first=sizes[:, 0], second=sizes[:, 1])
+    return common
+
+
+def estimate_pairs(
+    signatures: NDArray[np.uint32], pairs: Pairs, *, threads: int = 1
+) -> Similarities:
+    """Estimate the Jaccard similarity of each pair, by so many threads.
+
+    `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers.
+    """
+    from neardup_solr.kernel import joins
+
+    found = np.empty(len(pairs), dtype=np.float64)
+
+    def estimate_some(some: slice) -> None:
+        joins.equal_values(signatures, pairs[some], found[some])
+
+    in_parts(estimate_some, np.full(len(pairs), signatures.shape[1]), threads)
+    return found
+
+
+JACCARD = _measure_of_sets("jaccard", _share_of_all)
+# Two texts on one subject share some shingles; an excerpt shares nearly all of its own.
+CONTAINMENT = _measure_of_sets("containment", _share_of_shorter, default=0.8, way="shingles")
+ESTIMATE = Measure(
+    name="estimate",
+    compared_field="signature",
+    prepare=lambda comparer: partial(signature.decode_all, settings=comparer.settings),
+    compare=lambda signatures, pairs, comparer: Results(
+        estimate_pairs(signatures, pairs, threads=comparer.threads)
+    ),
+)

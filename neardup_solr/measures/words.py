@@ -1,4 +1,7 @@
-"""Similarity by edits of words: 1 - word-level Levenshtein distance / words of the longer text."""
+"""Similarity by edits of words: 1 - word-level Levenshtein distance / words of the longer text.
+
+A few texts are compared by rapidfuzz, many pairs by the kernel, which is loaded only for them.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,15 @@ from typing import TYPE_CHECKING
 
 from rapidfuzz.distance import Levenshtein
 
-from neardup_solr.measures import NO_DISTANCE, Comparer, Measure, Prepare, Prepared
+from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
 from neardup_solr.text.normalize import words_of
 
 if TYPE_CHECKING:
-    from neardup_solr.measures.arrays import Pairs, Results
+    from neardup_solr.measures.arrays import Distances, Flat, Pairs, Results
 
 
 def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) -> int | None:
-    """Word-level Levenshtein distance, or None if it exceeds `at_most`.
+    """Compute the word-level Levenshtein distance, or None if it exceeds `at_most`.
 
     Counts words inserted, deleted or replaced. Levenshtein (1966); Wagner, Fischer (1974).
     """
@@ -24,8 +27,47 @@ def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) 
 
 
 def similarity(distance: int, longest: int) -> float:
-    """Normalised similarity of two texts: 1 - distance / words of the longer; 1 for two empty."""
+    """Normalise a distance: 1 - distance / words of the longer text; 1 for two empty texts."""
     return 1.0 - distance / longest if longest else 1.0
+
+
+def hash_words(forms: Sequence[str]) -> Flat:
+    """Hash the words of each normal form, in their order, to 64 bits."""
+    import numpy as np
+
+    from neardup_solr.kernel import pieces
+    from neardup_solr.measures.arrays import Flat
+    from neardup_solr.minhash.sign import in_utf8
+
+    packed, bounds = in_utf8(forms)
+    # A word and the blank after it take at least two bytes.
+    words = np.empty(len(packed) // 2 + len(forms), dtype=np.uint64)
+    found = np.zeros(len(forms) + 1, dtype=np.int64)
+    pieces.hash_each(packed, bounds, False, np.uint64(1), words, found[1:])  # shingles of one word
+    return Flat(words[: found[-1]], found)
+
+
+def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
+    import numpy as np
+
+    from neardup_solr.kernel import edits
+    from neardup_solr.measures.arrays import Results, in_parts
+
+    lengths = texts.lengths_of(pairs)
+    longest: Distances = lengths.max(axis=1, initial=0)
+    of_length = np.zeros(longest.max(initial=0) + 1, dtype=np.int64)
+    of_length[longest] = 1
+    for length in np.flatnonzero(of_length).tolist():
+        of_length[length] = comparer.measure.allowed(length, comparer.limits)
+    allowed: Distances = of_length[longest]
+    distances = np.empty(len(pairs), dtype=np.int64)
+
+    def compare_some(some: slice) -> None:
+        edits.distances(*texts, pairs[some], allowed[some], distances[some])
+
+    in_parts(compare_some, lengths.prod(axis=1) / edits.BLOCK, comparer.threads)
+    similarities = 1.0 - distances / np.maximum(longest, 1)
+    return Results(similarities, np.where(distances > allowed, NO_DISTANCE, distances))
 
 
 def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:
@@ -42,22 +84,10 @@ def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tu
     return found
 
 
-def _prepare(_: Comparer) -> Prepare:
-    from neardup_solr.measures.distances import hashed_words
-
-    return hashed_words
-
-
-def _compare(texts: Prepared, pairs: Pairs, comparer: Comparer) -> Results:
-    from neardup_solr.measures import distances
-
-    return distances.compare(texts, pairs, comparer)
-
-
-MEASURE = Measure(
+WORDS = Measure(
     name="words",
     has_distance=True,
-    prepare=_prepare,
+    prepare=lambda _: hash_words,
     compare=_compare,
     compare_one=_compare_one,
     kernel_is_faster=False,  # hashing the words takes longer than rapidfuzz takes to compare them

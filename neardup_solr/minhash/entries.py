@@ -29,14 +29,14 @@ def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> 
     normal = None if is_signed else normalize.normalize(document.text)
     keys, terms, encoded = tuple[str, ...](), tuple[str, ...](), ""
     if normal is None:
-        from neardup_solr.minhash import bands, sign, signature
+        from neardup_solr.minhash import sign, signature
 
         signed = sign.sign([document.text], settings, keep_normal=True)
         (normal,) = signed.normal
         if normal:
-            (keys,) = bands.terms(signed.keys)
+            (keys,) = signature.format_band_keys(signed.keys)
             if "content_sg" in chosen:
-                terms = signature.signature_terms(signed.signatures[0], settings)
+                terms = signature.make_signature_terms(signed.signatures[0], settings)
             encoded = signature.encode(signed.signatures[0])
     pieces = shingles(normal, settings) if "content_ng" in chosen else ()
     return Entry(

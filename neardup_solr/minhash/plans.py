@@ -1,4 +1,4 @@
-"""Bands and rows from what has to be caught and what has to be passed over.
+"""Bands and rows from what has to be caught and what has to be passed over, and their cost.
 
 Two documents of similarity s share one of b bands of r rows with probability
 P(s) = 1 - (1 - s^r)^b (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets", section 3.4.2).
@@ -7,7 +7,7 @@ P(s) = 1 - (1 - s^r)^b (Leskovec, Rajaraman, Ullman, "Mining of Massive Datasets
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
@@ -21,6 +21,12 @@ from neardup_solr.text.markup import html_table
 
 MOST_HASHES = 65_536
 _HALVINGS = 60  # of 0..1, to the precision of a float
+# Bytes on the disk of Solr 9.10 for each document; docs/tuning.md says how they were measured.
+BAND_BYTES = 25.2  # for each band: the term, its posting and the stored copy
+SIGNATURE_BYTES = 5.4  # for each hash: four bytes in base64
+
+_EXACT = 2_048  # hashes up to which an exact table of chances costs less than a second
+_ROWS_AT_ONCE = 256  # of all pairs: counts of 256 × documents are held at a time
 
 Values = NDArray[np.float64]
 
@@ -143,14 +149,14 @@ class Tuning:
 
 
 def curve(similarities: ArrayLike, bands: int, rows: int) -> Values:
-    """P(s) for many similarities; exact to the last digits even if it is about 0."""
+    """Compute P(s) for many similarities, exact to the last digits even if it is about 0."""
     with np.errstate(divide="ignore"):  # at s = 1
         missed = np.log1p(-(np.asarray(similarities, dtype=np.float64) ** rows)) * bands
     return np.asarray(-np.expm1(missed))
 
 
 def similarity_at(chance: float, bands: int, rows: int) -> float:
-    """The similarity that is found with a chance: the root of P(s) = chance, by bisection.
+    """Find the similarity that is found with a chance: the root of P(s) = chance, by bisection.
 
     The threshold is that of 1/2.
     """
@@ -162,7 +168,7 @@ def similarity_at(chance: float, bands: int, rows: int) -> float:
 
 
 def plan(bands: int, rows: int, demand: Demand) -> Plan:
-    """The curve of `bands` bands of `rows` rows, and how it meets a demand.
+    """Describe `bands` bands of `rows` rows, and how they meet a demand.
 
     Raises ArgumentError if one of them is below 1.
     """
@@ -183,7 +189,7 @@ def plan(bands: int, rows: int, demand: Demand) -> Plan:
 
 
 def solve(demand: Demand, hashes: int) -> Plan:
-    """The cheapest bands and rows that meet a demand: fewest bands, then fewest rows.
+    """Find the cheapest bands and rows that meet a demand: fewest bands, then fewest rows.
 
     Raises SettingsError if none within `hashes` do: it says which part of the demand fails, by how
     much, and what would be enough.
@@ -197,7 +203,7 @@ def solve(demand: Demand, hashes: int) -> Plan:
 
 
 def catching(demand: Demand, hashes: int) -> Iterator[Plan]:
-    """For 1, 2, ... rows the fewest bands that miss no more than allowed, within `hashes`.
+    """Yield for 1, 2, ... rows the fewest bands that miss no more than allowed, within `hashes`.
 
     More rows take more bands, and let less pass.
     """
@@ -209,7 +215,7 @@ def catching(demand: Demand, hashes: int) -> Iterator[Plan]:
 
 
 def closest(demand: Demand, hashes: int) -> Plan:
-    """The bands and rows within `hashes` that come closest to a demand, met or not.
+    """Find the bands and rows within `hashes` that come closest to a demand, met or not.
 
     It is the plan whose worse of miss and load, each as a multiple of what is allowed, is least.
     """
@@ -227,12 +233,12 @@ def closest(demand: Demand, hashes: int) -> Plan:
 
 
 def percent(share: float) -> str:
-    """A share of 0..1 in per cent, to three digits."""
+    """Format a share of 0..1 in per cent, to three digits."""
     return f"{100 * share:.3g} %"
 
 
 def _fewest_bands(demand: Demand, rows: int) -> int | None:
-    """From (1 - catch^rows)^bands <= miss, or None if no number of hashes is enough."""
+    """Solve (1 - catch^rows)^bands <= miss; None if no number of hashes is enough."""
     row_wise = demand.catch**rows
     if row_wise == 1:
         return 1
@@ -270,10 +276,95 @@ def _unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsError:
 
 
 def _up(share: float) -> str:
-    """Two digits, rounded up: what would be enough."""
+    """Round up to two digits: what would be enough."""
     digits = 1 - math.floor(math.log10(share))
     return f"{math.ceil(share * 10**digits) / 10**digits:g}"
 
 
 def _down(share: float) -> float:
     return math.floor(share * 1000) / 1000
+
+
+def count_agreements(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Count the pairs of documents that agree in 0, 1, ..., `hashes` positions.
+
+    Takes shape (documents, hashes), gives shape (hashes + 1,); its sum is n(n - 1)/2. Time is
+    n² · hashes / 2 comparisons (5,000 documents of 128: about a second), memory some bytes for
+    256 · n pairs.
+    """
+    documents, hashes = signatures.shape
+    columns = np.ascontiguousarray(signatures.T)
+    totals = np.zeros(hashes + 1, dtype=np.int64)
+    for first in range(0, documents, _ROWS_AT_ONCE):
+        block = _agreeing(columns[:, first : first + _ROWS_AT_ONCE], columns[:, first:])
+        # A pair counts once, and no document with itself: columns to the right of the diagonal.
+        own = np.triu_indices(len(block), k=1)
+        totals += np.bincount(block[own], minlength=hashes + 1)
+        totals += np.bincount(block[:, len(block) :].ravel(), minlength=hashes + 1)
+    return totals
+
+
+def compute_chances(hashes: int, bands: int, rows: int) -> Values:
+    """Compute the chance to share a band of pairs whose signatures agree in 0, 1, ... positions.
+
+    Shape (hashes + 1,). P of the estimated similarity would be biased: P is curved, and most
+    pairs of a collection have estimates near 0, where an error upwards adds far more than one
+    downwards takes (at s = 0.01, 128 hashes and 3 rows: four times too much). This is instead the
+    share of all ways to choose the bands' positions by which one falls on equal ones only; its
+    mean is P(s) exactly, and no unbiased estimate varies less (Rao-Blackwell theorem, Lehmann
+    and Casella, "Theory of Point Estimation", section 1.7). Above 2,048 hashes bands are taken
+    as independent of each other, which is within 1 % of it.
+    """
+    if hashes > _EXACT:
+        equal = np.arange(hashes + 1.0)[:, None]
+        full = (np.maximum(equal - np.arange(rows), 0) / (hashes - np.arange(rows))).prod(axis=1)
+        return curve(full, bands, 1)
+    # Coefficients of ((1 + x)^r - x^r)^b (1 + x)^rest, read off its value at x = 256^width: how
+    # many ways to be equal in k places leave no band full.
+    width = hashes // 8 + 1
+    x = 1 << 8 * width
+    none_full = ((1 + x) ** rows - x**rows) ** bands * (1 + x) ** (hashes - bands * rows)
+    packed = none_full.to_bytes(width * (hashes + 1), "little")
+    table = np.empty(hashes + 1)
+    for k in range(hashes + 1):
+        every = math.comb(hashes, k)
+        none = int.from_bytes(packed[k * width : (k + 1) * width], "little")
+        table[k] = (every - none) / every
+    return table
+
+
+def expect_candidates(agreements: Sequence[int], documents: int, chosen: Plan) -> float:
+    """Estimate the candidates of one of `documents`, from the agreements of sampled pairs."""
+    counts = np.asarray(agreements, dtype=np.float64)
+    table = compute_chances(len(counts) - 1, chosen.bands, chosen.rows)
+    return float((documents - 1) * (counts @ table) / counts.sum())
+
+
+def estimate_bytes(bands: int, hashes: int) -> float:
+    """Estimate the bytes of index of each document: of its band keys and its signature."""
+    return BAND_BYTES * bands + SIGNATURE_BYTES * hashes
+
+
+def make_histogram(agreements: Sequence[int], bins: int = 20) -> NDArray[np.int64]:
+    """Count pairs by estimated similarity, in at most `bins` bins of equal width over 0..1."""
+    hashes = len(agreements) - 1
+    bins = min(bins, hashes)
+    places = np.minimum(np.arange(hashes + 1) * bins // hashes, bins - 1)
+    totals = np.zeros(bins, dtype=np.int64)
+    np.add.at(totals, places, np.asarray(agreements, dtype=np.int64))
+    return totals
+
+
+def _agreeing(columns: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint16]:
+    """Count equal positions of each with each: (hashes, n) and (hashes, m) to (n, m)."""
+    # Settings allow 65,536 hashes, one more than a uint16 counts.
+    counts = np.zeros((columns.shape[1], others.shape[1]), _smallest(len(columns)))
+    equal = np.empty(counts.shape, dtype=np.bool_)
+    for column, other in zip(columns, others, strict=True):
+        np.equal(column[:, None], other, out=equal)
+        np.add(counts, equal, out=counts)
+    return counts
+
+
+def _smallest(most: int) -> type[np.unsignedinteger]:
+    return np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from neardup_solr import kernel
 from neardup_solr.kernel import pieces
 from neardup_solr.kernel.machine import Flattened
-from neardup_solr.minhash import bands, families
-from neardup_solr.minhash.families import minhash
+from neardup_solr.minhash import signature
+from neardup_solr.minhash.signature import minhash
 from neardup_solr.resources import thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
@@ -64,7 +64,7 @@ def sign(
 ) -> Signed:
     """Signatures and band hashes of texts, by `threads` threads.
 
-    Equal to `families.minhash` of each text's shingles and to `bands.hash_bands`. Besides the
+    Equal to `signature.minhash` of each text's shingles and to `signature.hash_bands`. Besides the
     result, memory is bounded by a megabyte of text a thread, or the longest text. A lone surrogate
     counts as a space.
     """
@@ -188,7 +188,7 @@ def _sign_pieces(forms: Packed, settings: Settings, into: Signed) -> None:
             if form:
                 into.signatures[at] = minhash(shingles(form, settings), settings)
         if into.keys.size:
-            into.keys[:] = bands.hash_bands(into.signatures, settings.bands, settings.rows)
+            into.keys[:] = signature.hash_bands(into.signatures, settings.bands, settings.rows)
         return
     words = into.words.copy()
     stems = [stemmed(form, settings.language) if form else "" for form in forms]
@@ -277,12 +277,12 @@ def _as_short(sequence: bytes) -> int:
 
 @cache
 def _shape(settings: Settings) -> Flattened:
-    multiplier, offset = families.coefficients(settings)
+    multiplier, offset = signature.draw_coefficients(settings)
     shape = kernel.Shape(
         kind=kernel.CHARACTERS if settings.kind == "chars" else kernel.WORDS,
         size=np.uint64(settings.shingle_size),
         seed=np.uint32(settings.seed),
-        family=families.KERNEL[settings.family],
+        family=signature.KERNEL[settings.family],
         multiplier=multiplier,
         offset=offset,
         bands=settings.bands,

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.measures import Comparer
-from neardup_solr.minhash import bands, sign, signature
+from neardup_solr.minhash import sign, signature
 from neardup_solr.records import Document, Hit, Match
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.query import FrequentTerms, Hits, Question, hits_of_each, with_most_shared
@@ -31,7 +31,7 @@ class SignedBatch:
 
     def terms(self) -> list[tuple[str, ...]]:
         """The bands of each document. A document without words has none."""
-        named = bands.terms(self.keys)
+        named = signature.format_band_keys(self.keys)
         return [own if words else () for own, words in zip(named, self.words, strict=True)]
 
 

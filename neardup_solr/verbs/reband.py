@@ -10,7 +10,7 @@ import orjson
 
 from neardup_solr.arguments import checked, require_positive
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.minhash import bands, signature
+from neardup_solr.minhash import signature
 from neardup_solr.settings import Settings
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS
@@ -90,7 +90,7 @@ def _written_with(collection: Collection, fingerprint: str) -> str:
 
 def _updates(collection: Collection, ids: Sequence[str], settings: Settings) -> Iterator[bytes]:
     for stored in collection.stored(ids, ["signature", "_version_"]):
-        keys = bands.keys(signature.decode(stored.get("signature", "")), settings)
+        keys = signature.make_band_keys(signature.decode(stored.get("signature", "")), settings)
         # With its version, an update of a document that has changed since is refused.
         update = {
             "id": stored["id"],

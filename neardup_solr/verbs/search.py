@@ -20,8 +20,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import DocumentNotFound, SettingsError
-from neardup_solr.measures import Comparer, Limits, measure_named, measure_of
-from neardup_solr.measures.rerank import rerank
+from neardup_solr.measures import Comparer, Limits, measure_named, measure_of, rerank
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings, require_indexed

@@ -14,10 +14,9 @@ import numpy as np
 from neardup_solr import sources
 from neardup_solr.arguments import Frame, Id, OneOrMore, checked, require
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import entries, plans, sign, signature, statistics
-from neardup_solr.minhash.bands import hash_bands
+from neardup_solr.minhash import entries, plans, sign, signature
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
-from neardup_solr.minhash.signature import Signature
+from neardup_solr.minhash.signature import Signature, hash_bands
 from neardup_solr.progress import Failures, OnError, unheard
 from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings, settings_of
@@ -299,7 +298,7 @@ def _agreements(signatures: Sequence[Signature]) -> tuple[int, ...]:
     with_words = [each for each in signatures if len(each)]
     if not with_words:
         raise SettingsError("no document of the sample has words", "check the text column")
-    totals = statistics.agreements(np.stack(with_words)).tolist()
+    totals = plans.count_agreements(np.stack(with_words)).tolist()
     totals[0] += math.comb(len(signatures), 2) - math.comb(len(with_words), 2)
     return tuple(totals)
 
@@ -318,8 +317,8 @@ def _known_agreements(compared: _Compared) -> tuple[int, ...]:
 def _choice(plan: Plan, compared: _Compared) -> Choice:
     """What a plan costs. Recall is measured by the bands of the known pairs, not by the curve."""
     hashes = len(compared.agreements) - 1
-    candidates = statistics.candidates(compared.agreements, compared.documents, plan)
-    size = statistics.index_bytes(plan.bands, hashes)
+    candidates = plans.expect_candidates(compared.agreements, compared.documents, plan)
+    size = plans.estimate_bytes(plan.bands, hashes)
     if not compared.known:
         return Choice(plan=plan, candidates=candidates, index_bytes=size)
     caught = _sharing(plan, compared)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr.minhash.bands import probability
+from neardup_solr.minhash import plans
 
 BINS = 50
 WIDTH, HEIGHT = 432, 216
@@ -132,7 +132,7 @@ def _bars(
 def _curve(across: Axis, bands: int, rows: int) -> Iterator[str]:
     """The chance of being found along the similarities, with an axis of its own on the right."""
     points = " ".join(
-        f"{across.place(at)},{CHANCE.place(100 * probability(at, bands, rows))}"
+        f"{across.place(at)},{CHANCE.place(100 * float(plans.curve(at, bands, rows)))}"
         for at in np.linspace(0, 1, 201).tolist()
     )
     yield f'<polyline points="{points}" class="fill-none stroke-curve" stroke-width="2"/>'

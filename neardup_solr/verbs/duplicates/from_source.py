@@ -75,9 +75,9 @@ def of_source(
         )
         if sets is None:
             return batch, made, None
-        from neardup_solr.measures.sets import hashed_sets
+        from neardup_solr.measures.sets import hash_sets
 
-        return batch, made, hashed_sets(made.normal, settings)
+        return batch, made, hash_sets(made.normal, settings)
 
     hashes: list[NDArray[np.int64]] = []  # of all ids
     with_words: list[NDArray[np.bool_]] = []

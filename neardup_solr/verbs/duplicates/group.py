@@ -277,7 +277,7 @@ class _Numbered:
         return distances, similarities
 
     def _shared_bands(self) -> NDArray[np.int64]:
-        from neardup_solr.measures.estimate import count_shared_bands
+        from neardup_solr.minhash.signature import count_shared_bands
 
         gathered = self._comparison.gathered
         settings = gathered.settings

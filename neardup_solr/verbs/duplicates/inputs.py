@@ -326,7 +326,7 @@ class Gathered:
 
     def read_sets(self, spill: Spill, tell: Callable[[int], None]) -> Flat:
         """The shingles of all documents, whose texts are read. `tell` gets how many are done."""
-        from neardup_solr.measures.sets import hashed_sets
+        from neardup_solr.measures.sets import hash_sets
 
         sets = spill.lists()
         characters = 0
@@ -336,7 +336,7 @@ class Gathered:
         with thread_pool(1) as reader:
             for texts in prefetch(reader, self.texts, parts):
                 forms = sign.normal_forms([text or "" for text in texts], threads=threads())
-                sets.extend(hashed_sets(forms, self.settings))
+                sets.extend(hash_sets(forms, self.settings))
                 characters += size_of(forms)
                 tell(len(sets))
         return sets.flat()

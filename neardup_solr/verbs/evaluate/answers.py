@@ -14,7 +14,7 @@ import numpy as np
 
 from neardup_solr.arguments import Frame, Per, checked, require, shown
 from neardup_solr.errors import ArgumentError, SourceError, counted
-from neardup_solr.minhash.statistics import wilson
+from neardup_solr.minhash.signature import wilson
 from neardup_solr.progress import LOG
 from neardup_solr.records import AnyId, Duplicate, ordered
 from neardup_solr.reports import tables

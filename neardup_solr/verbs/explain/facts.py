@@ -12,9 +12,8 @@ from neardup_solr.arguments import MeasureName, Way
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
-from neardup_solr.measures.words import MEASURE as WORDS
-from neardup_solr.measures.words import similarity, word_distance
-from neardup_solr.minhash import bands, entries, signature, statistics
+from neardup_solr.measures.words import WORDS, similarity, word_distance
+from neardup_solr.minhash import entries, plans, signature
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.settings import WORD_CAP, Settings
@@ -222,7 +221,7 @@ class Facts:
     @property
     def chance(self) -> float:
         """The probability that a pair of this Jaccard similarity shares a band."""
-        return bands.probability(self.jaccard, self.settings.bands, self.settings.rows)
+        return float(plans.curve(self.jaccard, self.settings.bands, self.settings.rows))
 
     @property
     def fresh_bands(self) -> tuple[int, ...]:
@@ -282,7 +281,7 @@ def find_shared_bands(first: Signature, second: Signature, settings: Settings) -
     """Find the numbers of the bands, from 0, in which two signatures agree."""
     if not (len(first) and len(second)):
         return ()
-    keys = bands.hash_bands(np.stack([first, second]), settings.bands, settings.rows)
+    keys = signature.hash_bands(np.stack([first, second]), settings.bands, settings.rows)
     return tuple(np.flatnonzero(keys[0] == keys[1]).tolist())
 
 
@@ -290,7 +289,7 @@ def _measure_pair(first: Subject, second: Subject) -> list[Measured]:
     longest = max(first.entry.num_words, second.entry.num_words)
     distance = word_distance(first.words.forms, second.words.forms, at_most=longest) or 0
     one, other, shared = first.pieces, second.pieces, len(first.pieces & second.pieces)
-    estimate = statistics.estimate_jaccard(first.signature, second.signature)
+    estimate = signature.estimate_jaccard(first.signature, second.signature)
     value, low, high = (float(each) for each in (estimate.value, estimate.low, estimate.high))
     shares = {"jaccard": len(one | other), "containment": len(one), "contained": len(other)}
     return [
@@ -332,7 +331,7 @@ def _find_route(name: str, found: Facts) -> Route:
         is_there=is_there,
         shared=shared,
         of=of,
-        chance=None if rows is None else bands.probability(found.jaccard, of, rows),
+        chance=None if rows is None else float(plans.curve(found.jaccard, of, rows)),
         finds=is_there and shared > 0 and found.is_near,
     )
 

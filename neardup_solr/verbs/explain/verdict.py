@@ -10,13 +10,12 @@ from typing import Any
 from neardup_solr.arguments import MeasureName
 from neardup_solr.errors import counted
 from neardup_solr.measures import Limits, floor
-from neardup_solr.measures.aligned import MEASURE as ALIGNED
-from neardup_solr.measures.containment import MEASURE as CONTAINMENT
-from neardup_solr.measures.words import MEASURE as WORDS
+from neardup_solr.measures.aligned import ALIGNED
+from neardup_solr.measures.sets import CONTAINMENT
+from neardup_solr.measures.words import WORDS
 from neardup_solr.minhash import plans
-from neardup_solr.minhash.families import minhash
 from neardup_solr.minhash.plans import Demand, curve, percent
-from neardup_solr.minhash.signature import Signature
+from neardup_solr.minhash.signature import Signature, minhash
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings
 from neardup_solr.text.markup import Markup, html_table

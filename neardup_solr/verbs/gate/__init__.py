@@ -21,8 +21,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
-from neardup_solr.measures import measure_named
-from neardup_solr.measures.rerank import nearness
+from neardup_solr.measures import measure_named, nearness
 from neardup_solr.minhash import encode, entries
 from neardup_solr.progress import Failures, OnError, OnProgress, Progress, share_of, unheard
 from neardup_solr.records import Document

@@ -31,7 +31,7 @@ _BAND_BITS, _SPARE_BITS = np.uint64(48), np.uint64(16)
 def term_keys(keys: Keys) -> Keys:
     """Band hashes (documents × bands) as the numbers that their terms in content_bands spell.
 
-    The band stands in the upper 16 bits, 48 bits of its hash in the others; see `bands.keys`.
+    The band stands in the upper 16 bits, 48 bits of its hash in the others; see `make_band_keys`.
     """
     bands = np.arange(keys.shape[1], dtype=np.uint64)
     numbers: Keys = keys >> _SPARE_BITS | bands << _BAND_BITS

@@ -7,7 +7,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import bands, entries
+from neardup_solr.minhash import entries, signature
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Collection
@@ -116,7 +116,7 @@ def test_reband_leaves_what_changes_meanwhile(
     documents = listings(6)
     nd.index(documents, solr)
     newer = Document(id="d,2", text="quite another text than before")
-    made = bands.keys
+    made = signature.make_band_keys
     replaced: list[nd.IndexSummary] = []
 
     def replacing(*args: Any) -> tuple[str, ...]:
@@ -124,7 +124,7 @@ def test_reband_leaves_what_changes_meanwhile(
             replaced.append(nd.index([newer], solr, keep=()))
         return made(*args)
 
-    monkeypatch.setattr(bands, "keys", replacing)
+    monkeypatch.setattr(signature, "make_band_keys", replacing)
     target = replace(Settings(), bands=10, rows=4)
     assert reband(solr, bands=10, rows=4) == 6
     found = solr.document("d,2", ["content_bands", "content"])

@@ -18,6 +18,7 @@ from neardup_solr.candidates.by_word import DEFAULT, word_candidates
 from neardup_solr.measures import Comparer, Limits, arrays
 from neardup_solr.measures.aligned import (
     ABBREVIATED,
+    ALIGNED,
     INITIAL,
     LONGEST,
     Aligned,
@@ -29,9 +30,6 @@ from neardup_solr.measures.aligned import (
     mutual_best,
     record_similarity,
     word_similarity,
-)
-from neardup_solr.measures.aligned import (
-    MEASURE as ALIGNED,
 )
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.text.normalize import normalize

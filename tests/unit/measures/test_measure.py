@@ -20,8 +20,8 @@ from neardup_solr.measures import (
     words,
 )
 from neardup_solr.measures.arrays import Compared, Pairs
-from neardup_solr.measures.estimate import estimated
-from neardup_solr.measures.words import MEASURE as WORDS
+from neardup_solr.measures.sets import estimate_pairs
+from neardup_solr.measures.words import WORDS
 
 FORMS = st.lists(
     st.lists(st.sampled_from(["a", "b", "word", "ü"]), max_size=8).map(" ".join), min_size=2,
@@ -72,7 +72,7 @@ def test_estimates_are_the_share_of_equal_values() -> None:
     """Two signatures that agree in half of their values are estimated at one half."""
     signatures = np.array([[1, 2, 3, 4], [1, 2, 0, 0], [9, 9, 9, 9]], dtype=np.uint32)
     pairs = np.array([(0, 1), (0, 2)], dtype=np.uint32)
-    assert estimated(signatures, pairs).tolist() == [0.5, 0.0]
+    assert estimate_pairs(signatures, pairs).tolist() == [0.5, 0.0]
 
 
 def test_no_pairs() -> None:

@@ -6,11 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures import NAMES, Comparer, Limits, measure_named
+from neardup_solr.measures import NAMES, Comparer, Limits, measure_named, rerank
 from neardup_solr.measures.aligned import Frequencies, frequencies
-from neardup_solr.measures.rerank import rerank
-from neardup_solr.measures.words import MEASURE as WORDS
-from neardup_solr.measures.words import word_distance
+from neardup_solr.measures.words import WORDS, word_distance
 from neardup_solr.minhash import entries, signature
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings

@@ -12,9 +12,7 @@ from rapidfuzz.distance import Levenshtein
 from neardup_solr.errors import SettingsError
 from neardup_solr.kernel import edits
 from neardup_solr.measures import Limits
-from neardup_solr.measures.distances import hashed_words
-from neardup_solr.measures.words import MEASURE as WORDS
-from neardup_solr.measures.words import word_distance
+from neardup_solr.measures.words import WORDS, hash_words, word_distance
 
 TEXT = st.lists(st.sampled_from("abc"), max_size=7)
 FORMS = st.lists(
@@ -72,7 +70,7 @@ def test_limits_out_of_range(distance: int | None, similar: float | None) -> Non
 @given(FORMS)
 def test_equal_words_are_equal_hashes(forms: list[str]) -> None:
     """Two texts have the same hash just where they have the same word."""
-    values, bounds = hashed_words(forms)
+    values, bounds = hash_words(forms)
     texts = [values[first:last].tolist() for first, last in pairwise(bounds.tolist())]
     words = [form.split() for form in forms]
     assert list(map(len, texts)) == list(map(len, words))
@@ -102,7 +100,7 @@ def test_many_at_once_are_as_rapidfuzz_has_them(
     texts: tuple[list[str], list[str]], most: int
 ) -> None:
     """Over several blocks of 64 words, with any cut-off, each side first."""
-    words = hashed_words([" ".join(text) for text in texts])
+    words = hash_words([" ".join(text) for text in texts])
     pairs = np.array([(0, 1), (1, 0), (0, 0), (1, 1)], dtype=np.uint32)
     found = np.empty(len(pairs), dtype=np.int64)
     allowed = np.full(len(pairs), most, dtype=np.int64)
@@ -115,7 +113,7 @@ def test_blocks_at_their_borders() -> None:
     """Texts of 63 to 65 and 127 to 129 words, each with each, moved by one word."""
     sizes = (0, 1, 63, 64, 65, 127, 128, 129)
     forms = [[f"w{n}" for n in range(start, start + size)] for size in sizes for start in (0, 1)]
-    words = hashed_words([" ".join(form) for form in forms])
+    words = hash_words([" ".join(form) for form in forms])
     count = len(forms)
     pairs = np.array([(a, b) for a in range(count) for b in range(count)], dtype=np.uint32)
     expected = [Levenshtein.distance(forms[a], forms[b]) for a, b in pairs.tolist()]

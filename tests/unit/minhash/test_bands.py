@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from neardup_solr.minhash import bands
+from neardup_solr.minhash import plans
+from neardup_solr.minhash.signature import make_band_keys
 from neardup_solr.settings import Settings
 
 
@@ -25,21 +26,21 @@ def test_keys_follow_the_formula() -> None:
         f"{band:02x}{slow_key(signature[3 * band : 3 * band + 3].tolist()) >> 16:012x}"
         for band in range(42)
     ]
-    assert list(bands.keys(signature, Settings())) == expected
+    assert list(make_band_keys(signature, Settings())) == expected
 
 
 def test_more_than_256_bands_stay_distinct() -> None:
     """Keys of different bands never meet, whatever their number."""
     settings = Settings(hashes=600, bands=600, rows=1)
-    assert len(set(bands.keys(np.zeros(600, dtype=np.uint32), settings))) == 600
+    assert len(set(make_band_keys(np.zeros(600, dtype=np.uint32), settings))) == 600
 
 
 def test_empty_signature_has_no_keys() -> None:
     """A document without shingles is in no band."""
-    assert bands.keys(np.empty(0, dtype=np.uint32), Settings()) == ()
+    assert make_band_keys(np.empty(0, dtype=np.uint32), Settings()) == ()
 
 
 @pytest.mark.parametrize(("similarity", "chance"), [(0.5, 0.996), (0.05, 0.005), (0, 0), (1, 1)])
 def test_worked_example_of_the_curve(similarity: float, chance: float) -> None:
     """42 bands of 3 rows: 0.5 is found with 99.6 %, 0.05 with 0.5 %."""
-    assert bands.probability(similarity, 42, 3) == pytest.approx(chance, abs=5e-4)
+    assert plans.curve(similarity, 42, 3) == pytest.approx(chance, abs=5e-4)

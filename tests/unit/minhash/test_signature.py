@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neardup_solr.arguments import Family, Kind
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import bands, entries, families, signature
+from neardup_solr.minhash import entries, signature
 from neardup_solr.records import Document
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize
@@ -40,13 +40,13 @@ def test_affine_minima_follow_the_formula(words: list[str], seed: int) -> None:
     """The vectorised family equals its formula."""
     settings = Settings(hashes=8, bands=2, rows=3, signatures=4, seed=seed)
     shingles = word_shingles(" ".join(words), 3)
-    found = families.minhash(shingles, settings).tolist()
+    found = signature.minhash(shingles, settings).tolist()
     assert found == (slow_affine(shingles, settings) if shingles else [])
 
 
 def test_xor_masks_are_those_of_java() -> None:
     """The first masks are what java.util.Random(42).nextInt() gives."""
-    assert [_signed(mask) for mask in families._java_random(3, 42)] == [
+    assert [_signed(mask) for mask in signature._draw_java(3, 42)] == [
         -1170105035,
         234785527,
         -1360544799,
@@ -57,10 +57,10 @@ def test_xor_family_keeps_the_largest_signed_value() -> None:
     """The example's family takes the maximum of the signed hash XOR mask."""
     settings = Settings(family="xor")
     shingles = ["a b c", "b c d", "c d e"]
-    masks = families._java_random(settings.hashes, 42)
+    masks = signature._draw_java(settings.hashes, 42)
     hashed = [mmh3.hash(s.encode(), 42, signed=False) for s in shingles]
     signed = [max(_signed(h ^ mask) for h in hashed) for mask in masks]
-    assert families.minhash(shingles, settings).view(np.int32).tolist() == signed
+    assert signature.minhash(shingles, settings).view(np.int32).tolist() == signed
 
 
 def _signed(value: int) -> int:
@@ -70,8 +70,8 @@ def _signed(value: int) -> int:
 def test_a_long_text_is_worked_in_parts() -> None:
     """More shingles than fit one part give the same minima as all at once."""
     hashed = np.arange(20_000, dtype=np.uint32) * np.uint32(2654435761)
-    whole = families.fold(hashed, Settings())
-    halves = [families.fold(part, Settings()) for part in np.array_split(hashed, 2)]
+    whole = signature.fold(hashed, Settings())
+    halves = [signature.fold(part, Settings()) for part in np.array_split(hashed, 2)]
     assert np.array_equal(whole, np.minimum(*halves))
 
 
@@ -89,8 +89,8 @@ def test_estimates_are_unbiased(family: Family, widest: float, similarity: float
     estimates = []
     for _ in range(400):
         hashed = draw.integers(0, 2**32, 40 - shared, dtype=np.uint32)
-        one = families.fold(hashed[:20], settings)
-        other = families.fold(hashed[20 - shared :], settings)
+        one = signature.fold(hashed[:20], settings)
+        other = signature.fold(hashed[20 - shared :], settings)
         estimates.append(float((one == other).mean()))
     binomial = math.sqrt(true * (1 - true) / settings.hashes)
     assert abs(np.mean(estimates) - true) < 4 * np.std(estimates) / math.sqrt(400)
@@ -138,8 +138,8 @@ def test_an_entry_has_what_the_oracle_signs(kind: Kind, fields: frozenset[str]) 
         there = slice(None if expected.words[0] else 0)
         made = expected.signatures[0][there]
         assert entry.signature == signature.encode(made)
-        assert entry.bands == bands.terms(expected.keys)[0][there]
-        terms = signature.signature_terms(made, shaped) if "content_sg" in fields else ()
+        assert entry.bands == signature.format_band_keys(expected.keys)[0][there]
+        terms = signature.make_signature_terms(made, shaped) if "content_sg" in fields else ()
         assert entry.signatures == terms
         assert (entry.normal, entry.num_words) == (expected.normal[0], expected.words[0])
 

@@ -23,7 +23,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
 from neardup_solr.measures.aligned import aligned, frequencies
 from neardup_solr.minhash import entries
-from neardup_solr.minhash.bands import probability
+from neardup_solr.minhash.plans import curve
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
@@ -159,7 +159,7 @@ def test_cheapest_bands_are_the_cheapest_of_all() -> None:
         for bands in range(1, 128 // rows + 1):
             settings = replace(SETTINGS, bands=bands, rows=rows)
             shared = facts.find_shared_bands(*signatures, settings)
-            if shared and probability(found.jaccard, bands, rows) >= 0.9:
+            if shared and curve(found.jaccard, bands, rows) >= 0.9:
                 assert verdict.measure_load(settings) >= chosen.load * (1 - 1e-9)
 
 

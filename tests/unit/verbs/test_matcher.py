@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.minhash import bands
+from neardup_solr.minhash.signature import hash_bands, make_band_keys
 from neardup_solr.settings import Settings
 from neardup_solr.verbs.gate import matcher
 from neardup_solr.verbs.gate.matcher import BandIndex
@@ -57,11 +57,11 @@ def test_pairs_within_a_batch(batch: list[list[int]]) -> None:
 
 @pytest.mark.parametrize("count", [42, 300])
 def test_keys_are_those_that_are_indexed(count: int) -> None:
-    """Keys are the numbers that `bands.keys` spells, also beyond 256 bands."""
+    """Keys are the numbers that `make_band_keys` spells, also beyond 256 bands."""
     settings = Settings(hashes=count, bands=count, rows=1)
     signature = np.random.default_rng(1).integers(2**32, size=count, dtype=np.uint32)
-    hashed = bands.hash_bands(signature[None, :], count, 1)
-    expected = list(bands.keys(signature, settings))
+    hashed = hash_bands(signature[None, :], count, 1)
+    expected = list(make_band_keys(signature, settings))
     assert matcher.term_keys(hashed)[0].tolist() == [int(term, 16) for term in expected]
 
 

@@ -1,4 +1,4 @@
-"""Estimates from signatures: tables, a slow oracle, statistics on sets of known similarity."""
+"""Estimates by signatures, their intervals, and what bands cost."""
 
 import math
 from itertools import combinations
@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.minhash import bands, families, plans, statistics
+from neardup_solr.minhash import plans, signature
 from neardup_solr.settings import Settings
 
 SETTINGS = Settings()
@@ -33,9 +33,9 @@ def random_sets(
     ones, others = [], []
     for _ in range(pairs):
         members = draw.integers(0, 2**32, size, dtype=np.uint32)
-        ones.append(families.fold(members[:middle], SETTINGS))
+        ones.append(signature.fold(members[:middle], SETTINGS))
         rest = np.concatenate((members[:common], members[middle:]))
-        others.append(families.fold(rest, SETTINGS))
+        others.append(signature.fold(rest, SETTINGS))
     return np.stack(ones), np.stack(others)
 
 
@@ -60,7 +60,7 @@ def test_wilson_interval_of_published_tables(
     equal: int, hashes: int, low: float, high: float
 ) -> None:
     """The interval is the one that the literature gives for such a share."""
-    found = statistics.estimate_jaccard(*agreeing(equal, hashes))
+    found = signature.estimate_jaccard(*agreeing(equal, hashes))
     assert float(found.value) == equal / hashes
     assert float(found.low) == pytest.approx(low, abs=5e-5)
     assert float(found.high) == pytest.approx(high, abs=5e-5)
@@ -69,7 +69,7 @@ def test_wilson_interval_of_published_tables(
 def test_one_with_many() -> None:
     """Shapes broadcast: one signature is compared with each row."""
     one, other = agreeing(32, 128)
-    found = statistics.estimate_jaccard(one, np.stack([one, other]))
+    found = signature.estimate_jaccard(one, np.stack([one, other]))
     assert found.value.tolist() == [1.0, 0.25]
     assert found.high[0] == 1.0
     assert found.low.shape == (2,)
@@ -79,8 +79,8 @@ def test_empty_signatures_resemble_nothing() -> None:
     """The empty set has similarity and containment 0 with everything, itself included."""
     full = agreeing(0, 128)[0]
     for pair in ((EMPTY, full), (full, EMPTY), (EMPTY, EMPTY)):
-        similar = statistics.estimate_jaccard(*pair)
-        contained = statistics.estimate_containment(*pair, sizes=0, other_sizes=9)
+        similar = signature.estimate_jaccard(*pair)
+        contained = signature.estimate_containment(*pair, sizes=0, other_sizes=9)
         for found in (similar, contained):
             assert [float(v) for v in (found.value, found.low, found.high)] == [0, 0, 0]
 
@@ -88,14 +88,14 @@ def test_empty_signatures_resemble_nothing() -> None:
 def test_signatures_of_different_length_are_refused() -> None:
     """Positions of other settings say nothing about each other."""
     with pytest.raises(SettingsError, match="of 128 and of 64 hashes"):
-        statistics.estimate_jaccard(agreeing(0, 128)[0], agreeing(0, 64)[0])
+        signature.estimate_jaccard(agreeing(0, 128)[0], agreeing(0, 64)[0])
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, math.nan])
 def test_impossible_levels_are_refused(level: float) -> None:
     """A level of confidence lies between 0 and 1."""
     with pytest.raises(ArgumentError, match="`level` cannot be"):
-        statistics.estimate_jaccard(*agreeing(3, 4), level=level)
+        signature.estimate_jaccard(*agreeing(3, 4), level=level)
 
 
 @given(equal=st.integers(0, 64), level=st.floats(0.01, 0.999), more=st.floats(0.0001, 0.0009))
@@ -103,15 +103,15 @@ def test_intervals_hold_their_value_and_widen_with_the_level(
     equal: int, level: float, more: float
 ) -> None:
     """0 <= low <= value <= high <= 1, and a surer interval is no narrower."""
-    narrow = statistics.estimate_jaccard(*agreeing(equal, 64), level=level)
-    wide = statistics.estimate_jaccard(*agreeing(equal, 64), level=level + more)
+    narrow = signature.estimate_jaccard(*agreeing(equal, 64), level=level)
+    wide = signature.estimate_jaccard(*agreeing(equal, 64), level=level + more)
     assert 0 <= wide.low <= narrow.low <= narrow.value <= narrow.high <= wide.high <= 1
 
 
 @pytest.mark.parametrize("similarity", [0.05, 0.3, 0.5, 0.9])
 def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> None:
     """Of 1,000 pairs of random sets, 95 % intervals hold the true similarity for about 95 %."""
-    found = statistics.estimate_jaccard(*random_sets(similarity, 200, 1_000))
+    found = signature.estimate_jaccard(*random_sets(similarity, 200, 1_000))
     held = ((found.low <= similarity) & (similarity <= found.high)).mean()
     assert 0.93 <= held <= 0.98  # four standard errors are 2.8 %
     assert found.value.mean() == pytest.approx(similarity, abs=4 * 0.045 / math.sqrt(1_000))
@@ -120,10 +120,10 @@ def test_intervals_hold_the_truth_as_often_as_they_say(similarity: float) -> Non
 def test_containment_of_a_part_in_a_whole() -> None:
     """A set of 50 within one of 200 is contained wholly, the large one by a quarter."""
     draw = np.random.default_rng(3).integers(0, 2**32, 200, dtype=np.uint32)
-    part = families.fold(draw[:50], SETTINGS)
-    whole = families.fold(draw, SETTINGS)
-    small = statistics.estimate_containment(part, whole, sizes=50, other_sizes=200)
-    large = statistics.estimate_containment(whole, part, sizes=200, other_sizes=50)
+    part = signature.fold(draw[:50], SETTINGS)
+    whole = signature.fold(draw, SETTINGS)
+    small = signature.estimate_containment(part, whole, sizes=50, other_sizes=200)
+    large = signature.estimate_containment(whole, part, sizes=200, other_sizes=50)
     assert small.low <= 1 <= small.high
     assert large.low <= 0.25 <= large.high
     assert small.high - small.low > 3 * (large.high - large.low)
@@ -132,36 +132,32 @@ def test_containment_of_a_part_in_a_whole() -> None:
 @given(equal=st.integers(0, 32), size=st.integers(0, 500), other_size=st.integers(0, 500))
 def test_containment_is_bounded_by_the_sizes(equal: int, size: int, other_size: int) -> None:
     """No more of a set is in another than the other has members; the bounds stay in order."""
-    found = statistics.estimate_containment(
-        *agreeing(equal, 32), sizes=size, other_sizes=other_size
-    )
+    found = signature.estimate_containment(*agreeing(equal, 32), sizes=size, other_sizes=other_size)
     most = min(size, other_size) / size if size else 0
     assert 0 <= found.low <= found.value <= found.high <= most
 
 
 def test_containment_of_exact_figures() -> None:
     """|A∩B| = J / (1 + J) · (|A| + |B|): of 30 and 60 shingles at J = 1/2, 30 are common."""
-    found = statistics.estimate_containment(
-        *agreeing(64, 128), sizes=[30, 60], other_sizes=[60, 30]
-    )
+    found = signature.estimate_containment(*agreeing(64, 128), sizes=[30, 60], other_sizes=[60, 30])
     assert found.value.tolist() == [1.0, 0.5]
 
 
 def test_negative_sizes_are_refused() -> None:
     """A number of shingles is 0 or more."""
     with pytest.raises(ArgumentError, match="`sizes` and `other_sizes` cannot be below 0"):
-        statistics.estimate_containment(*agreeing(1, 2), sizes=-1, other_sizes=3)
+        signature.estimate_containment(*agreeing(1, 2), sizes=-1, other_sizes=3)
 
 
 def test_what_does_not_go_together_is_refused() -> None:
     """Shapes that do not pair up, and sizes that are not numbers."""
     one, other = (np.stack([each] * 3) for each in agreeing(1, 2))
     with pytest.raises(ArgumentError, match=r"the shapes \(3,\) and \(2,\) do not go together"):
-        statistics.estimate_jaccard(one, other[:2])
+        signature.estimate_jaccard(one, other[:2])
     with pytest.raises(ArgumentError, match="do not go together"):
-        statistics.estimate_containment(one, other, sizes=[1, 2], other_sizes=3)
+        signature.estimate_containment(one, other, sizes=[1, 2], other_sizes=3)
     with pytest.raises(ArgumentError, match="`sizes` has to be numbers, not the text 'many'"):
-        statistics.estimate_containment(one, other, sizes="many", other_sizes=3)
+        signature.estimate_containment(one, other, sizes="many", other_sizes=3)
 
 
 @pytest.mark.parametrize(("documents", "hashes"), [(2, 1), (5, 7), (300, 16), (513, 300)])
@@ -172,7 +168,7 @@ def test_agreements_of_all_pairs(documents: int, hashes: int) -> None:
     slow = np.zeros(hashes + 1, dtype=np.int64)
     for one, other in combinations(signatures, 2):
         slow[(one == other).sum()] += 1
-    assert statistics.agreements(signatures).tolist() == slow.tolist()
+    assert plans.count_agreements(signatures).tolist() == slow.tolist()
 
 
 @pytest.mark.parametrize("similarity", [0.001, 0.01, 0.1, 0.27, 0.5, 0.9, 1.0])
@@ -180,7 +176,7 @@ def test_agreements_of_all_pairs(documents: int, hashes: int) -> None:
 def test_chances_are_unbiased(hashes: int, count: int, rows: int, similarity: float) -> None:
     """Their mean over what signatures of a similarity show is P(s), where P of the estimate is
     four times too much at s = 0.01."""
-    mean = float(binomial(hashes, similarity) @ statistics.chances(hashes, count, rows))
+    mean = float(binomial(hashes, similarity) @ plans.compute_chances(hashes, count, rows))
     assert mean == pytest.approx(float(plans.curve(similarity, count, rows)), rel=1e-9)
 
 
@@ -194,9 +190,9 @@ def test_the_curve_of_estimates_is_biased() -> None:
 @pytest.mark.parametrize("similarity", [0.01, 0.1, 0.2, 0.4])
 def test_chances_of_long_signatures_are_close(similarity: float) -> None:
     """Where the exact table would take too long, the mean is within 1 % of P(s)."""
-    hashes = statistics._EXACT + 1
+    hashes = plans._EXACT + 1
     counted = np.random.default_rng(5).binomial(hashes, similarity, 400_000)
-    mean = statistics.chances(hashes, 42, 3)[counted].mean()
+    mean = plans.compute_chances(hashes, 42, 3)[counted].mean()
     assert mean == pytest.approx(float(plans.curve(similarity, 42, 3)), rel=0.02)
 
 
@@ -204,9 +200,9 @@ def test_expected_candidates_are_those_that_bands_give() -> None:
     """For a collection that is its own sample, they agree with counting shared bands."""
     signatures = np.concatenate(random_sets(0.25, 200, 600))
     plan = plans.plan(42, 3, plans.Demand())
-    keys = bands.hash_bands(signatures, 42, 3)
+    keys = signature.hash_bands(signatures, 42, 3)
     shared = sum(int((keys[at + 1 :] == keys[at]).any(axis=1).sum()) for at in range(len(keys)))
-    expected = statistics.candidates(statistics.agreements(signatures).tolist(), 1_200, plan)
+    expected = plans.expect_candidates(plans.count_agreements(signatures).tolist(), 1_200, plan)
     assert 250 < shared < 350  # P(0.25) is 0.49
     assert expected == pytest.approx(2 * shared / 1_200, rel=0.1)
 
@@ -214,19 +210,19 @@ def test_expected_candidates_are_those_that_bands_give() -> None:
 def test_candidates_grow_with_the_collection() -> None:
     """A sample stands for a collection: ten times the documents, ten times the candidates."""
     plan = plans.plan(2, 1, plans.Demand())
-    assert statistics.candidates([0, 0, 5], 101, plan) == pytest.approx(100)
-    assert statistics.candidates([5, 0, 0], 101, plan) == 0
-    assert statistics.candidates([1, 0, 1], 11, plan) == pytest.approx(5)
+    assert plans.expect_candidates([0, 0, 5], 101, plan) == pytest.approx(100)
+    assert plans.expect_candidates([5, 0, 0], 101, plan) == 0
+    assert plans.expect_candidates([1, 0, 1], 11, plan) == pytest.approx(5)
 
 
 @given(st.lists(st.integers(0, 1_000), min_size=2, max_size=200), st.integers(1, 50))
 def test_histograms_lose_no_pair(agreements: list[int], bins: int) -> None:
     """Every pair is in one bin; there are no more bins than hashes."""
-    counts = statistics.histogram(agreements, bins)
+    counts = plans.make_histogram(agreements, bins)
     assert counts.sum() == sum(agreements)
     assert len(counts) == min(bins, len(agreements) - 1)
 
 
 def test_histogram_of_a_few_pairs() -> None:
     """The last bin holds the equal ones too."""
-    assert statistics.histogram([1, 2, 4, 8, 16], 2).tolist() == [3, 28]
+    assert plans.make_histogram([1, 2, 4, 8, 16], 2).tolist() == [3, 28]
