@@ -28,6 +28,7 @@ from neardup_solr import demo
 from tests import ROOT
 from tests.solr import foreign
 
+pytestmark = pytest.mark.apart
 FILES = ROOT / "tests" / "examples"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
@@ -100,7 +101,12 @@ def to_run(path: Path) -> list[Block]:
     ]
 
 
-EXAMPLES = [path for path in PAGES if {b.language for b in to_run(path)} & {"console", "python"}]
+# The page of Spark starts three of it; tests/spark try what it shows.
+EXAMPLES = [
+    pytest.param(path, marks=pytest.mark.slow if path.name == "spark.md" else ())
+    for path in PAGES
+    if {block.language for block in to_run(path)} & {"console", "python"}
+]
 
 
 @pytest.mark.parametrize("path", PAGES, ids=lambda path: path.relative_to(ROOT).as_posix())

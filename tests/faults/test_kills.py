@@ -53,8 +53,9 @@ def test_client_kills(jobs: Places, row: Any) -> None:
     )
 
 
+@pytest.mark.slow  # tests/solr/verbs/test_resume.py tries each name once
 @pytest.mark.parametrize("nth", NTHS)
-@pytest.mark.parametrize("name", sized(usual=FAILPOINTS[::2], full=FAILPOINTS))
+@pytest.mark.parametrize("name", FAILPOINTS)
 def test_failpoint(jobs: Places, name: str, nth: int, row: Any) -> None:
     """Killed at a named place and resumed, a job ends as one that nobody disturbed."""
     here = jobs.make(1_500, every_bad=50, interval=250)

@@ -25,6 +25,7 @@ from neardup_solr.minhash import encode
 from neardup_solr.records import natural
 from neardup_solr.spark import near, work
 from tests.copies import edited_copies
+from tests.faults.tiers import sized
 
 PAIRS = ("id", "other_id", "similarity", "distance", "shared")
 
@@ -65,9 +66,14 @@ def rows(found: DataFrame) -> set[tuple[Any, ...]]:
     [
         ("words", {}),
         ("words", {"max_distance": 2}),
-        ("jaccard", {"min_similarity": 0.4}),
-        ("containment", {}),
-        ("estimate", {"min_similarity": 0.7}),
+        *sized(
+            usual=[],
+            full=[
+                ("jaccard", {"min_similarity": 0.4}),
+                ("containment", {}),
+                ("estimate", {"min_similarity": 0.7}),
+            ],
+        ),
     ],
 )
 def test_pairs_are_those_of_one_machine(
@@ -80,6 +86,7 @@ def test_pairs_are_those_of_one_machine(
     assert rows(spark.pairs(frame, measure=measure, **limits)) == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("splits", [1, 3])
 def test_a_band_may_be_parted(
     frame: DataFrame, documents: list[tuple[str, str]], splits: int, monkeypatch: pytest.MonkeyPatch
@@ -92,6 +99,7 @@ def test_a_band_may_be_parted(
     assert {row[:2] for row in rows(found)} == {(one.id, one.other_id) for one in alone.pairs}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("on_driver", [near.ON_DRIVER, 0])
 def test_pairs_may_be_compared_in_blocks(
     frame: DataFrame,
@@ -130,7 +138,7 @@ def test_candidates_share_a_band(frame: DataFrame, documents: list[tuple[str, st
     assert len(found) == len(expected)
 
 
-@pytest.mark.parametrize("on_driver", [near.ON_DRIVER, 0])
+@pytest.mark.parametrize("on_driver", [0, *sized(usual=[], full=[near.ON_DRIVER])])
 def test_clusters_are_those_of_one_machine(
     session: SparkSession, frame: DataFrame, documents: list[tuple[str, str]], on_driver: int
 ) -> None:
@@ -142,6 +150,7 @@ def test_clusters_are_those_of_one_machine(
     assert len(set(labels.values())) > 20
 
 
+@pytest.mark.slow
 def test_a_chain_is_one_cluster(session: SparkSession) -> None:
     """The rounds of linking go on until nothing changes."""
     chain = [(str(n), str(n + 1)) for n in range(100)] + [("x", "y"), ("y", "z"), ("z", "x")]
@@ -150,6 +159,7 @@ def test_a_chain_is_one_cluster(session: SparkSession) -> None:
     assert found == {str(n): "0" for n in range(101)} | {"x": "x", "y": "x", "z": "x"}
 
 
+@pytest.mark.slow
 def test_rounds_may_be_kept_in_a_folder(session: SparkSession, tmp_path: Path) -> None:
     """There a lost executor takes none with it."""
     session.sparkContext.setCheckpointDir(str(tmp_path))
@@ -159,6 +169,7 @@ def test_rounds_may_be_kept_in_a_folder(session: SparkSession, tmp_path: Path) -
     assert any(path.is_file() for path in tmp_path.rglob("rdd-*/*"))
 
 
+@pytest.mark.slow
 def test_whole_numbers_are_ids_of_clusters(session: SparkSession) -> None:
     """As texts, in natural order."""
     near_ones = session.createDataFrame([(10, 9), (9, 100)], "id long, other_id int")
@@ -183,6 +194,7 @@ def test_what_is_no_pair_is_told(session: SparkSession) -> None:
         spark.clusters(lacking)
 
 
+@pytest.mark.slow
 def test_no_pair_makes_no_cluster(session: SparkSession) -> None:
     """An empty DataFrame gives an empty one, and so do documents that are alone."""
     nothing = session.createDataFrame([], "id string, text string")

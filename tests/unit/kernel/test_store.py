@@ -210,6 +210,7 @@ def test_compiling_is_logged_once(
     ]
 
 
+@pytest.mark.slow
 def test_versions_share_a_cache(tmp_path: Path) -> None:
     """Before and after an upgrade that moved a record, each compiles once, then runs without."""
     cache = tmp_path / "cache"
