@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
 from itertools import accumulate
-from typing import Final
+from typing import Any, Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.progress import unheard
-from neardup_solr.records import NOTHING, Run
+from neardup_solr.records import NOTHING
 from neardup_solr.sources.columns import Columns, are_there, columns
 from neardup_solr.sources.lines import lines, lists_of_lines
 from neardup_solr.sources.record import (
@@ -134,27 +132,47 @@ def read_tsv(source: Opened, reading: Reading) -> Iterator[Piece]:
 
 
 def _table(source: Opened, reading: Reading, usual: str) -> Iterator[Piece]:
-    # The limit is one for the whole process: only ever raised, so that no other reader fails.
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
-    feed = _Feed(lists_of_lines(source, reading.max_doc_bytes + 64 * 1024))
+    feed = _Feed(lists_of_lines(source, _room(reading)))
     delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
-    rows = _rows(feed, reading, delimiter)
-    header = next(rows, (0, []))[1]
+    header = next(_rows(feed, reading, delimiter), (0, []))[1]
     if not isinstance(header, list):
         step = step_for([str(header)], "check `encoding` and `source_format`")
         raise source.error(f"its header cannot be read: {header}", step)
     asked = columns(source, header, reading)
     where = f"{source.name}, line "
-    while numbered := feed.some():
-        last, _ = numbered[-1]
-        whole = _in_whole_rows(numbered) if reading.is_in_runs else 0
-        found = _run(where, numbered[:whole], asked, reading, delimiter) if whole else None
-        feed.give_back(numbered[0 if found is None else whole :])
-        if found is not None:
-            yield found
-            continue
-        for number, row in rows:
+    for numbers, rows in _batches(feed, reading, delimiter):
+        if len(rows) > 1 and reading.is_in_runs and set(map(len, rows)) == {len(header)}:
+            ids = [] if asked.id is None else [row[asked.id] for row in rows]
+            texts = [row[asked.text[0]] for row in rows]
+            if found := run(where, numbers, ids, texts, reading=reading):
+                yield found
+                continue
+        for number, row in zip(numbers, rows, strict=True):
             yield _of_row(f"{where}{number}", row, asked, reading, delimiter)
+
+
+def _room(reading: Reading) -> int:
+    """The bytes that a line may take: a text within the limit, and other columns."""
+    # The limit of a field is one for the whole process: only ever raised, so that no other reader
+    # fails.
+    csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
+    return reading.max_doc_bytes + 64 * 1024
+
+
+def _batches(
+    feed: _Feed, reading: Reading, delimiter: str
+) -> Iterator[tuple[Sequence[int], Sequence[Any]]]:
+    """Rows with the lines where they start: as many as are at hand, one if any of them is odd."""
+    while numbered := feed.some():
+        last = numbered[-1][0]
+        whole = numbered[: _in_whole_rows(numbered)]
+        rows, begins = _split(_texts([raw for _, raw in whole]), delimiter)
+        feed.give_back(numbered[len(whole) if rows else 0 :])
+        if rows:
+            yield [whole[at][0] for at in begins], rows
+            continue
+        for number, row in _rows(feed, reading, delimiter):
+            yield [number], [row]
             if feed.number > last:
                 break
 
@@ -165,35 +183,24 @@ def _in_whole_rows(numbered: Sequence[Numbered]) -> int:
     return max((lines for lines, count in enumerate(quotes, 1) if count % 2 == 0), default=0)
 
 
-def _run(
-    where: str, numbered: Sequence[Numbered], asked: Columns, reading: Reading, delimiter: str
-) -> Run | None:
-    """The documents of whole rows; None if there is anything more to be said of one of them."""
-    texts = _texts([raw for _, raw in numbered])
-    rows, begins = _split(texts, delimiter)
-    if set(map(len, rows)) != {len(asked.names)}:
-        return None
-    numbers = [numbered[at][0] for at in begins]
-    ids = [] if asked.id is None else [row[asked.id] for row in rows]
-    found = [row[asked.text[0]] for row in rows]
-    return run(where, numbers, ids, found, reading=reading)
-
-
 def _split(texts: Sequence[str], delimiter: str) -> tuple[list[list[str]], Sequence[int]]:
     """The rows in some lines, and the places of the lines where they begin; none if one is odd."""
     if not any('"' in text for text in texts):
-        return [text.rstrip("\r").split(delimiter) for text in texts], range(len(texts))
+        begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
+        return [texts[at].rstrip("\r").split(delimiter) for at in begins], begins
     if delimiter == "\t":  # in which a quote may be one
         return [], ()
-    rows, ends = [], [0]
+    rows, begins, line = [], [], 0
     reader = csv.reader((f"{text}\n" for text in texts), delimiter=delimiter, strict=True)
     try:
         for row in reader:
-            rows.append(row)
-            ends.append(reader.line_num)
+            if row:  # not of a blank line
+                rows.append(row)
+                begins.append(line)
+            line = reader.line_num
     except csv.Error:
         return [], ()
-    return rows, ends[:-1]
+    return rows, begins
 
 
 def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter: str) -> Record:
@@ -225,10 +232,8 @@ def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Ite
 
     A row that cannot be read is given as well, empty if it is too long to be held.
     """
-    csv.field_size_limit(max(csv.field_size_limit(), MAX_QUOTED_BYTES))
-    held: deque[bytes] = deque()
-    found = _remembered(lines(source, reading.max_doc_bytes + 64 * 1024), held)
-    feed = _Feed([line] for line in found)
+    held: deque[bytes | None] = deque()
+    feed = _Feed(_remembered(lists_of_lines(source, _room(reading)), held))
     delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
     return delimiter, _as_written(feed, held, reading, delimiter)
 
@@ -239,46 +244,28 @@ def fields_of(row: bytes, reading: Reading, delimiter: str) -> list[str]:
     return _row(first, _Feed([others]), [], delimiter, reading)
 
 
-def _remembered(stream: Iterator[bytes | None], held: deque[bytes]) -> Iterator[bytes | None]:
-    for line in stream:
-        held.append(line or b"")
-        yield line
+def _remembered(
+    lists: Iterable[list[bytes | None]], held: deque[bytes | None]
+) -> Iterator[list[bytes | None]]:
+    for raws in lists:
+        held.extend(raws)
+        yield raws
 
 
 def _as_written(
-    feed: _Feed, held: deque[bytes], reading: Reading, delimiter: str
+    feed: _Feed, held: deque[bytes | None], reading: Reading, delimiter: str
 ) -> Iterator[bytes]:
     """Each row with its lines; blank lines between rows are left out."""
-    is_row = _row_pattern(delimiter).fullmatch
-    line = 1
-    for number, raw in feed:
-        if raw in (b"", b"\r"):
-            continue
-        for _ in range(number - line):
-            held.popleft()
-        line = number + 1
-        if raw is None or b'"' not in raw or is_row(raw):
-            yield held.popleft()
-            continue
-        taken: list[Numbered] = []
-        try:
-            row = _row(raw, feed, taken, delimiter, reading)
-        except Unusable as problem:
-            feed.give_back(taken)
-            held.popleft()
-            yield problem.raw or b""
-            continue
-        breaks = sum(field.count("\n") for field in row)  # which stand in its fields only
-        line += breaks
-        yield b"\n".join([held.popleft() for _ in range(1 + breaks)])
-
-
-@cache
-def _row_pattern(delimiter: str) -> re.Pattern[bytes]:
-    """A line that is a whole row, in which each quote is where it belongs."""
-    between = re.escape(delimiter.encode())
-    field = rb'(?:"[^"]*+(?:""[^"]*+)*+"|(?:(?!' + between + rb')[^"\r])*+)'
-    return re.compile(field + rb"(?:" + between + field + rb")*+\r?")
+    line = 1  # the number of the first that is held
+    for numbers, rows in _batches(feed, reading, delimiter):
+        for begin, end, row in zip(numbers, [*numbers[1:], feed.number], rows, strict=True):
+            for _ in range(begin - line):
+                held.popleft()
+            taken = [held.popleft() or b"" for _ in range(end - begin)]
+            line = end
+            while taken[-1] in (b"", b"\r") and len(taken) > 1:
+                taken.pop()
+            yield row.raw or b"" if isinstance(row, Unusable) else b"\n".join(taken)
 
 
 def delimiter_of(source: Opened, first: bytes, format: str) -> str:
