@@ -24,6 +24,7 @@ import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
@@ -33,19 +34,23 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.progress import unheard
 from neardup_solr.records import Document, Run, characters
 from neardup_solr.sources import sniff
-from neardup_solr.sources.lines import begun, has_mark
-from neardup_solr.sources.parts import (
+from neardup_solr.sources.folders import (
     PARTS,
     SUFFIXES,
     WITHOUT_COLUMNS,
     Named,
     check_columns,
+    contents,
+    is_folder,
     joined,
     paths_of,
     shown_name,
+    size,
     suffix_format,
+    walk,
     with_parts,
 )
+from neardup_solr.sources.lines import begun, has_mark
 from neardup_solr.sources.record import (
     Opened,
     Piece,
@@ -58,7 +63,6 @@ from neardup_solr.sources.record import (
     step_for,
 )
 from neardup_solr.sources.sniff import with_ids
-from neardup_solr.sources.text_files import contents, is_folder, read_folder, size, walk
 from neardup_solr.text.packed import size_of
 
 __all__ = [
@@ -72,7 +76,6 @@ __all__ = [
     "one_by_one",
     "paths_of",
     "pieces",
-    "read",
     "read_text",
     "reading_of",
     "records",
@@ -145,12 +148,18 @@ def documents(
     on_progress: Callable[[int], None] | None = None,
     on_notice: Callable[[str], None] = _log,
 ) -> Iterator[Document]:
-    """The documents of anything that is a source; see `read` for files.
+    """The documents of anything that is a source; "-" is standard input.
+
+    `on_error` is called with each bad record, and reading goes on; without it the first one is
+    raised. `on_progress` is called now and then with the number of bytes that were read (compressed
+    ones if the source is compressed; see `size_hint` for the total), but not for pipes.
+    `on_notice` is called with a line about the source as a whole, such as that it holds no
+    records; without it, the line is logged.
 
     What an iterator gives is passed on at once; of anything else the first records are read before
     any is given. Raises ArgumentError if it is not a source or cannot be read as asked, SourceError
-    if it lacks the columns: before the first document; at the end of an iterator if none of its
-    records can be used.
+    if it lacks the columns or cannot be read as a whole: before the first document, unless a file
+    becomes unreadable later; at the end of an iterator if none of its records can be used.
     """
     found = records(source, reading=reading, on_progress=on_progress, on_notice=on_notice)
     return _delivered(found, on_error)
@@ -192,28 +201,6 @@ def pieces(
     return (_judged if is_there(source) else _any)(opened, found, IN_MEMORY)
 
 
-def read(
-    source: str | Path,
-    *,
-    reading: Reading = Reading(),  # noqa: B008 - frozen
-    on_error: Callable[[RecordError], None] | None = None,
-    on_progress: Callable[[int], None] | None = None,
-    on_notice: Callable[[str], None] = _log,
-) -> Iterator[Document]:
-    """Read the documents of a source; "-" is standard input.
-
-    `on_error` is called with each bad record, and reading goes on; without it the first one is
-    raised. `on_progress` is called now and then with the number of bytes that were read (compressed
-    ones if the source is compressed; see `size_hint` for the total), but not for pipes.
-    `on_notice` is called with a line about the source as a whole, such as that it holds no
-    records; without it, the line is logged. Raises SourceError if the source cannot be read as a
-    whole, ArgumentError if it cannot be read as asked: before the first document, unless a file
-    becomes unreadable later.
-    """
-    found = _pieces_of_files([source], reading, on_progress, on_notice)
-    return _delivered(one_by_one(found), on_error)
-
-
 def _pieces_of_files(
     paths: Sequence[Named],
     reading: Reading,
@@ -245,23 +232,22 @@ def _pieces_of_part(source: Opened, format: str | None) -> Iterator[Piece]:
 
 def reader_of(format: str) -> Callable[[Opened, Reading], Iterator[Piece]]:
     """The reader of a format; only its module is loaded."""
-    if format in ("lines", "csv", "tsv"):
-        from neardup_solr.sources import csv
+    module, name = _READERS[format]
+    reader: Callable[[Opened, Reading], Iterator[Piece]]
+    reader = getattr(import_module(f"neardup_solr.sources.{module}"), name)
+    return reader
 
-        return {"lines": csv.read_lines, "csv": csv.read_csv, "tsv": csv.read_tsv}[format]
-    if format in ("jsonl", "json"):
-        from neardup_solr.sources.json import read_json
 
-        return read_json
-    if format == "parquet":
-        from neardup_solr.sources.arrow import read_parquet
-
-        return read_parquet
-    if format == "xlsx":
-        from neardup_solr.sources.excel import read_xlsx
-
-        return read_xlsx
-    return read_folder
+_READERS: Final = {
+    "lines": ("csv", "read_lines"),
+    "csv": ("csv", "read_csv"),
+    "tsv": ("csv", "read_tsv"),
+    "jsonl": ("json", "read_json"),
+    "json": ("json", "read_json"),
+    "parquet": ("arrow", "read_parquet"),
+    "xlsx": ("excel", "read_xlsx"),
+    "folder": ("folders", "read_folder"),
+}
 
 
 def _with_ids(parts: list[tuple[Opened, str | None]]) -> list[tuple[Opened, str | None]]:

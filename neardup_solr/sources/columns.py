@@ -23,10 +23,11 @@ from neardup_solr.sources.record import (
     Unusable,
     as_columns,
     decoded,
+    plain,
     record,
     run,
+    unboxed,
 )
-from neardup_solr.sources.values import plain, unboxed
 from neardup_solr.text.packed import Packed
 
 SHOWN = 10  # names in a message

@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.records import Document
+from neardup_solr.sources.folders import Named, is_folder, paths_of, walk
 from neardup_solr.sources.memory import is_there, named, origin, read_memory
-from neardup_solr.sources.parts import Named, paths_of
 from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
-from neardup_solr.sources.text_files import is_folder, walk
 
 if TYPE_CHECKING:
     from neardup_solr.sources import SourceLike

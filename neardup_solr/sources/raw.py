@@ -16,10 +16,9 @@ from typing import Any, Final
 
 from neardup_solr.errors import RecordError
 from neardup_solr.records import Document
+from neardup_solr.sources.folders import ID, PARTS, TEXT, read_folder
 from neardup_solr.sources.lines import has_mark
-from neardup_solr.sources.parts import PARTS
 from neardup_solr.sources.record import Opened, Reading
-from neardup_solr.sources.text_files import ID, TEXT, read_folder
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,8 @@ import neardup_solr as nd
 from neardup_solr.arguments import MAX_DOC_BYTES, in_bytes
 from neardup_solr.cli import main
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.sources import Reading, read
+from neardup_solr.sources import Reading
+from neardup_solr.sources import documents as read
 from neardup_solr.sources.lines import GROWS_FROM
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
@@ -44,7 +45,7 @@ ENCODE = """
 import sys
 from neardup_solr.minhash.encode import encoded
 from neardup_solr.settings import Settings
-from neardup_solr.sources import read
+from neardup_solr.sources import documents as read
 for document in read(sys.argv[1]):
     encoded([document], Settings())
 status = open("/proc/self/status").read()

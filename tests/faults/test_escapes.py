@@ -11,7 +11,8 @@ import openpyxl
 import pytest
 
 from neardup_solr.errors import RecordError, SourceError
-from neardup_solr.sources import Reading, as_written, read, size_hint
+from neardup_solr.sources import Reading, as_written, size_hint
+from neardup_solr.sources import documents as read
 from neardup_solr.sources.excel import MOST_ROWS, MOST_WHOLE
 
 SECRET = "the secret text outside"

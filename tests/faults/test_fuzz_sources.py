@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 from neardup_solr.errors import NeardupError, RecordError
 from neardup_solr.minhash import entries
 from neardup_solr.records import Document
-from neardup_solr.sources import Reading, read
+from neardup_solr.sources import Reading
+from neardup_solr.sources import documents as read
 from tests.faults import tiers
 from tests.faults.conftest import RecordRow
 

@@ -6,7 +6,8 @@ from itertools import combinations
 
 from neardup_solr import demo
 from neardup_solr.measures.words import word_distance
-from neardup_solr.sources import Reading, read
+from neardup_solr.sources import Reading
+from neardup_solr.sources import documents as read
 from neardup_solr.text.normalize import normalize, words
 from neardup_solr.text.shingles import word_shingles
 from neardup_solr.verbs.evaluate import evaluate_pairs

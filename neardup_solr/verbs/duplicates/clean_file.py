@@ -23,8 +23,8 @@ from neardup_solr.records import NOTHING, Removed
 from neardup_solr.reports.copies import Add, Beside, check_added, check_copy, copied
 from neardup_solr.solr import is_collection
 from neardup_solr.sources import Reading
+from neardup_solr.sources.folders import walk
 from neardup_solr.sources.raw import Written
-from neardup_solr.sources.text_files import walk
 from neardup_solr.verbs.duplicates.from_source import AT_ONCE
 from neardup_solr.verbs.duplicates.inputs import Compared, Input
 from neardup_solr.verbs.duplicates.options import TWICE

@@ -23,7 +23,7 @@ from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.solr import is_collection
 from neardup_solr.sources import Reading
-from neardup_solr.sources.values import plain
+from neardup_solr.sources.record import plain
 from neardup_solr.spill import Lists, Rows, Spill, Strings
 from neardup_solr.text.packed import size_of
 

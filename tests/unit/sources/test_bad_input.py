@@ -19,7 +19,8 @@ import pytest
 import zstandard
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.sources import FORMATS, Reading, read, read_text
+from neardup_solr.sources import FORMATS, Reading, read_text
+from neardup_solr.sources import documents as read
 
 GOOD_LINE = {
     "txt": b"good text\n",
@@ -457,7 +458,7 @@ def test_read_text_refuses_what_is_no_text(tmp_path: Path) -> None:
 
 GIANTS = """
 import resource, sys
-from neardup_solr.sources import Reading, read
+from neardup_solr.sources import Reading, documents as read
 base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 errors = []
 reading = Reading(max_doc_bytes=2**20)

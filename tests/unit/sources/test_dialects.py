@@ -20,7 +20,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.sources import Reading, read
+from neardup_solr.sources import Reading
+from neardup_solr.sources import documents as read
 
 EXPECTED = [("1", "Café Übermut"), ("2", "日本, 本屋")]
 WESTERN = [("1", "Café Übermut"), ("2", "piñata, señor")]
@@ -583,7 +584,7 @@ def test_whatever_is_on_a_pipe_is_read_or_refused(
 def test_a_slow_pipe_is_read_as_it_comes() -> None:
     """The first documents are given before the rest of the lines are there."""
     code = (
-        "from neardup_solr.sources import read\n"
+        "from neardup_solr.sources import documents as read\n"
         "for found in read('-'): print(found.id, flush=True)\n"
     )
     command = [sys.executable, "-c", code]

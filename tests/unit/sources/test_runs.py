@@ -279,3 +279,11 @@ def test_other_files_are_not_read_again(tmp_path: Path, name: str) -> None:
     content = b'[{"id": "1", "text": "one"}]'
     path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     assert sources.again(path, Reading()) is None
+
+
+def test_a_blank_line_is_no_row_of_a_table_of_one_column(tmp_path: Path) -> None:
+    """It was a document without words, where the lines around it had no quotes."""
+    for written in (["text", "a b", "", "c d", "\r"], ["text", "a b", "", '"c d"', ""]):
+        (tmp_path / "a.csv").write_text("\n".join(written) + "\n", newline="")
+        found = sources.documents(tmp_path / "a.csv", reading=Reading(id=":row"))
+        assert [(one.id, one.text) for one in found] == [("1", "a b"), ("2", "c d")]

@@ -21,7 +21,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.records import Document
-from neardup_solr.sources import Reading, read, read_text, size_hint
+from neardup_solr.sources import Reading, read_text, size_hint
+from neardup_solr.sources import documents as read
 
 LINES = "1 Café Übermut\n\n\n2\t日本  本屋\n3\n"
 EXPECTED = [("1", "Café Übermut"), ("2", "日本  本屋"), ("3", "")]

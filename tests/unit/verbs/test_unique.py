@@ -22,7 +22,8 @@ from neardup_solr import demo
 from neardup_solr.clusters import remove_within
 from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.records import Cluster, Duplicate, Member
-from neardup_solr.sources import Reading, as_written, read
+from neardup_solr.sources import Reading, as_written
+from neardup_solr.sources import documents as read
 from tests.unit.sources.test_bad_input import BAD_RECORDS, GOOD_LINE, HEADER
 
 OF, SIMILARITY, ROW = "neardup_duplicate_of", "neardup_similarity", "neardup_row"
