@@ -30,7 +30,7 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
     It also shows what they cost, on a sample.
     """
     from neardup_solr.minhash.plans import Demand
-    from neardup_solr.verbs.tune import Sampling, check_hashes
+    from neardup_solr.verbs.tune import check_sizes
 
     source = given["source"]
     if not source and given["settings"]:
@@ -38,8 +38,7 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
         raise click.BadParameter(f"a collection has its own {asked}: name a SOURCE")
     shares = ("catch", "miss", "avoid", "load")
     Demand(**{name: given[name] for name in shares})  # refused before a Solr is asked
-    check_hashes(given["hashes"])
-    Sampling(size=given["sample"])
+    check_sizes(given["hashes"], given["sample"])
     failures: list[Exception] = []
     target = None if source else given.connect()
     if source:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup_solr import sources
 from neardup_solr.arguments import Frame, Id, OneOrMore, checked, require
@@ -17,30 +18,14 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.minhash import entries, plans, sign, signature
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
 from neardup_solr.minhash.signature import Signature, hash_bands
-from neardup_solr.progress import Failures, OnError, unheard
+from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document, ordered
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr.collection import Collection
-from neardup_solr.sources import Reading, SourceLike, reading_of
+from neardup_solr.sources import SourceLike, reading_of
 from neardup_solr.verbs.evaluate.answers import id_pairs, known_pairs
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Sampling:
-    """How a sample is drawn: arguments of `tune`, checked.
-
-    Raises ArgumentError if it would have fewer than two documents.
-    """
-
-    size: int = 5_000
-    seed: int = 1
-    reading: Reading = field(default_factory=Reading)
-    failures: Failures = field(default_factory=lambda: Failures(unheard))
-
-    def __post_init__(self) -> None:
-        require(self.size > 1, f"`sample` cannot be {self.size}", "pairs need 2 or more documents")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +37,9 @@ class Sample:
     signatures: Mapping[str, Signature]
 
 
-def from_solr(collection: Collection, sampling: Sampling, wanted: Set[str]) -> Sample:
-    """Draw from the stored signatures of a collection; those of the wanted ids are read too."""
-    ids, documents = _reservoir(collection.ids(), sampling)
+def sample_collection(collection: Collection, size: int, seed: int, wanted: Set[str]) -> Sample:
+    """Draw from the stored signatures of a collection, and read those of the wanted ids."""
+    ids, documents = _reservoir(collection.ids(), size, seed)
     stored = collection.stored(list(dict.fromkeys([*ids, *sorted(wanted)])), ["signature"])
     signatures = {row["id"]: signature.decode(row.get("signature", "")) for row in stored}
     return Sample(
@@ -62,19 +47,15 @@ def from_solr(collection: Collection, sampling: Sampling, wanted: Set[str]) -> S
     )
 
 
-def from_source(
-    source: SourceLike,
-    settings: Settings,
-    sampling: Sampling,
-    wanted: Set[str],
+def sample_source(
+    documents: Iterable[Document], settings: Settings, size: int, seed: int, wanted: Set[str]
 ) -> Sample:
-    """Draw from a source, and sign it with these settings. The wanted ids are signed too.
+    """Draw from the documents of a source, and sign these and the wanted ones.
 
     Raises SourceError if it cannot be read as a whole.
     """
-    given = sources.documents(source, reading=sampling.reading, on_error=sampling.failures.add)
     kept: dict[str, Document] = {}
-    sampled, documents = _reservoir(_usable(given, sampling, wanted, kept), sampling)
+    sampled, count = _reservoir(_distinct(documents, wanted, kept), size, seed)
     texts = {document.id: document.text for document in (*sampled, *kept.values())}
     signed = sign.sign(list(texts.values()), settings)
     empty = np.empty(0, dtype=np.uint32)
@@ -82,17 +63,15 @@ def from_source(
         id: row if words else empty
         for id, row, words in zip(texts, signed.signatures, signed.words, strict=True)
     }
-    return Sample(
-        ids=[document.id for document in sampled], documents=documents, signatures=signatures
-    )
+    return Sample(ids=[document.id for document in sampled], documents=count, signatures=signatures)
 
 
-def _usable(
-    documents: Iterable[Document], sampling: Sampling, wanted: Set[str], kept: dict[str, Document]
+def _distinct(
+    documents: Iterable[Document], wanted: Set[str], kept: dict[str, Document]
 ) -> Iterator[Document]:
-    """Documents that can be indexed, each id once. The wanted ones are also put into `kept`."""
+    """Give documents, each id once, and put the wanted ones into `kept`."""
     seen = set()
-    for document in entries.usable(documents, sampling.failures.add):
+    for document in documents:
         if document.id not in seen:
             seen.add(document.id)
             if document.id in wanted:
@@ -100,15 +79,15 @@ def _usable(
             yield document
 
 
-def _reservoir(items: Iterable[T], sampling: Sampling) -> tuple[list[T], int]:
-    """A random sample of a stream, and its length (Vitter 1985, algorithm R)."""
-    draw = random.Random(sampling.seed)
+def _reservoir(items: Iterable[T], size: int, seed: int) -> tuple[list[T], int]:
+    """Draw a random sample of a stream, and count it (Vitter 1985, algorithm R)."""
+    draw = random.Random(seed)
     sample: list[T] = []
     count = 0
     for count, item in enumerate(items, start=1):
-        if count <= sampling.size:
+        if count <= size:
             sample.append(item)
-        elif (place := draw.randrange(count)) < sampling.size:
+        elif (place := draw.randrange(count)) < size:
             sample[place] = item
     return sample, count
 
@@ -123,8 +102,8 @@ class _Compared:
     documents: int
     agreements: tuple[int, ...]
     known: int
-    ones: list[Signature]
-    others: list[Signature]
+    ones: NDArray[np.uint32]
+    others: NDArray[np.uint32]
 
 
 @checked
@@ -165,40 +144,38 @@ def tune(
     SourceError if a file cannot be read, SolrError if Solr does not answer.
     """
     demand = Demand(catch=catch, miss=miss, avoid=avoid, load=load)
-    check_hashes(hashes)
-    sampling = Sampling(
-        size=sample,
-        seed=seed,
-        reading=reading_of(locals(), "number"),
-        failures=Failures(on_error),
+    check_sizes(hashes, sample)
+    reading, failures = reading_of(locals(), "number"), Failures(on_error)
+    given = () if known is None else known
+    pairs = sorted(
+        {
+            ordered(str(id), str(other_id))
+            for id, other_id in (
+                known_pairs(given) if isinstance(given, str | Path) else id_pairs("known", given)
+            )
+        }
     )
-    is_stored = isinstance(source, Collection)
-    require(
-        not (is_stored and settings),
-        "a collection has its own settings, and `settings` are given",
-        "leave them out, or tune on a file",
-    )
-    used = (
-        _stored(source, hashes)
-        if isinstance(source, Collection)
-        else _asked(settings_of(settings), hashes)
-    )
+    wanted = {id for pair in pairs for id in pair}
+    current = None
+    if isinstance(source, Collection):
+        reason = "a collection has its own settings, and `settings` are given"
+        require(not settings, reason, "leave them out, or tune on a file")
+        used = _stored_settings(source, hashes)
+        current = plans.plan(used.bands, used.rows, demand)
+    else:
+        used = settings_of(settings)
+        if hashes is not None:  # the bands of settings are not used
+            used = replace(used, hashes=hashes, bands=1, rows=1, signatures=0)
     most = hashes or used.hashes
     plan = plans.solve(demand, most)
-    given = (
-        known_pairs(known)
-        if isinstance(known, str | Path)
-        else id_pairs("known", () if known is None else known)
-    )
-    pairs = sorted({ordered(str(id), str(other_id)) for id, other_id in given})
-    wanted = {id for pair in pairs for id in pair}
     if isinstance(source, Collection):
-        drawn = from_solr(source, sampling, wanted)
+        drawn = sample_collection(source, sample, seed, wanted)
     else:
-        drawn = from_source(source, used, sampling, wanted)
-    sampling.failures.warn()
+        found = sources.documents(source, reading=reading, on_error=failures.add)
+        usable = entries.usable(found, failures.add)
+        drawn = sample_source(usable, used, sample, seed, wanted)
+    failures.warn()
     compared = _compare(drawn, pairs)
-    current = plans.plan(used.bands, used.rows, demand) if isinstance(source, Collection) else None
     return Tuning(
         demand=demand,
         settings=used,
@@ -210,7 +187,7 @@ def tune(
         current=_choice(current, compared) if current else None,
         known=_known_agreements(compared),
         absent=len(pairs) - compared.known,
-        failed=sampling.failures.count,
+        failed=failures.count,
     )
 
 
@@ -232,17 +209,18 @@ def solve(
     Raises ArgumentError if a number is out of range, SettingsError if no bands meet the demand: it
     says which part fails, by how much, and what would do.
     """
-    check_hashes(hashes)
+    check_sizes(hashes)
     return plans.solve(Demand(catch=catch, miss=miss, avoid=avoid, load=load), hashes)
 
 
-def check_hashes(hashes: int | None) -> None:
-    """Refuse a number of hashes that no signature can have, by ArgumentError."""
+def check_sizes(hashes: int | None, sample: int = 2) -> None:
+    """Refuse a number of hashes that no signature can have, and too few documents."""
+    require(sample > 1, f"`sample` cannot be {sample}", "pairs need 2 or more documents")
     fits = hashes is None or 1 <= hashes <= plans.MOST_HASHES
     require(fits, f"`hashes` cannot be {hashes}", f"give 1 to {plans.MOST_HASHES:,} (default: 128)")
 
 
-def _stored(collection: Collection, hashes: int | None) -> Settings:
+def _stored_settings(collection: Collection, hashes: int | None) -> Settings:
     """The settings of a collection that has signatures of at least `hashes` hashes."""
     stored = collection.stored_settings()
     if stored is None:
@@ -258,13 +236,6 @@ def _stored(collection: Collection, hashes: int | None) -> Settings:
             "tune on a file (neardup tune FILE), and index it again",
         )
     return stored
-
-
-def _asked(settings: Settings, hashes: int | None) -> Settings:
-    """Settings to sign a source with. Their bands are not used."""
-    if hashes is None:
-        return settings
-    return replace(settings, hashes=hashes, bands=1, rows=1, signatures=0)
 
 
 def _others(plan: Plan, demand: Demand, hashes: int) -> list[Plan]:
@@ -283,18 +254,20 @@ def _compare(drawn: Sample, pairs: Sequence[tuple[str, str]]) -> _Compared:
             f"none of the {len(pairs)} known pairs has both documents here",
             "check that its ids are those of the collection",
         )
+    agreements = _agreements([found[id] for id in drawn.ids])
     whole = [(found[a], found[b]) for a, b in present if len(found[a]) and len(found[b])]
+    sides = np.array(whole, dtype=np.uint32).reshape(-1, 2, len(agreements) - 1)
     return _Compared(
         documents=drawn.documents,
-        agreements=_agreements([found[id] for id in drawn.ids]),
+        agreements=agreements,
         known=len(present),
-        ones=[one for one, _ in whole],
-        others=[other for _, other in whole],
+        ones=np.ascontiguousarray(sides[:, 0]),
+        others=np.ascontiguousarray(sides[:, 1]),
     )
 
 
 def _agreements(signatures: Sequence[Signature]) -> tuple[int, ...]:
-    """Pairs by agreeing hashes; documents without words agree with none."""
+    """Count pairs by agreeing hashes; documents without words agree with none."""
     with_words = [each for each in signatures if len(each)]
     if not with_words:
         raise SettingsError("no document of the sample has words", "check the text column")
@@ -304,24 +277,24 @@ def _agreements(signatures: Sequence[Signature]) -> tuple[int, ...]:
 
 
 def _known_agreements(compared: _Compared) -> tuple[int, ...]:
-    """Known pairs by agreeing hashes; empty if none were given."""
+    """Count known pairs by agreeing hashes; empty if none were given."""
     if not compared.known:
         return ()
-    totals = [0] * len(compared.agreements)
-    totals[0] = compared.known - len(compared.ones)
-    for one, other in zip(compared.ones, compared.others, strict=True):
-        totals[int((one == other).sum())] += 1
-    return tuple(totals)
+    equal = (compared.ones == compared.others).sum(axis=1)
+    totals = np.bincount(equal, minlength=len(compared.agreements))
+    totals[0] += compared.known - len(equal)
+    return tuple(totals.tolist())
 
 
 def _choice(plan: Plan, compared: _Compared) -> Choice:
-    """What a plan costs. Recall is measured by the bands of the known pairs, not by the curve."""
+    """Estimate what a plan costs, and measure its recall by the bands of the known pairs."""
     hashes = len(compared.agreements) - 1
     candidates = plans.expect_candidates(compared.agreements, compared.documents, plan)
     size = plans.estimate_bytes(plan.bands, hashes)
     if not compared.known:
         return Choice(plan=plan, candidates=candidates, index_bytes=size)
-    caught = _sharing(plan, compared)
+    keys = [hash_bands(each, plan.bands, plan.rows) for each in (compared.ones, compared.others)]
+    caught = int((keys[0] == keys[1]).any(axis=1).sum())
     found = max(caught, compared.documents * candidates / 2)
     return Choice(
         plan=plan,
@@ -330,12 +303,3 @@ def _choice(plan: Plan, compared: _Compared) -> Choice:
         recall=caught / compared.known,
         precision=caught / found if found else 1.0,
     )
-
-
-def _sharing(plan: Plan, compared: _Compared) -> int:
-    """How many known pairs share a band."""
-    if not compared.ones:
-        return 0
-    ones = hash_bands(np.stack(compared.ones), plan.bands, plan.rows)
-    others = hash_bands(np.stack(compared.others), plan.bands, plan.rows)
-    return int((ones == others).any(axis=1).sum())

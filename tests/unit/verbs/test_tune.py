@@ -21,7 +21,7 @@ from neardup_solr.minhash import plans
 from neardup_solr.minhash.plans import Demand, Plan
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.tune import Sampling, _reservoir, tune
+from neardup_solr.verbs.tune import _reservoir, tune
 from tests import ROOT
 
 LISTINGS, PAIRS = demo.listings(), demo.pairs()
@@ -208,7 +208,7 @@ def test_every_item_is_drawn_as_often() -> None:
     """Of 20 items, 5 of them in each of 2,000 samples: each about 500 times."""
     counts = np.zeros(20)
     for seed in range(2_000):
-        drawn, total = _reservoir(range(20), Sampling(size=5, seed=seed))
+        drawn, total = _reservoir(range(20), 5, seed)
         counts[drawn] += 1
         assert (len(set(drawn)), total) == (5, 20)
     assert np.abs(counts - 500).max() < 4.5 * math.sqrt(2_000 * 0.25 * 0.75)
