@@ -26,17 +26,33 @@ class Progress:
     share: float | None = None
 
 
-def share_of(*counted: tuple[int, int | None]) -> float | None:
-    """The part that is done, by the first (done, total) whose total is known; None if none is."""
-    return next((done / total for done, total in counted if total), None)
-
-
 OnError = Callable[[RecordError], None]
 OnProgress = Callable[[Progress], None]
 
 
 def unheard(_: object) -> None:
     """Ignore the report."""
+
+
+@dataclass(slots=True, kw_only=True)
+class SourceProgress:
+    """Progress of a work on a source of so many `rows` and bytes (`size`), as far as known."""
+
+    stage: str
+    on_progress: OnProgress
+    rows: int | None
+    size: int | None
+    bytes: int = 0
+
+    def count_bytes(self, bytes: int) -> None:
+        """Note how many bytes of the source have been read."""
+        self.bytes = bytes
+
+    def report(self, read: int, done: int) -> None:
+        """Report how many documents are done, and the share of the records that were read."""
+        counts = ((read, self.rows), (self.bytes, self.size))
+        share = next((part / total for part, total in counts if total), None)
+        self.on_progress(Progress(self.stage, done, share=share))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

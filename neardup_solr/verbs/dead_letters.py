@@ -208,9 +208,8 @@ class _Attempt:
                 reason = f"{job.letters} was changed while its records were indexed"
                 raise JobError(reason, "nothing was removed from it: run this again")
             self.repeated += done.repeated
-            self._report(folder)
-            if self._failed:
-                job.keep_letters(self._remaining(folder))
+            if remaining := list(self._remaining(folder)):
+                job.keep_letters(remaining)
                 self.left.append(job.letters)
             else:
                 job.end()
@@ -228,27 +227,20 @@ class _Attempt:
     def _refused(self, error: RecordError) -> None:
         self._failed[int(error.position)] = error
 
-    def _report(self, folder: Path) -> None:
-        for number, letter in enumerate(letters_in(folder)):
-            if error := self._failed.get(number):
-                told = RecordError(
-                    letter.position,
-                    error.reason,
-                    letter.id or error.id,
-                    record=letter.record,
-                    stage=error.stage,
-                )
-                self.failures.add(told)
-
     def _remaining(self, folder: Path) -> Iterator[Letter]:
-        """Those that failed again, with the new reason; without a record, with the old one."""
+        """Report those that failed again, and give them with the new reason.
+
+        Those without a record keep the old one.
+        """
         for number, letter in enumerate(letters_in(folder)):
             if error := self._failed.get(number):
-                id = letter.id or error.id
-                if error.reason in (GONE, NO_HEADER):
-                    yield letter
-                else:
-                    yield replace(letter, reason=error.reason, stage=error.stage, id=id)
+                id, reason, stage = letter.id or error.id, error.reason, error.stage
+                record = letter.record
+                self.failures.add(
+                    RecordError(letter.position, reason, id, record=record, stage=stage)
+                )
+                is_gone = reason in (GONE, NO_HEADER)
+                yield letter if is_gone else replace(letter, reason=reason, stage=stage, id=id)
 
 
 def _state(path: Path) -> tuple[int, int, int] | None:

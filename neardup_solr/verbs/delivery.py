@@ -132,19 +132,14 @@ class Destination:
     """The collection that documents go to, and what is made sure of there.
 
     `as_record` makes a record of the source of a document. `resent` counts documents that were sent
-    again, `most` at once.
+    again.
     """
 
     collection: Collection
     settings: Settings
     as_record: Callable[[Document], Mapping[str, object]]
-    most: int = 1_000
-    min_replicas: int = 1
+    sending: Sending = field(default_factory=Sending)
     resent: int = 0
-
-    def take(self, jsons: Sequence[bytes], ids: Sequence[str]) -> Sent:
-        """Send documents that are encoded already."""
-        return self.collection.take(jsons, ids)
 
     @property
     def is_cloud(self) -> bool:
@@ -189,7 +184,7 @@ class Destination:
             found = self.collection.versions(ids)
             if missing := [id for id in ids if found.get(id, -1) < stretch.versions.get(id, 0)]:
                 return missing
-        if self.min_replicas > 1:
+        if self.sending.min_replicas > 1:
             self._until_copied({id: stretch.versions.get(id, 0) for id in ids})
         return []
 
@@ -203,12 +198,12 @@ class Destination:
         def are_enough() -> bool:
             nonlocal copies
             copies = self.collection.copies(required) or 0
-            if copies < self.min_replicas:
+            if copies < self.sending.min_replicas:
                 self.collection.commit()  # or one that catches up would not show it
-            return copies >= self.min_replicas
+            return copies >= self.sending.min_replicas
 
         def too_few() -> SolrUnreachable:
-            of_all = f"{copies} of {self.min_replicas} replicas have what was sent last"
+            of_all = f"{copies} of {self.sending.min_replicas} replicas have what was sent last"
             step = "see that all nodes run, then go on with `resume`"
             return SolrUnreachable(self.collection.url, of_all, step)
 
@@ -247,11 +242,12 @@ class Destination:
             stretch.dead.append(self._error(stretch.documents.pop(id), LOST))
 
     def _send_again(self, stretch: Interval, ids: Sequence[str]) -> None:
-        for at in range(0, len(ids), self.most):
-            part = [stretch.documents[id] for id in ids[at : at + self.most]]
+        size = self.sending.batch_documents
+        for at in range(0, len(ids), size):
+            part = [stretch.documents[id] for id in ids[at : at + size]]
             self.resent += len(part)
             made = encode.encoded(part, self.settings)
-            answer = self.take([json for json, _ in made], [one.id for one in part])
+            answer = self.collection.take([json for json, _ in made], [one.id for one in part])
             self.note(stretch, answer)
 
     def _error(self, document: Document, reason: str) -> RecordError:
@@ -271,7 +267,6 @@ class Delivery:
     """
 
     target: Destination
-    sending: Sending
     on_sent: Callable[[int], None]
     on_verified: Callable[[Interval], None]
     begun: int = 0
@@ -295,7 +290,7 @@ class Delivery:
         Raises SolrError if Solr stays away for too long: then earlier stretches are done.
         """
         self._open.begun = self.begun
-        self._senders = ThreadPoolExecutor(self.sending.threads)
+        self._senders = ThreadPoolExecutor(self.target.sending.threads)
         self._checker = ThreadPoolExecutor(1)
         interval = sys.getswitchinterval()
         try:
@@ -318,7 +313,7 @@ class Delivery:
 
     def _send(self, batch: Batch) -> None:
         made = encode.encoded(list(batch.documents.values()), self.target.settings)
-        while self._answers and (batch.alone or len(self._answers) > self.sending.threads):
+        while self._answers and (batch.alone or len(self._answers) > self.target.sending.threads):
             self._acknowledge()
         if self.target.has_to_verify(self._open, batch.documents):
             self._close()
@@ -331,7 +326,7 @@ class Delivery:
         reach("before-send")
         if made:
             jsons = [json for json, _ in made]
-            taken = self._senders.submit(self.target.take, jsons, list(batch.documents))
+            taken = self._senders.submit(self.target.collection.take, jsons, list(batch.documents))
             self._answers.append((self._open, batch, taken))
         self._open.add(batch, sum(words for _, words in made))
         read = self._open.read - self._open.begun
@@ -340,7 +335,7 @@ class Delivery:
 
     def _most(self) -> int:
         """How many records a stretch may have: two may be on their way between two checkpoints."""
-        return max(1, self.sending.checkpoint_every // 2)
+        return max(1, self.target.sending.checkpoint_every // 2)
 
     def _acknowledge(self) -> None:
         """Wait for the answer to the first batch that has none.

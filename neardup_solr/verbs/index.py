@@ -33,7 +33,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.jobs import ANEW, Job, JobSpec, Position, SavedJob, kept_in
 from neardup_solr.minhash import entries
-from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching, share_of
+from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, Watching
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, update
@@ -175,7 +175,12 @@ def run(
     going = _IndexRun(
         reading=reading,
         sending=sending,
-        on_progress=watching.on_progress,
+        progress=SourceProgress(
+            stage="indexing",
+            on_progress=watching.on_progress,
+            rows=sources.rows_hint(source),
+            size=sources.size_hint(source),
+        ),
         failures=Failures(watching.on_error),
         on_repeat=on_repeat,
         work=_work(source, collection, reading),
@@ -197,12 +202,10 @@ def run(
                 collection=collection,
                 settings=settled,
                 as_record=going.as_record,
-                most=sending.batch_documents,
-                min_replicas=sending.min_replicas,
+                sending=sending,
             )
             delivery = Delivery(
                 target=target,
-                sending=sending,
                 on_sent=going.acknowledge,
                 on_verified=going.verified,
                 begun=going.reached.read,
@@ -305,7 +308,7 @@ class _IndexRun:
 
     reading: Reading
     sending: Sending
-    on_progress: OnProgress
+    progress: SourceProgress
     failures: Failures
     on_repeat: OnRepeat
     work: JobSpec
@@ -317,9 +320,6 @@ class _IndexRun:
     read: int = 0
     sent: int = 0
     repeated: int = 0
-    bytes: int = 0
-    size: int | None = None
-    rows: int | None = None
     seen: set[str] = field(default_factory=set)
     again: Counter[str] = field(default_factory=Counter)
     refused: set[str] = field(default_factory=set)
@@ -342,9 +342,8 @@ class _IndexRun:
 
     def batches(self, source: SourceLike) -> Iterator[Batch]:
         """The usable documents in batches. Raises SourceError at once if it cannot be read."""
-        self.size = sources.size_hint(source)
-        self.rows = sources.rows_hint(source)
-        records = sources.records(source, reading=self.reading, on_progress=self._consumed)
+        count_bytes = self.progress.count_bytes
+        records = sources.records(source, reading=self.reading, on_progress=count_bytes)
         return self._batches(entries.checked(records))
 
     def _batches(self, records: Iterable[Document | RecordError]) -> Iterator[Batch]:
@@ -380,8 +379,7 @@ class _IndexRun:
     def acknowledge(self, documents: int) -> None:
         """Count documents that Solr took, and tell how far the run is."""
         self.sent += documents
-        share = share_of((self.read, self.rows), (self.bytes, self.size))
-        self.on_progress(Progress("indexing", self.sent, share=share))
+        self.progress.report(self.read, self.sent)
 
     def verified(self, stretch: Interval) -> None:
         """Keep a checkpoint, and count what is done; nothing for a stretch that is counted."""
@@ -458,9 +456,6 @@ class _IndexRun:
     def _fail(self, error: RecordError) -> None:
         self.dead.append(error)
         self.failures.add(error)
-
-    def _consumed(self, count: int) -> None:
-        self.bytes = count
 
     def _put(self, batch: Batch, document: Document) -> None:
         if document.id in self.seen:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -158,7 +157,8 @@ def _by_bands(
         return None
     if (criteria.by or next(iter(_ways(settings.fields)), None)) != "bands":
         return None
-    entry = entries.entry(document, _only(settings, frozenset(fields)))
+    # Without other fields, since terms that are not needed take time.
+    entry = entries.entry(document, replace(settings, fields=frozenset(fields)))
     asked = collection.terms("content_bands", entry.bands)
     request = query.any_term(asked, filters=criteria.fq)
     limit = 2 * criteria.candidates + 1
@@ -178,12 +178,6 @@ def _by_bands(
     known = {id: one[compared_field] for id, one in there.items() if one.get(compared_field)}
     matches = rerank(entry, near, known, comparer)
     return [replace(match, content=there[match.id].get("content", "")) for match in matches]
-
-
-@lru_cache(maxsize=16)
-def _only(settings: Settings, fields: frozenset[str]) -> Settings:
-    """The same settings without other fields, since terms that are not needed take time."""
-    return replace(settings, fields=fields)
 
 
 def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Criteria]:

@@ -274,9 +274,7 @@ def test_versions_of_documents_that_were_refused_later_do_not_count(place: Place
 
 def test_what_is_only_visible_is_not_verified(place: Place) -> None:
     """During the replay a commit does nothing, even if a soft commit makes documents visible."""
-    target = Destination(
-        collection=place.client(), settings=Settings(), as_record=lambda _: {}, most=10
-    )
+    target = Destination(collection=place.client(), settings=Settings(), as_record=lambda _: {})
     place.client().take([{"id": "before", "content": "x"}])
     place.model.crash(Crash(away=0, replay=6))
     with target.collection.session.outages.waited_for(60):

@@ -23,7 +23,7 @@ from neardup_solr.arguments import (
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named, nearness
 from neardup_solr.minhash import encode, entries
-from neardup_solr.progress import Failures, OnError, OnProgress, Progress, share_of, unheard
+from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema, settings_of
@@ -130,9 +130,13 @@ def gate(
     text = listed(text or collection.names.columns)
     reading = reading_of(locals(), "refuse", at_once=True)
     failures = Failures(on_error)
-    size = size_hint(source)
-    far = _Far(on_progress=on_progress or unheard, size=size, rows=rows_hint(source))
-    records = sources.records(source, reading=reading, on_progress=far.consumed)
+    progress = SourceProgress(
+        stage="deciding",
+        on_progress=on_progress or unheard,
+        rows=rows_hint(source),
+        size=size_hint(source),
+    )
+    records = sources.records(source, reading=reading, on_progress=progress.count_bytes)
     known = _known_settings(collection, policy, gating)
     settings = known or _settings(collection, policy, index=gating.index)
     if gating.index:
@@ -142,7 +146,7 @@ def gate(
         policy=policy,
         gating=gating,
         failures=failures,
-        far=far,
+        progress=progress,
         target=Destination(
             collection=collection,
             settings=settings,
@@ -152,27 +156,6 @@ def gate(
         columns=ColumnsToKeep(collection, {TAG_FIELD}) if gating.index and keep is None else None,
     )
     return Decisions(run.decisions(records), failures, run.find_gaps, is_indexing=index)
-
-
-@dataclass(slots=True, kw_only=True)
-class _Far:
-    """Progress of a run: bytes of the source that were read, and documents decided."""
-
-    on_progress: OnProgress
-    size: int | None
-    rows: int | None = None
-    bytes: int = 0
-    decided: int = 0
-
-    def consumed(self, count: int) -> None:
-        """Note how many bytes of the source have been read."""
-        self.bytes = count
-
-    def tell(self, decided: int) -> None:
-        """Count further documents that are decided, and tell how far the run is."""
-        self.decided += decided
-        share = share_of((self.decided, self.rows), (self.bytes, self.size))
-        self.on_progress(Progress("deciding", self.decided, share=share))
 
 
 def _known_settings(collection: Collection, policy: Policy, gating: Gating) -> Settings | None:
@@ -227,7 +210,7 @@ class _GateRun:
     policy: Policy
     gating: Gating
     failures: Failures
-    far: _Far
+    progress: SourceProgress
     target: Destination
     patience: float
     columns: ColumnsToKeep | None = None
@@ -242,7 +225,7 @@ class _GateRun:
 
     def decisions(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
         """The decisions about documents, batch by batch; other records stay in their places."""
-        remaining = iter(records)
+        remaining, done = iter(records), 0
         with Spill() as spill, self.target.collection.session.outages.waited_for(self.patience):
             admitted = Admitted.none(spill)
             try:
@@ -251,7 +234,8 @@ class _GateRun:
                     decided = iter(self._decided(documents, admitted) if documents else ())
                     for one in batch:
                         yield next(decided) if isinstance(one, Document) else one
-                    self.far.tell(len(batch))
+                    done += len(batch)
+                    self.progress.report(done, done)
                     if len(self.stretch.documents) >= VERIFIED_EVERY:
                         self._verify()
             except KeyboardInterrupt:
@@ -378,7 +362,9 @@ class _GateRun:
         if self.target.has_to_verify(self.stretch, (one.id for one in documents)):
             self._verify()
         encoded = encode.encoded(documents, self.meeting.comparer.settings)
-        answer = self.target.take([json for json, _ in encoded], [one.id for one in documents])
+        answer = self.target.collection.take(
+            [json for json, _ in encoded], [one.id for one in documents]
+        )
         refused = {}
         for refusal in answer.refused:
             reason = f"Solr refused it: {refusal.reason}"
