@@ -187,11 +187,11 @@ class Job:
             if not self._letters or file.read(1) == b"\n":
                 return
         if self._letters:
-            raise _changed(self.letters)
+            raise _change_error(self.letters)
 
     def _require_ours(self) -> None:
         """Refuse files of these names that no job has written, and letters that were edited."""
-        kept = kept_in(self.folder)
+        kept = read_checkpoint(self.folder)
         changed = _time_of(self.letters)
         if kept and kept.has_ended and changed and kept.letters_time not in (0, changed):
             reason = f"{self.letters} was edited after its job had ended"
@@ -201,7 +201,7 @@ class Job:
             first = file.readline()
             try:
                 if first.strip() and not _is_torn(first):
-                    _read(first)
+                    _parse_letter(first)
             except ValueError:
                 reason = f"{self.letters} is no file of dead letters"
                 raise JobError(reason, _ELSEWHERE) from None
@@ -221,7 +221,7 @@ class Job:
         reach("before-dead-letters")
         length = self._letters
         if dead:
-            length = self._added(dead)
+            length = self._append(dead)
         elif has_ended:
             self._cut()
         reach("after-dead-letters")
@@ -251,7 +251,7 @@ class Job:
             open(unfinished, "xb", opener=private) as file,
         ):
             file.writelines(line_of(letter).encode() for letter in letters)
-        if kept := kept_in(self.folder):
+        if kept := read_checkpoint(self.folder):
             self._write(kept)
 
     def end(self) -> None:
@@ -260,9 +260,9 @@ class Job:
             with _writing(self.folder / name):
                 (self.folder / name).unlink(missing_ok=True)
 
-    def _added(self, dead: Sequence[RecordError]) -> int:
+    def _append(self, dead: Sequence[RecordError]) -> int:
         """Append dead letters; returns the length of the file."""
-        lines = "".join(map(line_of, map(_letter, dead)))
+        lines = "".join(map(line_of, map(_letter_of, dead)))
         with _writing(self.letters), open(self.letters, "ab", opener=private) as file:
             file.truncate(self._letters)
             file.write(lines.encode())
@@ -278,7 +278,7 @@ class Job:
                 os.fsync(file.fileno())
 
 
-def kept_in(folder: Path) -> SavedJob | None:
+def read_checkpoint(folder: Path) -> SavedJob | None:
     """The checkpoint of a job; None if there is none.
 
     Raises JobError if it cannot be understood.
@@ -302,12 +302,12 @@ def kept_in(folder: Path) -> SavedJob | None:
         raise JobError(reason, _ELSEWHERE) from None
 
 
-def letters_in(folder: Path) -> Iterator[Letter]:
+def read_letters(folder: Path) -> Iterator[Letter]:
     """The dead letters of a job, those after its last checkpoint left out.
 
     Raises JobError if the file cannot be understood, or has been changed before the job has ended.
     """
-    kept = kept_in(folder)
+    kept = read_checkpoint(folder)
     if kept is None or not (kept.has_ended or kept.reached.letters):
         return
     left, path, number = kept.reached.letters, folder / LETTERS, 0
@@ -317,7 +317,7 @@ def letters_in(folder: Path) -> Iterator[Letter]:
                 number += 1
                 left -= len(line)
                 if line.strip():
-                    yield _read(line)
+                    yield _parse_letter(line)
                 if left <= 0 and not kept.has_ended:
                     break
     except FileNotFoundError:
@@ -327,7 +327,7 @@ def letters_in(folder: Path) -> Iterator[Letter]:
         reason = f"line {number} of the dead letters in {path} cannot be read ({said})"
         raise JobError(reason, "repair that line, or remove it") from None
     if left and not kept.has_ended:
-        raise _changed(path)
+        raise _change_error(path)
 
 
 def line_of(letter: Letter) -> str:
@@ -347,7 +347,7 @@ def folders_of(server: str, collection: str) -> list[Path]:
     found = []
     for folder in sorted(all_jobs().glob("*/")):
         try:
-            kept = kept_in(folder)
+            kept = read_checkpoint(folder)
         except JobError:
             if folder.name.startswith(f"{collection}-"):
                 raise
@@ -383,7 +383,7 @@ def _time_of(path: Path) -> int:
         return 0
 
 
-def _letter(error: RecordError) -> Letter:
+def _letter_of(error: RecordError) -> Letter:
     return Letter(
         position=error.position,
         id=error.id,
@@ -393,7 +393,7 @@ def _letter(error: RecordError) -> Letter:
     )
 
 
-def _read(line: bytes) -> Letter:
+def _parse_letter(line: bytes) -> Letter:
     """A dead letter from its line; raises ValueError, as people may have edited it."""
     content = json.loads(line)
     if not isinstance(content, dict) or content.keys() != _FIELDS.keys():
@@ -409,7 +409,7 @@ def _is_torn(line: bytes) -> bool:
     return not line.endswith(b"\n") and (line.startswith(_BEGIN) or _BEGIN.startswith(line))
 
 
-def _changed(path: Path) -> JobError:
+def _change_error(path: Path) -> JobError:
     reason = f"the dead letters in {path} have been changed before their job has ended"
     return JobError(reason, ANEW)
 

@@ -81,11 +81,11 @@ def private_home(folder: Path) -> Iterator[Path]:
 def _address(config: pytest.Config) -> str:
     """The Solr of this run of pytest, started if need be: one, whatever modules ask for it."""
     if _FOUND not in config.stash:
-        config.stash[_FOUND] = _named() or _started(config)
+        config.stash[_FOUND] = _address_in_environment() or _start(config)
     return config.stash[_FOUND]
 
 
-def _named() -> str | None:
+def _address_in_environment() -> str | None:
     """The address in $NEARDUP_TEST_SOLR_URL, if there is one; a Solr answers there."""
     if address := os.environ.get(ADDRESS):
         try:
@@ -96,7 +96,7 @@ def _named() -> str | None:
     return address
 
 
-def _started(config: pytest.Config) -> str:
+def _start(config: pytest.Config) -> str:
     held = ExitStack()
     config.add_cleanup(held.close)
     folder = held.enter_context(tempfile.TemporaryDirectory(prefix="neardup_"))

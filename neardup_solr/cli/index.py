@@ -77,7 +77,7 @@ def _say_if_unfinished(folder: Path) -> None:
 
     try:
         with jobs.Job(folder):  # or it is at work
-            kept = jobs.kept_in(folder)
+            kept = jobs.read_checkpoint(folder)
     except nd.NeardupError:
         return  # which is told when it is begun
     if kept is not None and not kept.has_ended:

@@ -18,7 +18,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import RecordError, SolrUnreachable
-from neardup_solr.progress import Failures
+from neardup_solr.progress import Failures, unheard
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
 from neardup_solr.sources import Reading
@@ -74,13 +74,13 @@ def read(
         is_possible, "`fields` has to name fields, each once", 'give fields=("id", "signature")'
     )
     require_session(session)
-    target = _connected(address, collection)
+    target = _connect(address, collection)
     require_exported(target, names)
     shards = target.shard_names()
     schema = ", ".join(f"`{name}` string" for name in names)
     reading = _Reading(address=address, collection=collection, names=names, shards=shards)
     numbers = session.range(len(shards), numPartitions=len(shards))
-    return numbers.mapInArrow(reading.exported, schema)
+    return numbers.mapInArrow(reading.export_shards, schema)
 
 
 @checked
@@ -110,7 +110,7 @@ def write(
     """
     import orjson
 
-    from neardup_solr.spark.work import counts
+    from neardup_solr.spark.work import count_hashes
 
     require_possible(settings)
     require_positive(batch=batch)
@@ -118,7 +118,7 @@ def write(
     most = in_bytes(max_doc_bytes, "max_doc_bytes")
     reading = Reading(id=id, text=listed(text), keep=listed(keep), max_doc_bytes=most)
     documents = chosen(frame, reading)
-    target = _connected(address, collection)
+    target = _connect(address, collection)
     # Before the executors begin: other settings, or a collection that is not to be written to.
     target.settled(settings)
     target.require_placed(1)
@@ -130,10 +130,10 @@ def write(
         batch=batch,
         patience=patience,
     )
-    done = documents.mapInArrow(writing.indexed, "bucket int, blob binary")
+    done = documents.mapInArrow(writing.index_partition, "bucket int, blob binary")
     # Spark counts the arguments of a function.
     counted = done.groupBy("bucket").applyInArrow(
-        lambda table: counts(table), "indexed long, told binary"
+        lambda table: count_hashes(table), "indexed long, told binary"
     )
     rows = counted.collect()
     told = [orjson.loads(row.told) for row in rows if row.told is not None]
@@ -148,7 +148,7 @@ def write(
     )
 
 
-def _connected(address: str, collection: str) -> Collection:
+def _connect(address: str, collection: str) -> Collection:
     """The collection, which the driver can reach; no executor has an embedded Solr."""
     from neardup_solr.verbs.connect import connect
 
@@ -168,7 +168,7 @@ class _Reading:
     names: Sequence[str]
     shards: Sequence[str]
 
-    def exported(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def export_shards(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The fields of each shard whose number is given, from a replica that is there now."""
         import orjson
         import pyarrow as pa
@@ -202,14 +202,14 @@ class _Writing:
     batch: int
     patience: float
 
-    def indexed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def index_partition(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Index all batches of a partition; the first row says what became of them."""
-        from neardup_solr.spark.work import records, told
+        from neardup_solr.spark.work import encode_report, records
         from neardup_solr.verbs.connect import connect_again
         from neardup_solr.verbs.index import index
 
         target = connect_again(self.address, self.collection, patience=self.patience)
-        unusable = Failures(_untold)
+        unusable = Failures(unheard)
         sent: Counter[str] = Counter()
 
         def usable() -> Iterator[Document]:
@@ -239,7 +239,7 @@ class _Writing:
             on_error=refuse,
         )
         errors = [(error.id or "", error.reason) for error in (*unusable.first, *done.errors)]
-        yield told(
+        yield encode_report(
             {
                 "read": done.read + unusable.count,
                 "failed": done.failed + unusable.count,
@@ -247,7 +247,3 @@ class _Writing:
             },
             (id for id, count in sent.items() if count),
         )
-
-
-def _untold(_: object) -> None:
-    """The errors are in the summary."""

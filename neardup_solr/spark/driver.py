@@ -64,7 +64,7 @@ def local(
     heap = in_bytes(memory, "memory")
     reason = f"`memory` {memory} is too little for Spark"
     require(heap >= LEAST_MEMORY, reason, "give 512M or more")
-    session = installed().SparkSession
+    session = import_sql().SparkSession
     # Or the workers would take the python3 of the system.
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
@@ -116,7 +116,7 @@ def _java_home() -> Path:
 
 def require_frame(name: str, given: object) -> None:
     """Refuse what is no DataFrame of Spark, or one whose session has ended, by ArgumentError."""
-    kind = installed().DataFrame
+    kind = import_sql().DataFrame
     reason = f"`{name}` has to be a DataFrame of Spark, not {shown(given)}"
     require(isinstance(given, kind), reason, _made_of(given))
     _require_alive(given.sparkSession, f"the session of `{name}`")  # type: ignore[attr-defined]
@@ -124,13 +124,13 @@ def require_frame(name: str, given: object) -> None:
 
 def require_session(given: object) -> None:
     """Refuse what is no session of Spark, or one that has ended, by ArgumentError."""
-    kind = installed().SparkSession
+    kind = import_sql().SparkSession
     reason = f"`session` has to be a SparkSession, not {shown(given)}"
     require(isinstance(given, kind), reason, "give one, such as spark.local()")
     _require_alive(given, "`session`")
 
 
-def installed() -> Any:
+def import_sql() -> Any:
     """The module pyspark.sql; raises SettingsError if it is not installed."""
     try:
         from pyspark import sql

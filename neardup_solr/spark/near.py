@@ -77,24 +77,24 @@ def candidates(
     Spark raises what is wrong as an error of its own.
     """
     _require_possible(cap, documents)
-    hashed = _hashed(frame, id, text)
+    hashed = _hash_ids(frame, id, text)
 
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.work import gone, repeated, unpacked
+    from neardup_solr.spark.work import absence_error, repeat_error, unpack_pairs
 
     found = _band_pairs(hashed, settings_of(settings), cap, documents)
-    pairs = found.mapInArrow(unpacked, "a long, b long, shared int")
+    pairs = found.mapInArrow(unpack_pairs, "a long, b long, shared int")
     for side in ("a", "b"):
         named = hashed.select(f.col("h").alias(side), f.col("id").alias(f"{side}_id"))
-        there = f.coalesce(f"{side}_id", _raised(f.lit(str(gone()))))
+        there = f.coalesce(f"{side}_id", _end_job(f.lit(str(absence_error()))))
         pairs = pairs.join(named, side, "left").withColumn(f"{side}_id", there)
     # A pair of hashes meets two ids once, unless one of them is there several times.
     met = pairs.groupBy("a", "b", "a_id", "b_id", "shared").count()
-    before, _, after = str(repeated(id, "{}")).partition("{}")
+    before, _, after = str(repeat_error(id, "{}")).partition("{}")
     ids = f.least("a_id", "b_id"), f.greatest("a_id", "b_id")
     either = f.concat_ws("' or '", f.array_distinct(f.array(*ids)))
-    told = _raised(f.concat(f.lit(before), either, f.lit(after)))
+    told = _end_job(f.concat(f.lit(before), either, f.lit(after)))
     is_new = (f.col("a") != f.col("b")) | (f.col("a_id") < f.col("b_id"))
     # In the filter, which is asked whatever columns are wanted.
     met = met.where(f.when(f.col("count") > 1, told.cast("boolean")).otherwise(is_new))
@@ -138,10 +138,10 @@ def pairs(
     _require_possible(cap, documents)
     made = settings_of(settings)
     verification = Verification(id=id, measure=measure, limits=limits, settings=made)
-    hashed = _hashed(frame, id, text)
+    hashed = _hash_ids(frame, id, text)
     blocks, wanted = _blocks(_band_pairs(hashed, made, cap, documents), _block(hashed))
     involved = hashed.join(wanted.select("h").distinct(), "h", "left_semi")
-    forms = involved.mapInArrow(verification.prepared, "h long, id string, form string")
+    forms = involved.mapInArrow(verification.prepare_texts, "h long, id string, form string")
     texts_of = forms.join(wanted, "h").groupBy("block")
     return texts_of.cogroup(blocks.groupBy("block")).applyInArrow(
         lambda texts, pairs: verification.near(texts, pairs), _PAIRS
@@ -166,15 +166,15 @@ def clusters(near: DataFrame, *, on_driver: int = ON_DRIVER) -> DataFrame:
 
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.work import labelled
+    from neardup_solr.spark.work import add_keys
 
-    near = near.select(*(_required(name, NO_END.format(name)) for name in ENDS))
+    near = near.select(*(_require_id(name, NO_END.format(name)) for name in ENDS))
     hashed = near.select(f.xxhash64("id").alias("u"), f.xxhash64("other_id").alias("v"))
     edges = hashed.distinct().cache()
-    linked = (_linked_at_once if edges.count() <= on_driver else _linked)(edges)
+    linked = (_link_on_driver if edges.count() <= on_driver else _link_by_stars)(edges)
     ids = near.select("id").union(near.select("other_id")).distinct()
     named = ids.select(f.xxhash64("id").alias("node"), "id")
-    keyed = named.mapInArrow(labelled, "node long, id string, key string")
+    keyed = named.mapInArrow(add_keys, "node long, id string, key string")
     members = keyed.join(linked, "node")
     first = members.groupBy("root").agg(f.min_by("id", "key").alias("cluster"))
     return members.join(first, "root").select("id", "cluster")
@@ -186,18 +186,18 @@ def _require_possible(cap: int, documents: int | None) -> None:
     require(documents is None or documents >= 0, reason, "give 0 or more, or leave it out")
 
 
-def _linked_at_once(edges: DataFrame) -> DataFrame:
-    """As `_linked`, by the kernel on the driver."""
+def _link_on_driver(edges: DataFrame) -> DataFrame:
+    """As `_link_by_stars`, by the kernel on the driver."""
     import pyarrow as pa
 
-    from neardup_solr.spark.work import roots
+    from neardup_solr.spark.work import find_roots
 
-    found = pa.table(roots(edges.toArrow()))
+    found = pa.table(find_roots(edges.toArrow()))
     edges.unpersist()
     return edges.sparkSession.createDataFrame(found)
 
 
-def _linked(edges: DataFrame) -> DataFrame:
+def _link_by_stars(edges: DataFrame) -> DataFrame:
     """The smallest node that each node is connected with: `node`, `root`."""
     from pyspark.sql import functions as f
 
@@ -217,10 +217,10 @@ def _linked(edges: DataFrame) -> DataFrame:
             kept = kept.union(own)
         return kept.where("u != v").distinct()
 
-    known = _kept(edges.where("u != v"))
+    known = _compute_once(edges.where("u != v"))
     before = None
     for _ in range(ROUNDS):
-        known = _kept(stars(stars(known, large=True), large=False))
+        known = _compute_once(stars(stars(known, large=True), large=False))
         state = known.agg(f.count("*"), f.sum(f.xxhash64("u", "v").cast("decimal(38,0)"))).first()
         if state == before:
             break
@@ -229,7 +229,7 @@ def _linked(edges: DataFrame) -> DataFrame:
     return known.select(f.col("u").alias("node"), f.col("v").alias("root")).union(roots)
 
 
-def _kept(frame: DataFrame) -> DataFrame:
+def _compute_once(frame: DataFrame) -> DataFrame:
     """The same rows, made once: where the session keeps checkpoints, else by the executors."""
     context = getattr(frame.sparkSession, "sparkContext", None)  # Spark Connect has none
     is_told = context is not None and context.getCheckpointDir() is not None
@@ -253,18 +253,18 @@ def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
     """
     from pyspark.sql import functions as f
 
-    from neardup_solr.spark.work import Blocking, blocked
+    from neardup_solr.spark.work import Blocking, make_blocks
 
     found = found.cache()
     counted = found.agg(f.sum("pairs").alias("pairs")).first()
     count = (counted.pairs if counted is not None else None) or 0
     if count <= ON_DRIVER:
-        pairs, wanted = blocked(found.toArrow(), size)
+        pairs, wanted = make_blocks(found.toArrow(), size)
         found.unpersist()
         session = found.sparkSession
         return session.createDataFrame(pairs), session.createDataFrame(wanted)
     blocking = Blocking(blocks=1 + count // size)
-    parted = found.mapInArrow(blocking.parted, "block int, blob binary")
+    parted = found.mapInArrow(blocking.part_pairs, "block int, blob binary")
     needed = found.mapInArrow(blocking.needed, "block int, h long")
     return parted, needed.distinct()
 
@@ -278,34 +278,34 @@ def _band_pairs(
     count = hashed.count() if documents is None else documents
     parts = max(PARTS, count // PART)
     banding = Banding(settings=settings, splits=1 + count // SPLIT, parts=parts, cap=cap)
-    keyed = hashed.select("h", "text").mapInArrow(banding.keyed, "bucket int, blob binary")
+    keyed = hashed.select("h", "text").mapInArrow(banding.key_buckets, "bucket int, blob binary")
     # Spark counts the arguments of a function, and `self` as one of them.
     paired = keyed.groupBy("bucket").applyInArrow(
-        lambda table: banding.paired(table), "part int, blob binary"
+        lambda table: banding.pair_hashes(table), "part int, blob binary"
     )
     schema = "pairs int, blob binary"
     return paired.groupBy("part").applyInArrow(lambda table: banding.distinct(table), schema)
 
 
-def _hashed(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
+def _hash_ids(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
     """The columns `h`, a hash of the id, `id` and `text`."""
     found = chosen(frame, Reading(id=id, text=listed(text)))
 
     from pyspark.sql import functions as f
 
-    with_ids = found.select(_required("id", NO_ID.format(id)), "text")
+    with_ids = found.select(_require_id("id", NO_ID.format(id)), "text")
     return with_ids.select(f.xxhash64("id").alias("h"), "id", "text")
 
 
-def _required(name: str, reason: str) -> Column:
+def _require_id(name: str, reason: str) -> Column:
     """A column of ids, as texts; one that is null or empty ends the job, for a reason."""
     from pyspark.sql import functions as f
 
     id = f.col(name).cast("string")
-    return f.when(id != "", id).otherwise(_raised(f.lit(reason))).alias(name)
+    return f.when(id != "", id).otherwise(_end_job(f.lit(reason))).alias(name)
 
 
-def _raised(reason: Column) -> Column:
+def _end_job(reason: Column) -> Column:
     """An id that ends the job, for a reason."""
     from pyspark.sql import functions as f
 

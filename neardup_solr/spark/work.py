@@ -42,13 +42,13 @@ _NEAR = pa.schema([
 ])  # fmt: skip
 
 
-def gone() -> SourceError:
+def absence_error() -> SourceError:
     """The error for documents that are not found again."""
     reason = "a document is no longer there, or its id differs at each reading"
     return SourceError("the DataFrame", reason, "df.cache() keeps what is made anew each time")
 
 
-def repeated(column: str, id: str) -> SourceError:
+def repeat_error(column: str, id: str) -> SourceError:
     """The error for an id that comes more than once."""
     step = f'df.dropDuplicates(["{column}"]).cache() keeps one record each'
     return SourceError("the DataFrame", f"some ids come more than once, among them '{id}'", step)
@@ -63,7 +63,7 @@ class Banding:
     parts: int
     cap: int
 
-    def keyed(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def key_buckets(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """For each bucket of band keys, the keys of a batch of documents (hash, text).
 
         A row has the bucket, and as bytes a matrix of three columns: key, hash of the id, and one
@@ -86,7 +86,7 @@ class Banding:
                 rows += [(band * self.splits + number, part) for number, part in _by(split, matrix)]
             yield _blobs("bucket", rows)
 
-    def paired(self, table: pa.Table) -> pa.Table:
+    def pair_hashes(self, table: pa.Table) -> pa.Table:
         """The pairs of hashes that share a key of one bucket, in parts."""
         matrix = _matrix(table, 3)
         matrix = matrix[np.argsort(matrix[:, 1])]  # so that chains are the same in every run
@@ -100,14 +100,14 @@ class Banding:
 
     def distinct(self, table: pa.Table) -> pa.Table:
         """Each pair of a part once, with the number of bands that it shares, in blobs."""
-        pairs, shared = _counted(_matrix(table, 2))
+        pairs, shared = _count_pairs(_matrix(table, 2))
         packed = np.column_stack([pairs, shared.astype(np.uint64)])
         blobs = [packed[at : at + IN_BLOB] for at in range(0, len(packed), IN_BLOB)]
         made = _blobs("pairs", [(len(blob), blob) for blob in blobs])
         return pa.Table.from_batches([made])
 
 
-def unpacked(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def unpack_pairs(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The pairs in blobs (pairs, blob) as rows: the hashes `a` and `b`, and `shared` bands."""
     for batch in _one_by_one(batches):
         ends, shared = _pairs(batch)
@@ -121,7 +121,7 @@ class Blocking:
 
     blocks: int
 
-    def parted(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def part_pairs(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """The pairs in blobs by block, as blobs again."""
         for batch in _one_by_one(batches):
             matrix = _matrix(batch, 3)
@@ -151,7 +151,7 @@ class Verification:
     limits: Limits
     settings: Settings
 
-    def prepared(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def prepare_texts(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         """Prepare documents (hash, id, text) for comparing: normal forms, or encoded signatures."""
         from neardup_solr.minhash import signature
 
@@ -175,9 +175,9 @@ class Verification:
         hashes = texts.column("h").to_numpy()
         ids, forms = texts.column("id").to_pylist(), texts.column("form").to_pylist()
         if len(set(ids)) < len(ids):
-            raise repeated(self.id, Counter(ids).most_common(1)[0][0])
+            raise repeat_error(self.id, Counter(ids).most_common(1)[0][0])
         ends, bands = _pairs(pairs)
-        numbers, places = _found(hashes, ends[:, 0], ends[:, 1])
+        numbers, places = _find_rows(hashes, ends[:, 0], ends[:, 1])
         shared = bands[places].tolist()
         compared = comparer.compare_texts(forms, numbers)
         distances, similarities, is_near = (column.tolist() for column in compared)
@@ -208,13 +208,13 @@ class Fields:
             made = []
             for found in entries.checked(records(batch, self.reading)):
                 if isinstance(found, RecordError):
-                    raise self._refused(found)
+                    raise self._refusal(found)
                 made.append(found)
             jsons = [json.decode() for json, _ in encode.encoded(made, self.settings)]
             arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
             yield pa.RecordBatch.from_arrays(arrays, ["id", "document"])
 
-    def _refused(self, error: RecordError) -> SourceError:
+    def _refusal(self, error: RecordError) -> SourceError:
         """The error that ends the job, with what to do about documents of that kind."""
         about = "a document" if error.id is None else f"the document {error.id!r}"
         step = "mend such documents, or leave them out"
@@ -236,14 +236,14 @@ def records(batch: pa.RecordBatch, reading: Reading) -> Iterator[Record]:
         yield from_row("the DataFrame", row, asked, reading)
 
 
-def told(summary: Mapping[str, Any], ids: Iterable[str]) -> pa.RecordBatch:
+def encode_report(summary: Mapping[str, Any], ids: Iterable[str]) -> pa.RecordBatch:
     """Write the report of a task as JSON, with the hashes of its indexed ids in buckets."""
     hashes = np.fromiter((mmh3.hash64(id, signed=False)[0] for id in ids), dtype=np.uint64)
     summed = np.frombuffer(orjson.dumps(summary), dtype=np.uint8)
     return _blobs("bucket", [(TOLD, summed), *_by(hashes >> np.uint64(58), hashes)])
 
 
-def counts(table: pa.Table) -> pa.Table:
+def count_hashes(table: pa.Table) -> pa.Table:
     """The number of distinct hashes in a bucket; what tasks tell stays as it is."""
     if table.column("bucket")[0].as_py() == TOLD:
         none = pa.array([0] * len(table), pa.int64())
@@ -252,13 +252,13 @@ def counts(table: pa.Table) -> pa.Table:
     return pa.table({"indexed": [count], "told": pa.array([None], pa.binary())})
 
 
-def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
+def make_blocks(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
     """The pairs in blobs as blocks of a `size`, and the documents (block, h) that each needs.
 
     Pairs of documents that are connected stand together.
     """
     matrix = _matrix(pairs, 3)
-    nodes, numbers = _numbered(matrix[:, :2].view(np.int64))
+    nodes, numbers = _number_nodes(matrix[:, :2].view(np.int64))
     labels = components(len(nodes), numbers)[numbers[:, 0]] if len(numbers) else numbers[:, 0]
     order = np.lexsort((numbers[:, 1], numbers[:, 0], labels))
     starts = range(0, len(order), size)
@@ -270,7 +270,7 @@ def blocked(pairs: pa.Table, size: int) -> tuple[pa.Table, pa.Table]:
     return pa.Table.from_batches([_blobs("block", list(enumerate(blocks)))]), wanted
 
 
-def _found(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places]:
+def _find_rows(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places]:
     """The pairs of row numbers whose hashes are those of pairs, and which pair each is.
 
     `hashes` are sorted. Two documents with the same hash make several pairs of one. Raises
@@ -282,7 +282,7 @@ def _found(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places
         for one, begin in zip((first, second), begins, strict=True)
     ]
     if not all(one.all() for one in counts):
-        raise gone()
+        raise absence_error()
     numbers = np.stack(begins, axis=1).astype(np.uint32)
     if (counts[0] == 1).all() and (counts[1] == 1).all():
         return numbers, np.arange(len(first))
@@ -296,7 +296,7 @@ def _found(hashes: Places, first: Places, second: Places) -> tuple[Pairs, Places
     return made[:, :2].astype(np.uint32), made[:, 2]
 
 
-def labelled(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def add_keys(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Ids (node, id) with a key by which the first in natural order is the smallest."""
     for batch in batches:
         ids = batch.column(1).to_pylist()
@@ -314,15 +314,15 @@ def sortable(id: str) -> str:
     return f"0{len(digits):04}{digits} {id}"
 
 
-def roots(edges: pa.Table) -> dict[str, pa.Array]:
+def find_roots(edges: pa.Table) -> dict[str, pa.Array]:
     """The smallest node that each node (u, v: hashes) is connected with: `node`, `root`."""
     ends = np.stack([edges.column(name).to_numpy() for name in ("u", "v")], axis=1)
-    nodes, numbers = _numbered(ends)
+    nodes, numbers = _number_nodes(ends)
     found = components(len(nodes), numbers)
     return {"node": pa.array(nodes), "root": pa.array(nodes[found])}
 
 
-def _numbered(ends: Places) -> tuple[Places, Pairs]:
+def _number_nodes(ends: Places) -> tuple[Places, Pairs]:
     """The hashes in two columns, each once, and the rows by their numbers."""
     nodes, places = np.unique(ends, return_inverse=True)
     return nodes, places.reshape(-1, 2).astype(np.uint32)
@@ -343,7 +343,7 @@ def _pairs(table: pa.Table | pa.RecordBatch) -> tuple[Places, NDArray[np.int32]]
     return matrix[:, :2].view(np.int64), matrix[:, 2].astype(np.int32)
 
 
-def _counted(pairs: Hashes) -> tuple[Hashes, Places]:
+def _count_pairs(pairs: Hashes) -> tuple[Hashes, Places]:
     """Each row once, and how often it is there."""
     if not len(pairs):
         return pairs, np.empty(0, dtype=np.int64)

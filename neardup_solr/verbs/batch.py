@@ -59,7 +59,7 @@ class NearMatch:
     is_equal: bool
 
 
-def signed_batch(documents: Sequence[Document], comparer: Comparer) -> SignedBatch:
+def sign_batch(documents: Sequence[Document], comparer: Comparer) -> SignedBatch:
     """The documents with what is computed from their texts."""
     texts = [one.text for one in documents]
     made = sign.sign(texts, comparer.settings, keep_normal=True)
@@ -104,7 +104,7 @@ def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) ->
     return with_most_shared(collection, terms, question, found)
 
 
-def meetings(
+def collect_candidates(
     batch: SignedBatch, found: Sequence[Sequence[Hit]], known: list[str], comparer: Comparer
 ) -> list[tuple[int, Candidate]]:
     """What was found for each row and may be within the limits, with the row.
@@ -127,7 +127,7 @@ def meetings(
     return all_met
 
 
-def near_ones(
+def compare_candidates(
     known: Sequence[str], met: Sequence[tuple[int, Candidate]], comparer: Comparer
 ) -> Iterator[tuple[int, NearMatch]]:
     """The pairs of `met` that are within the limits, with the row of each.

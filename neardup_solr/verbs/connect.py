@@ -76,10 +76,10 @@ def connect(
         access = Access(ca=ca, headers=usual.headers if headers is None else headers, proxy=proxy,
                         plain_http=plain_http)  # fmt: skip
         nodes = nodes_at(str(address)) if is_zookeeper(address) else []
-        found = _opened(address, collection, access, nodes)
+        found = _open(address, collection, access, nodes)
         if create:
             _require_there(found)
-        return _named(found, patience)
+        return _load_names(found, patience)
     name = NAME if collection is None else collection
     from neardup_solr import embedded
 
@@ -93,7 +93,7 @@ def connect(
     if create:
         with target.session.outages.waited_for(patience):
             _create(target)
-    return _named(target, patience)
+    return _load_names(target, patience)
 
 
 def _require_there(found: Collection) -> None:
@@ -122,9 +122,9 @@ def connect_again(address: str, collection: str, *, patience: float) -> Collecti
     Raises SolrUnreachable, or another SolrError, if it does not come back.
     """
     nodes = _in_time(lambda: nodes_at(address), patience) if is_zookeeper(address) else []
-    found = _opened(address, collection, from_environment(), nodes)
+    found = _open(address, collection, from_environment(), nodes)
     found.session.assume_reachable()
-    return _named(found, patience)
+    return _load_names(found, patience)
 
 
 def _in_time(asked: Callable[[], list[str]], patience: float) -> list[str]:
@@ -138,7 +138,7 @@ def _in_time(asked: Callable[[], list[str]], patience: float) -> list[str]:
         time.sleep(PROBE_PAUSE)
 
 
-def _opened(
+def _open(
     address: str | Connection, collection: str | None, access: Access, nodes: list[str]
 ) -> Collection:
     """A collection at an address, or at the nodes that its ZooKeeper has told; nothing is asked."""
@@ -162,7 +162,7 @@ def _revive(url: str, heap: str | None, *, is_cloud: bool) -> None:
         raise ServerError(reason, "run this again: it takes the one that runs now")
 
 
-def _named(collection: Collection, patience: float) -> Collection:
+def _load_names(collection: Collection, patience: float) -> Collection:
     """The collection with the names that its schema keeps, if it exists and keeps any."""
     with collection.session.outages.waited_for(patience):
         return replace(collection, names=collection.kept_names())

@@ -15,7 +15,15 @@ import orjson
 from neardup_solr import sources
 from neardup_solr.arguments import checked, in_seconds, require
 from neardup_solr.errors import JobError, NeardupError, RecordError, SourceError
-from neardup_solr.jobs import Job, JobSpec, Letter, SavedJob, folders_of, kept_in, letters_in
+from neardup_solr.jobs import (
+    Job,
+    JobSpec,
+    Letter,
+    SavedJob,
+    folders_of,
+    read_checkpoint,
+    read_letters,
+)
 from neardup_solr.progress import Failures, OnError, OnProgress, Watching, unheard
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
@@ -76,10 +84,10 @@ def dead_letters(
     )
     if job is not None:
         require_job(Path(job))
-        return list(letters_in(Path(job)))
+        return list(read_letters(Path(job)))
     assert collection is not None
     folders = folders_of(collection.server, collection.name)
-    return [letter for folder in folders for letter in letters_in(folder)]
+    return [letter for folder in folders for letter in read_letters(folder)]
 
 
 @checked
@@ -145,7 +153,7 @@ def retry(
 
 def require_job(folder: Path) -> SavedJob:
     """The checkpoint of a job. Raises JobError if there is none in the folder."""
-    kept = kept_in(folder)
+    kept = read_checkpoint(folder)
     if kept is None:
         step = "name the folder of a job that `index` has told; a job without dead letters has none"
         raise JobError(f"there is no job in {folder}", step)
@@ -154,7 +162,7 @@ def require_job(folder: Path) -> SavedJob:
 
 def any_in(folder: Path) -> bool:
     """Return True if a job has dead letters."""
-    return next(letters_in(folder), None) is not None
+    return next(read_letters(folder), None) is not None
 
 
 def _require_of(folder: Path, kept: SavedJob, collection: Collection) -> None:
@@ -201,7 +209,7 @@ class _Attempt:
                 settings=None,
                 reading=reader.reading,
                 sending=self.sending,
-                watching=Watching(on_error=self._refused, on_progress=self.on_progress),
+                watching=Watching(on_error=self._note_refusal, on_progress=self.on_progress),
                 may_lose=bool(reader.reading.keep),
             )
             if _state(job.letters) != before:
@@ -216,7 +224,7 @@ class _Attempt:
 
     def _documents(self, folder: Path, reader: Reader) -> Iterator[Document]:
         """Their documents, each with the number of its letter as its position."""
-        for number, letter in enumerate(letters_in(folder)):
+        for number, letter in enumerate(read_letters(folder)):
             self.read += 1
             found = reader.record_of(letter)
             if isinstance(found, Document):
@@ -224,7 +232,7 @@ class _Attempt:
             else:
                 self._failed[number] = found
 
-    def _refused(self, error: RecordError) -> None:
+    def _note_refusal(self, error: RecordError) -> None:
         self._failed[int(error.position)] = error
 
     def _remaining(self, folder: Path) -> Iterator[Letter]:
@@ -232,7 +240,7 @@ class _Attempt:
 
         Those without a record keep the old one.
         """
-        for number, letter in enumerate(letters_in(folder)):
+        for number, letter in enumerate(read_letters(folder)):
             if error := self._failed.get(number):
                 id, reason, stage = letter.id or error.id, error.reason, error.stage
                 record = letter.record
@@ -301,7 +309,7 @@ class Reader:
         if has_others and reading.has_ids:
             text = ("text",) if "text" in cast(Mapping[str, Any], given) else reading.text
             reading = replace(reading, id="id", text=text)
-        (found,) = from_objects(self._opened(b""), [(position, given, raw)], reading)
+        (found,) = from_objects(self._open(b""), [(position, given, raw)], reading)
         return found
 
     def _of_text(self, position: str, text: str) -> Record:
@@ -325,7 +333,7 @@ class Reader:
     def _of_lines(self, position: str, raw: bytes) -> Record:
         assert self._format is not None
         try:
-            read = sources.reader_of(self._format)(self._opened(raw), self._plain())
+            read = sources.reader_of(self._format)(self._open(raw), self._plain())
             found = list(sources.one_by_one(read))
         except (SourceError, RecordError) as error:
             return RecordError(position, error.reason)
@@ -338,7 +346,7 @@ class Reader:
         """How what is in the file of dead letters is read: it is UTF-8 by now."""
         return replace(self.reading, encoding=None)
 
-    def _opened(self, raw: bytes) -> Opened:
+    def _open(self, raw: bytes) -> Opened:
         source = self._work.source
         return Opened(
             given=source, name=source, path=None, reading=self.reading, begun=chain([raw])

@@ -64,7 +64,7 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     documents, with_text = collection.count(roots), settings_of.with_text(collection, found)
     missing = settings_of.count_unsigned(collection, found)
     without_text = documents - collection.count([*roots, *with_text]) if with_text else None
-    sampled = _sampled(collection, sample)
+    sampled = _draw_sample(collection, sample)
     counts = Counted(
         place=collection.place, text=collection.names.text, settings=settings, documents=documents,
         missing=missing, without_text=without_text, sampled=sampled, health=health(collection),
@@ -79,7 +79,7 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     )
 
 
-def _sampled(collection: Collection, size: int) -> Sampled:
+def _draw_sample(collection: Collection, size: int) -> Sampled:
     ids = collection.ids([f"{collection.names.of(SETTINGS)}:[* TO *]"])
     drawn = heapq.nsmallest(size, ids, key=mmh3.hash)
     sampled, known = Sampled(), dict[str, Settings]()

@@ -31,7 +31,7 @@ from neardup_solr.errors import (
     SolrError,
     counted,
 )
-from neardup_solr.jobs import ANEW, Job, JobSpec, Position, SavedJob, kept_in
+from neardup_solr.jobs import ANEW, Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.minhash import entries
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, Watching
 from neardup_solr.records import Document
@@ -191,13 +191,13 @@ def run(
             going.job = held.enter_context(Job(job))
         try:
             if job is not None:
-                going.open_job(kept_in(job), collection, resume=resume)
+                going.open_job(read_checkpoint(job), collection, resume=resume)
             batches = going.batches(source)
-            settled = _settled(collection, settings, sending.min_replicas)
+            settled = _choose_settings(collection, settings, sending.min_replicas)
             collection.require_fields(["id", *settled.fields])
             collection.require_placed(sending.min_replicas)
             if not (may_lose and collection.names.is_plain):
-                batches = _losing_nothing(batches, collection)
+                batches = _guard_columns(batches, collection)
             target = Destination(
                 collection=collection,
                 settings=settled,
@@ -207,7 +207,7 @@ def run(
             delivery = Delivery(
                 target=target,
                 on_sent=going.acknowledge,
-                on_verified=going.verified,
+                on_verified=going.keep_checkpoint,
                 begun=going.reached.read,
             )
             going.has_begun = True
@@ -221,7 +221,7 @@ def run(
         return summary
 
 
-def _settled(
+def _choose_settings(
     collection: Collection, settings: Settings | Mapping[str, Any] | None, min_replicas: int
 ) -> Settings:
     """Choose the settings; a collection that is missing is to be made with enough replicas."""
@@ -275,7 +275,7 @@ def _resumable(kept: SavedJob | None, work: JobSpec, collection: Collection) -> 
     if work.identity is None:
         raise JobError(f"{work.source} cannot be read a second time", ANEW)
     if kept.work.identity != work.identity:
-        raise _changed(work)
+        raise _change_error(work)
     last = kept.reached.last
     if (kept.work.server, kept.work.collection) != (work.server, work.collection) or (
         last and collection.count(ids=last) < len(last)
@@ -293,7 +293,7 @@ def _require_own(folder: Path, kept: SavedJob, work: JobSpec) -> None:
         raise JobError(reason, "index those first, or name another folder by `job`")
 
 
-def _changed(work: JobSpec) -> JobError:
+def _change_error(work: JobSpec) -> JobError:
     reason = f"{work.source} has changed since it was indexed in part, or is read in another way"
     return JobError(reason, ANEW)
 
@@ -356,21 +356,21 @@ class _IndexRun:
                 if isinstance(found, Document):
                     self.seen.add(found.id)
                 if self.read == self.resumed and seal.hexdigest() != self.reached.seal:
-                    raise _changed(self.work)
+                    raise _change_error(self.work)
                 continue
             if isinstance(found, Document):
                 self._put(batch, found)
             else:
                 self._fail(found)
             if self._is_full(batch):
-                yield self._ended(batch, seal.hexdigest())
+                yield self._end_batch(batch, seal.hexdigest())
                 batch = Batch()
         if self.read < self.resumed:
-            raise _changed(self.work)
+            raise _change_error(self.work)
         if batch.documents or self.read > self.reached.read:
-            yield self._ended(batch, seal.hexdigest())
+            yield self._end_batch(batch, seal.hexdigest())
 
-    def _ended(self, batch: Batch, seal: str) -> Batch:
+    def _end_batch(self, batch: Batch, seal: str) -> Batch:
         """A batch with what was counted up to its end."""
         batch.read, batch.repeated, batch.seal = self.read, self.repeated, seal
         batch.dead, self.dead = self.dead, []
@@ -381,7 +381,7 @@ class _IndexRun:
         self.sent += documents
         self.progress.report(self.read, self.sent)
 
-    def verified(self, stretch: Interval) -> None:
+    def keep_checkpoint(self, stretch: Interval) -> None:
         """Keep a checkpoint, and count what is done; nothing for a stretch that is counted."""
         done = self.reached
         if stretch.read <= done.read:
@@ -497,7 +497,7 @@ class _IndexRun:
         )
 
 
-def _losing_nothing(batches: Iterable[Batch], collection: Collection) -> Iterator[Batch]:
+def _guard_columns(batches: Iterable[Batch], collection: Collection) -> Iterator[Batch]:
     """Pass batches on while no document that they replace loses a column. See `ColumnsToKeep`."""
     columns = ColumnsToKeep(collection)
     for batch in batches:

@@ -78,17 +78,17 @@ def init(
     texts = listed(text)
     check_names(text=texts, prefix=prefix, remove=remove)
     if remove:
-        done = _removed(collection, dry_run=dry_run)
+        done = _remove(collection, dry_run=dry_run)
     elif admin.exists(collection):
         _require_sizes(collection, shards=shards, replicas=replicas)
-        done = _added(collection, texts, prefix, dry_run=dry_run)
+        done = _add(collection, texts, prefix, dry_run=dry_run)
     else:
         require(
             not (texts or prefix or dry_run),
             f"there is no collection {collection.name!r} yet",
             "create it first, without `text`, `prefix` and `dry_run`",
         )
-        done = _created(collection, shards=shards or 1, replicas=replicas or 1)
+        done = _create(collection, shards=shards or 1, replicas=replicas or 1)
     if done.is_done and not dry_run:
         collection.take_names(collection.kept_names() if remove else done.names)
     return done
@@ -118,7 +118,7 @@ def _require_sizes(collection: Collection, *, shards: int | None, replicas: int 
     raise SettingsError(reason, step)
 
 
-def _created(collection: Collection, *, shards: int, replicas: int) -> Preparation:
+def _create(collection: Collection, *, shards: int, replicas: int) -> Preparation:
     is_created = admin.create(
         collection,
         configset=solr_config() / "conf",
@@ -132,14 +132,14 @@ def _created(collection: Collection, *, shards: int, replicas: int) -> Preparati
             collection.url, replicas, counted(nodes, "node"),
         )  # fmt: skip
     if not is_created:  # somebody else was faster
-        return _added(collection, (), None, dry_run=False)
+        return _add(collection, (), None, dry_run=False)
     collection.require_fields(ALL_FIELDS)
     return Preparation(
         names=collection.names, fields=(), is_done=True, is_mutable=True, is_created=True
     )
 
 
-def _added(
+def _add(
     collection: Collection, text: Sequence[str], prefix: str | None, *, dry_run: bool
 ) -> Preparation:
     """Add what is missing, unless the schema is not managed or this is a dry run."""
@@ -163,12 +163,12 @@ def _added(
         )
         if dry_run or not commands or not planned.is_mutable:
             return planned
-        if _changed(collection, commands, last=attempt == ATTEMPTS - 1):
+        if _change_schema(collection, commands, last=attempt == ATTEMPTS - 1):
             break
     return replace(planned, is_done=True)
 
 
-def _removed(collection: Collection, *, dry_run: bool) -> Preparation:
+def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     """Remove what was added to the schema, unless documents use it."""
     cluster = admin.cluster(collection)
     cluster.require_one()
@@ -263,7 +263,7 @@ def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, 
     ) | commands  # fmt: skip
 
 
-def _changed(collection: Collection, commands: Mapping[str, Any], *, last: bool) -> bool:
+def _change_schema(collection: Collection, commands: Mapping[str, Any], *, last: bool) -> bool:
     """Tell whether the schema was changed; False if somebody else has just made the same change."""
     try:
         schema.change(collection, commands)

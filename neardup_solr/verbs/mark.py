@@ -99,7 +99,7 @@ def mark(
             collection.commit()  # what an interrupted run has sent counts as well
         with gc_disabled():
             taken, torn = _outside(collection, filters)
-            wanted = _wanted(members, taken)
+            wanted = _marks_of_members(members, taken)
             run = _MarkRun(collection=collection, wanted=wanted, filters=filters, torn=torn)
         differing = run.differing()
         if run.wanted and not run.wanted.keys() & run.found.keys():
@@ -232,7 +232,7 @@ def _require_apart(clusters: Sequence[Cluster]) -> None:
         seen.add(member.id)
 
 
-def _wanted(clusters: Sequence[Cluster], taken: Set[int]) -> dict[str, Mark]:
+def _marks_of_members(clusters: Sequence[Cluster], taken: Set[int]) -> dict[str, Mark]:
     """The marks of all members. No cluster gets a number that is taken."""
     number_of = numbers((str(cluster.id) for cluster in clusters), taken)
     return {

@@ -36,7 +36,7 @@ def reband(collection: Collection, *, bands: int, rows: int) -> int:
     collection.require_placed()
     collection.commit()
     settings = _settings(collection, bands, rows)
-    old = _outdated(collection, settings)
+    old = _old_fingerprints(collection, settings)
     changed, reason = 0, ""
     for _ in range(PASSES):
         ids = (
@@ -69,7 +69,7 @@ def _settings(collection: Collection, bands: int, rows: int) -> Settings:
     return replace(Settings.parse(stored), bands=bands, rows=rows)
 
 
-def _outdated(collection: Collection, settings: Settings) -> Sequence[str]:
+def _old_fingerprints(collection: Collection, settings: Settings) -> Sequence[str]:
     """The fingerprints in a collection that differ from these settings, only in their bands."""
     settings.require("signature", "content_bands")
     old = [each for each in collection.values(SETTINGS) if each != settings.fingerprint]

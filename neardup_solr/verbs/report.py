@@ -22,14 +22,14 @@ from neardup_solr.solr.query import Hits
 from neardup_solr.solr.settings_of import CHANGED, describe_unsigned
 from neardup_solr.verbs.batch import (
     Finder,
+    collect_candidates,
+    compare_candidates,
     hits_of_batch,
-    meetings,
-    near_ones,
-    signed_batch,
+    sign_batch,
 )
 from neardup_solr.verbs.search import (
     Criteria,
-    compared,
+    compare_hits,
     comparer_for,
     hits,
     searchable,
@@ -140,8 +140,8 @@ def report(
             else (list(pool.map(work.alone, work.documents(page))) for page in pages)
         )
         for page in nearby:
-            for near_ones, was_cut in page:
-                found.extend(near_ones)
+            for pairs, was_cut in page:
+                found.extend(pairs)
                 cut += was_cut
             done += len(page)
             on_progress(Progress("comparing", done, len(ids)))
@@ -187,7 +187,7 @@ class _Neighbours:
             self.criteria,
             wanted=lambda hit: self._is_wanted(document.id, hit.id),
         )
-        matches = compared(self.collection, entry, found, self.comparer, many=True)
+        matches = compare_hits(self.collection, entry, found, self.comparer, many=True)
         return [_pair(document.id, match) for match in matches], len(
             found
         ) == self.criteria.candidates
@@ -198,13 +198,13 @@ class _Neighbours:
         A document that has hot bands, or more candidates than are read at once, gets its own
         search.
         """
-        batch = signed_batch(self.documents(ids), self.comparer)
+        batch = sign_batch(self.documents(ids), self.comparer)
         found = hits_of_batch(self.collection, batch, self.finder)
         best = [self._best(*each) for each in zip(batch.documents, found, strict=True)]
         known = list(batch.known)
-        met = meetings(batch, best, known, self.comparer)
+        met = collect_candidates(batch, best, known, self.comparer)
         pairs: list[list[Pair]] = [[] for _ in best]
-        for row, one in near_ones(known, met, self.comparer):
+        for row, one in compare_candidates(known, met, self.comparer):
             pairs[row].append(_pair(batch.documents[row].id, one.match))
         return [
             self.alone(document) if each.is_cut else (own, len(first) == self.criteria.candidates)

@@ -128,7 +128,7 @@ def search(
     entry = entries.entry(document, settings, is_signed=is_signed)
     found_hits = hits(collection, entry, criteria, wanted=lambda hit: hit.id != id)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
-    found = compared(collection, entry, found_hits, comparer)
+    found = compare_hits(collection, entry, found_hits, comparer)
     return found if needs_texts else _with_texts(collection, found)
 
 
@@ -267,11 +267,11 @@ def comparer_for(collection: Collection, settings: Settings, name: str, limits: 
         measure=measure,
         limits=limits,
         settings=settings,
-        frequencies=frequencies(sampled(collection)) if measure.needs_frequencies else None,
+        frequencies=frequencies(sample_texts(collection)) if measure.needs_frequencies else None,
     )
 
 
-def compared(
+def compare_hits(
     collection: Collection,
     entry: Entry,
     hits: Sequence[Hit],
@@ -306,7 +306,7 @@ SAMPLE = 1_000  # documents whose words are counted, to tell rare words from com
 SAMPLED = 2_000  # characters of each document
 
 
-def sampled(collection: Collection) -> Iterator[str]:
+def sample_texts(collection: Collection) -> Iterator[str]:
     """The texts of a collection's first documents, read when they are needed."""
     yield from collection.texts(list(islice(collection.ids(), SAMPLE))).values()
 

@@ -160,7 +160,7 @@ def tune(
     if isinstance(source, Collection):
         reason = "a collection has its own settings, and `settings` are given"
         require(not settings, reason, "leave them out, or tune on a file")
-        used = _stored_settings(source, hashes)
+        used = _settings_of(source, hashes)
         current = plans.plan(used.bands, used.rows, demand)
     else:
         used = settings_of(settings)
@@ -220,7 +220,7 @@ def check_sizes(hashes: int | None, sample: int = 2) -> None:
     require(fits, f"`hashes` cannot be {hashes}", f"give 1 to {plans.MOST_HASHES:,} (default: 128)")
 
 
-def _stored_settings(collection: Collection, hashes: int | None) -> Settings:
+def _settings_of(collection: Collection, hashes: int | None) -> Settings:
     """The settings of a collection that has signatures of at least `hashes` hashes."""
     stored = collection.stored_settings()
     if stored is None:

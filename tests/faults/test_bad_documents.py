@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import neardup_solr as nd
-from neardup_solr.jobs import letters_in
+from neardup_solr.jobs import read_letters
 from neardup_solr.solr.collection import Collection
 from tests.faults.tiers import sized
 
@@ -59,7 +59,7 @@ def test_bad_records_are_dead_letters(tmp_path: Path, solr: Collection, row: Any
     done = nd.index(path, solr, keep=["size_i", "city"], job=job, max_doc_bytes=LARGEST)
     assert (done.read, done.failed, done.repeated) == (RECORDS, len(bad), 0)
     assert done.indexed == solr.count() == RECORDS - len(bad)
-    letters = list(letters_in(job))
+    letters = list(read_letters(job))
     lines = [int(re.findall(r"line (\d+)", one.position)[0]) for one in letters]
     assert sorted(lines) == list(bad)
     right = 0

@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.jobs import kept_in, letters_in
+from neardup_solr.jobs import read_checkpoint, read_letters
 from neardup_solr.settings import Settings
 from neardup_solr.solr import waiting
 from neardup_solr.solr.waiting import Retry
@@ -100,7 +100,7 @@ def test_what_is_lost_each_time_is_a_dead_letter(place: Place, tmp_path: Path) -
     done = place.index(documents(7), job=tmp_path / "job")
     assert (done.read, done.indexed, done.failed) == (7, 6, 1)
     assert done.resent == delivery.ROUNDS - 1
-    (letter,) = letters_in(tmp_path / "job")
+    (letter,) = read_letters(tmp_path / "job")
     assert (letter.id, letter.stage, letter.reason) == ("d4", "solr", delivery.LOST)
     assert letter.record == {"id": "d4", "text": "text of 4"}
     assert set(place.texts()) == {f"d{n}" for n in range(7)} - {"d4"}
@@ -291,7 +291,7 @@ def test_a_replay_that_does_not_end_costs_no_document(place: Place, tmp_path: Pa
     place.model.crash(Crash(away=0, replay=10**9))
     with pytest.raises(nd.SolrError, match="still replays its log"):
         place.index(documents(3), patience=0.05, job=tmp_path / "job")
-    assert list(letters_in(tmp_path / "job")) == []
+    assert list(read_letters(tmp_path / "job")) == []
 
 
 # Solr can write nothing more.
@@ -322,7 +322,7 @@ def test_a_full_disk_leaves_the_last_checkpoint(place: Place, tmp_path: Path) ->
     place.model.plan("add", 9, DiskFull())
     with pytest.raises(nd.SolrHalted) as caught:
         place.index(documents(60), checkpoint_every=12, job=job)
-    kept = kept_in(job)
+    kept = read_checkpoint(job)
     assert kept is not None
     assert 12 <= kept.reached.read <= 24
     note = f"The first {kept.reached.read} records of a list are done: `resume` goes on after them."
@@ -344,7 +344,7 @@ def test_records_that_changed_before_the_checkpoint_are_not_passed_over(
     place.model.plan("add", 90, DiskFull())
     with pytest.raises(nd.SolrHalted):
         place.index(records, checkpoint_every=150, job=job)
-    kept = kept_in(job)
+    kept = read_checkpoint(job)
     assert kept is not None
     assert kept.reached.read >= 150
     place.model.crash(Crash(away=0))
@@ -450,7 +450,7 @@ def test_an_interrupt_verifies_what_was_sent(place: Place, tmp_path: Path) -> No
     job = tmp_path / "job"
     with pytest.raises(KeyboardInterrupt):
         place.index(documents(90), job=job, on_progress=interrupt)
-    kept = kept_in(job)
+    kept = read_checkpoint(job)
     assert kept is not None
     sent = set(place.sent())
     assert 6 <= kept.reached.read == len(sent) < 90
@@ -472,7 +472,7 @@ def test_a_second_interrupt_ends_at_once(place: Place, tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt):
         place.index(documents(90), job=job, checkpoint_every=24, on_progress=interrupt)
     commits = place.model.asked["commit"]
-    kept = kept_in(job)
+    kept = read_checkpoint(job)
     assert kept is not None
     assert 0 < kept.reached.read < 30
     assert commits <= 1 + 3  # that at the start, and those of the stretches that were full
@@ -539,10 +539,10 @@ def test_bad_records_in_a_row_are_not_held(place: Place, tmp_path: Path) -> None
         for number in range(2_000):
             yield {"id": f"b{number}"}
             if number == 1_999:
-                kept = kept_in(job)
+                kept = read_checkpoint(job)
                 far.append(kept.reached.read if kept else 0)
 
     done = place.index(source(), job=job, batch=10, checkpoint_every=20)
     assert (done.read, done.indexed, done.failed) == (2_005, 5, 2_000)
     assert far[0] > 1_900
-    assert len(list(letters_in(job))) == 2_000
+    assert len(list(read_letters(job))) == 2_000

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 import neardup_solr as nd
-from neardup_solr.jobs import kept_in, letters_in
+from neardup_solr.jobs import read_checkpoint, read_letters
 from neardup_solr.solr import waiting
 from neardup_solr.sources.record import AGAIN
 from tests.faults.model import (
@@ -207,7 +207,7 @@ class Indexing(RuleBasedStateMachine):
 
     def _reached(self, job: Path, on_repeat: OnRepeat) -> int:
         """How far the checkpoint says that a job is; all before that has to be durable."""
-        kept = kept_in(job)
+        kept = read_checkpoint(job)
         if kept is None:
             return 0
         reached = kept.reached.read
@@ -218,7 +218,7 @@ class Indexing(RuleBasedStateMachine):
         for id in due(self.records[:reached], on_repeat).texts:
             assert there[id].fields["content"] in texts[id]
         wanted = due(self.records[:reached], on_repeat).reasons
-        assert Counter(one.reason for one in letters_in(job)) == Counter(wanted)
+        assert Counter(one.reason for one in read_letters(job)) == Counter(wanted)
         return reached
 
     def _require_only_later(self, before: int, reached: int) -> None:
@@ -232,7 +232,7 @@ class Indexing(RuleBasedStateMachine):
         assert done.read == len(self.records)
         assert done.read == done.indexed + done.repeated + done.failed
         assert (done.indexed, done.repeated) == (len(wanted.texts), wanted.repeated)
-        told = [letter.reason for letter in letters_in(job)]
+        told = [letter.reason for letter in read_letters(job)]
         assert Counter(told) == Counter(wanted.reasons)
         assert done.failed == len(told)
         there = {id: one.fields["content"] for id, one in self.model.durable().items()}

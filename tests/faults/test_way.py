@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.jobs import kept_in
+from neardup_solr.jobs import read_checkpoint
 from neardup_solr.solr import session
 from neardup_solr.solr.collection import Collection, open_collection
 from neardup_solr.solr.waiting import Retry
@@ -212,7 +212,7 @@ def test_a_solr_that_stays_silent_or_wrong(
                 )  # fmt: skip
             longest = max(longest, time.monotonic() - began)
             (note,) = caught.value.__notes__
-            done = kept.reached.read if (kept := kept_in(job)) else 0
+            done = kept.reached.read if (kept := read_checkpoint(job)) else 0
             assert note.startswith(f"The first {done} records" if done else "No record")
             way.heal()
             again = nd.index(texts(), collection, keep=(), batch=BATCH, job=job, resume=True)
@@ -238,7 +238,7 @@ def test_a_solr_that_ends_the_command(
         took = time.monotonic() - began
         assert ended.returncode == 4, ended.stderr
         assert took < 2 + 10 + 10  # and what an interpreter takes on a busy machine
-        kept = kept_in(job)
+        kept = read_checkpoint(job)
         assert (kept is None) == (since == 9)
         told = f"No record of {source} is known to be done: the same command begins anew."
         if kept is not None:

@@ -96,7 +96,7 @@ def test_words_are_counted_once_in_a_report(
         asked.append(solr)
         yield from original(solr)
 
-    original = search.sampled
+    original = search.sample_texts
     monkeypatch.setattr(search, "sampled", counting)
     nd.report(listings, to_id="lantern-010")
     assert asked == []

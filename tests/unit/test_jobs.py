@@ -26,9 +26,9 @@ from neardup_solr.jobs import (
     all_jobs,
     folder_for,
     folders_of,
-    kept_in,
-    letters_in,
     line_of,
+    read_checkpoint,
+    read_letters,
 )
 
 SERVER = "http://127.0.0.1:8983/solr"
@@ -52,7 +52,7 @@ def refused(*numbers: int) -> list[RecordError]:
 
 def positions(folder: Path) -> list[str]:
     """Where the records of the dead letters stand."""
-    return [letter.position for letter in letters_in(folder)]
+    return [letter.position for letter in read_letters(folder)]
 
 
 def ended(folder: Path, *numbers: int) -> None:
@@ -71,11 +71,11 @@ def test_a_checkpoint_is_read_as_it_was_written(tmp_path: Path) -> None:
     with Job(tmp_path / "job") as job:
         kept = job.keep(WORK, REACHED, ())
         assert kept == REACHED
-        found = kept_in(job.folder)
+        found = read_checkpoint(job.folder)
         assert found is not None
         assert (found.work, found.reached, found.has_ended) == (WORK, REACHED, False)
         job.keep(WORK, REACHED, (), has_ended=True)
-    found = kept_in(tmp_path / "job")
+    found = read_checkpoint(tmp_path / "job")
     assert found is not None
     assert found.has_ended
 
@@ -108,7 +108,7 @@ def test_the_umask_does_not_decide_who_may_read(tmp_path: Path) -> None:
         "with Job(folder) as job:\n"
         "    job.keep(WORK, REACHED, refused(7))\n"
         "    job.keep(WORK, REACHED, refused(8), has_ended=True)\n"
-        "    job.keep_letters(letters_in(folder))\n"
+        "    job.keep_letters(read_letters(folder))\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
     folder = tmp_path / "job"
@@ -135,7 +135,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path: Path, content: bytes) -> None
     """Nothing is guessed: the error names the file and what to do."""
     (tmp_path / CHECKPOINT).write_bytes(content)
     with pytest.raises(JobError, match=r"checkpoint\.json cannot be understood .* move it away"):
-        kept_in(tmp_path)
+        read_checkpoint(tmp_path)
 
 
 def test_every_cut_of_a_checkpoint_is_refused(tmp_path: Path) -> None:
@@ -147,12 +147,12 @@ def test_every_cut_of_a_checkpoint_is_refused(tmp_path: Path) -> None:
         for length in range(len(whole)):
             path.write_bytes(whole[:length])
             with pytest.raises(JobError):
-                kept_in(job.folder)
+                read_checkpoint(job.folder)
 
 
 def test_a_folder_without_a_job_has_nothing(tmp_path: Path) -> None:
     """No checkpoint and no dead letters; that is no error."""
-    assert kept_in(tmp_path) is None
+    assert read_checkpoint(tmp_path) is None
     assert positions(tmp_path) == []
     assert positions(tmp_path / "missing") == []
 
@@ -167,7 +167,7 @@ def test_letters_come_back_as_they_were(tmp_path: Path) -> None:
     ]
     with Job(tmp_path / "job") as job:
         job.keep(WORK, REACHED, given)
-    first, second, third, fourth = letters_in(tmp_path / "job")
+    first, second, third, fourth = read_letters(tmp_path / "job")
     assert first == Letter(
         position="a, line 1", id="7", stage="read", reason="bad", record=given[0].record
     )
@@ -182,7 +182,7 @@ def test_a_record_that_json_cannot_hold_leaves_a_letter(tmp_path: Path) -> None:
         deep = [deep]
     with Job(tmp_path / "job") as job:
         job.keep(WORK, REACHED, [RecordError("a, line 1", "bad", record={"deep": deep})])
-    (letter,) = letters_in(tmp_path / "job")
+    (letter,) = read_letters(tmp_path / "job")
     assert (letter.position, letter.record) == ("a, line 1", None)
 
 
@@ -195,7 +195,7 @@ def test_letters_after_the_last_checkpoint_do_not_count(tmp_path: Path) -> None:
         file.write('{"position": "half a li')
     assert positions(folder) == ["ads.csv, line 7"]
     with Job(folder) as job:
-        job.begin(kept_in(folder))
+        job.begin(read_checkpoint(folder))
         job.keep(WORK, REACHED, refused(8))
     assert positions(folder) == ["ads.csv, line 7", "ads.csv, line 8"]
     assert len((folder / LETTERS).read_text().splitlines()) == 2
@@ -209,7 +209,7 @@ def test_a_job_that_ends_cuts_off_what_came_after_the_last_checkpoint(tmp_path: 
     with open(folder / LETTERS, "a") as file:
         file.write((folder / LETTERS).read_text().replace("line 7", "line 8"))
     with Job(folder) as job:
-        job.begin(kept_in(folder))
+        job.begin(read_checkpoint(folder))
         job.keep(WORK, REACHED, (), has_ended=True)
     assert positions(folder) == ["ads.csv, line 7"]
 
@@ -244,10 +244,10 @@ def test_letters_of_a_job_that_has_ended_may_be_edited(tmp_path: Path) -> None:
     """Lines that became longer, blank lines, lines that were taken out."""
     folder = tmp_path / "job"
     ended(folder, 7, 8, 9)
-    first, _, third = letters_in(folder)
+    first, _, third = read_letters(folder)
     longer = replace(third, record={"ad": "1", "text": "long " * 1_000})
     (folder / LETTERS).write_text(f"{line_of(first)}\n{line_of(longer)}\n")
-    assert list(letters_in(folder)) == [first, longer]
+    assert list(read_letters(folder)) == [first, longer]
     (folder / LETTERS).unlink()
     assert positions(folder) == []
 
@@ -262,9 +262,9 @@ def test_letters_that_changed_before_the_end_are_told(tmp_path: Path, change: st
     edited = content.replace("no id", "no id at all") if change == "longer" else change
     (folder / LETTERS).write_text(edited)
     with pytest.raises(JobError, match="dead letters in "):
-        list(letters_in(folder))
+        list(read_letters(folder))
     with Job(folder) as job, pytest.raises(JobError, match="changed before their job has ended"):
-        job.begin(kept_in(folder))
+        job.begin(read_checkpoint(folder))
     assert (folder / LETTERS).read_text() == edited
 
 
@@ -288,20 +288,20 @@ def test_a_letter_that_was_edited_wrongly_is_named(tmp_path: Path, line: str) ->
     with open(folder / LETTERS, "a") as file:
         file.write(line)
     with pytest.raises(JobError, match="line 2 of the dead letters"):
-        list(letters_in(folder))
+        list(read_letters(folder))
 
 
 def test_letters_are_replaced_as_a_whole(tmp_path: Path) -> None:
     """An error while they are written leaves those there were."""
     folder = tmp_path / "job"
     ended(folder, 7, 8)
-    before = list(letters_in(folder))
+    before = list(read_letters(folder))
     with Job(folder) as job:
         with pytest.raises(ZeroDivisionError):
             job.keep_letters(before[1 // one] for one in (1, 0))
-        assert list(letters_in(folder)) == before
+        assert list(read_letters(folder)) == before
         job.keep_letters(before[1:])
-    assert list(letters_in(folder)) == before[1:]
+    assert list(read_letters(folder)) == before[1:]
     assert sorted(path.name for path in folder.iterdir()) in (
         [CHECKPOINT, LETTERS],
         [CHECKPOINT, LETTERS, LOCK],
@@ -324,7 +324,7 @@ def test_letters_that_were_edited_are_not_written_over(tmp_path: Path) -> None:
     ended(tmp_path, 1, 2)
     with Job(tmp_path) as job:
         job.begin(None)
-        letters = list(letters_in(tmp_path))
+        letters = list(read_letters(tmp_path))
         job.keep_letters(letters[:1])
         job.begin(None)
         os.utime(job.letters, ns=(0, 7))
@@ -373,7 +373,7 @@ resource.setrlimit(resource.RLIMIT_FSIZE, ({bytes}, {bytes}))
 folder = Path({folder!r})
 try:
     with Job(folder) as job:
-        job.begin(kept_in(folder))
+        job.begin(read_checkpoint(folder))
         {act}
 except SourceError as error:
     print(error)
@@ -385,7 +385,7 @@ except SourceError as error:
     [
         (LETTERS, 1_000, "job.keep(WORK, REACHED, refused(*range(100)))"),
         (CHECKPOINT, 200, "job.keep(WORK, REACHED, ())"),
-        (LETTERS, 200, "job.keep_letters(list(letters_in(folder)) * 10)"),
+        (LETTERS, 200, "job.keep_letters(list(read_letters(folder)) * 10)"),
     ],
 )
 def test_a_full_disk_leaves_the_last_checkpoint_whole(
@@ -395,12 +395,12 @@ def test_a_full_disk_leaves_the_last_checkpoint_whole(
     folder = tmp_path / "job"
     with Job(folder) as job:
         job.keep(WORK, REACHED, refused(7, 8))
-    kept, letters = kept_in(folder), list(letters_in(folder))
+    kept, letters = read_checkpoint(folder), list(read_letters(folder))
     code = FULL.format(bytes=bytes, folder=str(folder), act=act)
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert said.stdout.startswith(f"{folder / file}: cannot be written (File too large); make room")
-    assert kept_in(folder) == kept
-    assert list(letters_in(folder)) == letters
+    assert read_checkpoint(folder) == kept
+    assert list(read_letters(folder)) == letters
     assert not list(folder.glob(".neardup-*"))
 
 
@@ -409,11 +409,11 @@ def test_letters_on_a_full_device_are_an_error(tmp_path: Path) -> None:
     folder = tmp_path / "job"
     with Job(folder) as job:
         job.keep(WORK, REACHED, ())
-        kept = kept_in(folder)
+        kept = read_checkpoint(folder)
         job.letters.symlink_to("/dev/full")
         with pytest.raises(SourceError, match=r"dead-letters\.jsonl: cannot be written"):
             job.keep(WORK, replace(REACHED, read=200), refused(7))
-    assert kept_in(folder) == kept
+    assert read_checkpoint(folder) == kept
 
 
 def test_a_folder_that_cannot_be_made_is_an_error(tmp_path: Path) -> None:

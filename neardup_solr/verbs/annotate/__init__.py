@@ -102,7 +102,7 @@ def annotate(
     watching = Watching.of(on_error, on_progress)
     patience = in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
-        collection = _renamed(collection, listed(text), prefix, in_place=into is None)
+        collection = _rename_fields(collection, listed(text), prefix, in_place=into is None)
         if into is None:
             return _annotate_in_place(collection, settings, listed(query), which, pace, watching)
         require(which == "needed", f"`which` is {which!r}, and `into` is given", "leave one out")
@@ -124,7 +124,7 @@ def _annotate_in_place(
 ) -> AnnotateSummary:
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
     found = require_safe(collection)
-    settled = settled_for(collection, settings, ANNOTATED)
+    settled = choose_settings(collection, settings, ANNOTATED)
     run = _Annotation(collection=collection, settings=settled, which=which)
     filters = list(query)
     if which == "missing":
@@ -141,7 +141,7 @@ def _annotate_in_place(
     return run.summary(rewriting)
 
 
-def _renamed(
+def _rename_fields(
     collection: Collection, text: Sequence[str], prefix: str | None, *, in_place: bool
 ) -> Collection:
     """The collection with the names that are asked for; in place they have to be its own."""
@@ -225,7 +225,7 @@ def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool
     return bool(stored.get(MD5) == normalize.md5(normalize.normalize(text)))
 
 
-def settled_for(
+def choose_settings(
     collection: Collection, settings: Settings | Mapping[str, Any] | None, usual: Settings
 ) -> Settings:
     """The settings to annotate with; the text counts as one of the fields, as it is stored.
@@ -262,7 +262,7 @@ def _annotate_into(
 ) -> AnnotateSummary:
     require_readable(collection)
     require_other(collection, other)
-    settled = settled_for(other, settings, DEFAULT_SETTINGS)
+    settled = choose_settings(other, settings, DEFAULT_SETTINGS)
     collection.commit()
     wanted = [*query, *roots_only(schema.described(collection))]
     run = _Into(collection=collection, other=other, settings=settled, pace=pace, watching=watching)

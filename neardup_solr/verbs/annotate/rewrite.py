@@ -145,7 +145,7 @@ class Rewrite:
                 for portion in self.pace.portions(orders):
                     while len(waiting) > self.pace.threads:
                         self._acknowledge(waiting.popleft().result())
-                    waiting.append(pool.submit(self._send, self._trusted(portion)))
+                    waiting.append(pool.submit(self._send, self._try_first(portion)))
                     since = self.pace.wait(len(portion), since)
             while waiting:
                 self._acknowledge(waiting.popleft().result())
@@ -154,7 +154,7 @@ class Rewrite:
     def _read_page(self, ids: list[str]) -> tuple[list[str], list[Found]]:
         return ids, self.collection.stored(ids, self.task.fields)
 
-    def _trusted(self, orders: list[Order]) -> list[Order]:
+    def _try_first(self, orders: list[Order]) -> list[Order]:
         """Send and compare the first orders of a run; returns those that are still to be sent."""
         assert self._canary is not None
         while orders and self._canary.left:
@@ -225,17 +225,17 @@ class FirstDocuments:
         sent = self.update([order])
         if order.id not in sent.versions and order.id not in sent.unsure:
             return sent
-        after = self._committed(order.id)
+        after = self._read_after_commit(order.id)
         # Someone else's change before or after ours has a version of its own.
         version = sent.versions.get(order.id, after.get(VERSION))
         if before.get(VERSION) != order.version or after.get(VERSION) != version:
             return sent
         changed = [name for name in sorted(before | after) if _differ(name, before, after)]
         if changed:
-            raise self._changed(order.id, changed, before, sent)
+            raise self._change_error(order.id, changed, before, sent)
         return sent
 
-    def _committed(self, id: str) -> dict[str, Any]:
+    def _read_after_commit(self, id: str) -> dict[str, Any]:
         self.collection.commit()
         return self._other_fields(id)
 
@@ -243,7 +243,7 @@ class FirstDocuments:
         found = next(iter(update.whole(self.collection, [id])), {})
         return {name: value for name, value in found.items() if name not in self.own}
 
-    def _changed(
+    def _change_error(
         self, id: str, changed: list[str], before: dict[str, Any], sent: Sent
     ) -> SettingsError:
         reason = f"an update of the document {id!r} changed other fields: {', '.join(changed)}"
@@ -256,7 +256,7 @@ class FirstDocuments:
         back = {name: {"set": before.get(name)} for name in changed}
         json = orjson.dumps({self.collection.names.id: id, VERSION: version, **back})
         update.send(self.collection, [Order(id=id, version=version, json=json)])
-        now = self._committed(id)
+        now = self._read_after_commit(id)
         return not any(_differ(name, before, now) for name in changed)
 
 

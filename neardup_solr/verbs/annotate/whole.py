@@ -97,7 +97,7 @@ class Wholes:
         if names not in self._plans:
             if len(self._plans) >= _KEPT:
                 self._plans.clear()
-            self._plans[names] = self._planned(names)
+            self._plans[names] = self._make_plan(names)
         plan = self._plans.get(names)
         if plan is None or any(_is_torn(found[name]) for name in plan.floats):
             return order
@@ -110,7 +110,7 @@ class Wholes:
         )
         return replace(order, json=b"".join((head, *values, b"}")))
 
-    def _planned(self, names: frozenset[str]) -> _Plan | None:
+    def _make_plan(self, names: frozenset[str]) -> _Plan | None:
         """What is written of a document with these fields; None if not all of it is read exactly.
 
         What Solr copies from another of its fields is left out, or it would be there twice.

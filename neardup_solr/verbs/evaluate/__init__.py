@@ -118,7 +118,7 @@ def _judge(answers: Answers, found: Any, *, in_order: bool) -> Evaluation:
         found=len(similarities),
         known=len(here.same),
         missed=(),
-        false=_sorted(_as_given(here.different, are_whole=_has_whole_ids(found))),
+        false=_sort_pairs(_as_given(here.different, are_whole=_has_whole_ids(found))),
         share=precision_of(similarities, here),
     )
 
@@ -255,8 +255,8 @@ def evaluate_pairs(
     return Evaluation(
         found=len(found_ones),
         known=len(known_ones),
-        missed=_sorted(pair for text, pair in known_ones.items() if text not in found_ones),
-        false=_sorted(pair for text, pair in found_ones.items() if text not in known_ones),
+        missed=_sort_pairs(pair for text, pair in known_ones.items() if text not in found_ones),
+        false=_sort_pairs(pair for text, pair in found_ones.items() if text not in known_ones),
     )
 
 
@@ -275,7 +275,7 @@ def _number(id: AnyId) -> AnyId:
     return int(id) if re.fullmatch("0|-?[1-9][0-9]*", str(id)) else id
 
 
-def _sorted(pairs: Iterable[IdPair]) -> tuple[IdPair, ...]:
+def _sort_pairs(pairs: Iterable[IdPair]) -> tuple[IdPair, ...]:
     return tuple(sorted(pairs, key=lambda pair: (natural(pair[0]), natural(pair[1]))))
 
 
@@ -374,15 +374,17 @@ def sweep(found: Duplicates, known: KnownPairs) -> Sweep:
     similarities = _similarities(found, in_order=in_order)
     answers = Answers.of(known, in_order=in_order)
     if answers is not None:
-        points = _answered(similarities, answers.of_pairs(similarities), found.min_similarity)
+        points = _points_of_answers(
+            similarities, answers.of_pairs(similarities), found.min_similarity
+        )
     else:
         whole = evaluate(known, found)
         right = set(similarities) - {(str(id), str(other_id)) for id, other_id in whole.false}
-        points = _known(similarities, right, whole.known, found.min_similarity)
+        points = _points_of_known(similarities, right, whole.known, found.min_similarity)
     return Sweep(points=tuple(points))
 
 
-def _known(
+def _points_of_known(
     similarities: Mapping[IdPair, float], right: Set[IdPair], known: int, least: float
 ) -> Iterator[Point]:
     everything = np.sort(np.fromiter(similarities.values(), np.float64, len(similarities)))
@@ -399,7 +401,7 @@ def _known(
         )
 
 
-def _answered(
+def _points_of_answers(
     similarities: Mapping[IdPair, float], answers: Answers, least: float
 ) -> Iterator[Point]:
     for threshold in _thresholds(least, WIDTH):

@@ -73,7 +73,7 @@ def explain(
         )
         used = _searchable(source)
         first, second = _stored(source, ids, used)
-        sample: Iterable[str] = search.sampled(source)
+        sample: Iterable[str] = search.sample_texts(source)
         documents, by = 0, chosen.way
         if by_words:
             sample, documents = list(sample), source.count()

@@ -34,7 +34,7 @@ from neardup_solr.sources.columns import check_keep
 from neardup_solr.sources.record import Record
 from neardup_solr.spill import Spill
 from neardup_solr.verbs import search
-from neardup_solr.verbs.batch import BANDS, Candidate, Finder, NearMatch, SignedBatch, signed_batch
+from neardup_solr.verbs.batch import BANDS, Candidate, Finder, NearMatch, SignedBatch, sign_batch
 from neardup_solr.verbs.delivery import Destination, Interval
 from neardup_solr.verbs.gate.matcher import Admitted, Matched, Matcher
 from neardup_solr.verbs.gate.policy import REJECT, TAG_FIELD, Decision, Decisions, Policy
@@ -231,7 +231,7 @@ class _GateRun:
             try:
                 while batch := list(islice(remaining, self.gating.batch)):
                     documents = [one for one in batch if isinstance(one, Document)]
-                    decided = iter(self._decided(documents, admitted) if documents else ())
+                    decided = iter(self._decide_batch(documents, admitted) if documents else ())
                     for one in batch:
                         yield next(decided) if isinstance(one, Document) else one
                     done += len(batch)
@@ -258,10 +258,10 @@ class _GateRun:
                 self.failures.add(error)
             self.stretch = Interval()
 
-    def _decided(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
+    def _decide_batch(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
         problems = [entries.problem(document) for document in documents]
         usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
-        judged = iter(self._judged(*self._matched(usable, admitted), admitted))
+        judged = iter(self._judge(*self._match(usable, admitted), admitted))
         return [
             next(judged)
             if reason is None
@@ -269,29 +269,29 @@ class _GateRun:
             for document, reason in zip(documents, problems, strict=True)
         ]
 
-    def _matched(
+    def _match(
         self, documents: Sequence[Document], admitted: Admitted
     ) -> tuple[SignedBatch, Matched]:
         """Documents with what is computed from their texts, and what they are near to."""
-        batch = signed_batch(documents, self.meeting.comparer)
+        batch = sign_batch(documents, self.meeting.comparer)
         try:
-            matched = self.meeting.matched(batch, admitted)
+            matched = self.meeting.match(batch, admitted)
         except OtherSettings:  # the collection has other documents than before
             collection, index = self.target.collection, self.gating.index
             settings = _settings(collection, self.policy, index=index)
             self.meeting = _meeting(collection, self.policy, self.gating, settings, is_sure=True)
-            return self._matched(documents, admitted)
+            return self._match(documents, admitted)
         if batch.words.any():
             self.meeting = self.meeting.sure()
         return batch, matched
 
-    def _judged(self, batch: SignedBatch, matched: Matched, admitted: Admitted) -> list[Decision]:
+    def _judge(self, batch: SignedBatch, matched: Matched, admitted: Admitted) -> list[Decision]:
         """Final decisions: what Solr refuses is rejected, and then keeps no others out."""
         fixed: dict[int, Decision] = {}
         there = self._there(batch.documents) if self.gating.index else set()
         while True:
             decisions = self._in_order(batch, matched, fixed, admitted, there)
-            refused = self._sent(decisions, fixed) if self.gating.index else {}
+            refused = self._send(decisions, fixed) if self.gating.index else {}
             rows = [row for row, one in enumerate(decisions) if one.is_admitted]
             if not refused:
                 admitted.add(batch, rows)
@@ -349,7 +349,7 @@ class _GateRun:
             matches=tuple(matches[: self.gating.most]),
         )
 
-    def _sent(
+    def _send(
         self, decisions: Sequence[Decision], fixed: Mapping[int, Decision]
     ) -> dict[int, Decision]:
         """Index what is admitted and not sent yet; rejections of what Solr refuses, by row."""

@@ -17,9 +17,9 @@ from neardup_solr.verbs.batch import (
     Finder,
     NearMatch,
     SignedBatch,
+    collect_candidates,
+    compare_candidates,
     hits_of_batch,
-    meetings,
-    near_ones,
 )
 from neardup_solr.verbs.gate.policy import TAG_FIELD
 
@@ -145,7 +145,7 @@ class Matcher:
         """The same, once the settings are known to be those of all documents."""
         return replace(self, finder=replace(self.finder, is_sure=True))
 
-    def matched(self, batch: SignedBatch, admitted: Admitted) -> Matched:
+    def match(self, batch: SignedBatch, admitted: Admitted) -> Matched:
         """The documents that each document of a batch is near to.
 
         Raises OtherSettings if it is not sure of its settings and they are not those of all.
@@ -158,12 +158,12 @@ class Matcher:
         known = list(batch.known)
         rows = np.flatnonzero(batch.words > 0)
         met = [
-            *meetings(batch, there, known, self.comparer),
+            *collect_candidates(batch, there, known, self.comparer),
             *_among_admitted(batch, rows, known, admitted),
             *_in_batch(batch, rows),
         ]
         near: list[list[NearMatch]] = [[] for _ in batch.words]
-        for row, one in near_ones(known, met, self.comparer):
+        for row, one in compare_candidates(known, met, self.comparer):
             near[row].append(one)
         return Matched(near=near, is_cut=[each.is_cut for each in found])
 
@@ -184,7 +184,7 @@ def _among_admitted(
     """Documents admitted in earlier batches that share a band with these rows."""
     shared = admitted.bands.sharing(term_keys(batch.keys[rows]))
     places: dict[int, int] = {}
-    for at, number, bands in _listed(shared):
+    for at, number, bands in _rows_of(shared):
         if number not in places:
             places[number] = len(known)
             known.append(admitted.known[number])
@@ -194,11 +194,11 @@ def _among_admitted(
 
 def _in_batch(batch: SignedBatch, rows: NDArray[np.int64]) -> Iterator[tuple[int, Candidate]]:
     """Earlier documents of the same batch that share a band with these rows."""
-    for first, later, bands in _listed(within(term_keys(batch.keys[rows]))):
+    for first, later, bands in _rows_of(within(term_keys(batch.keys[rows]))):
         row = int(rows[first])
         id = batch.documents[row].id
         yield int(rows[later]), Candidate(id=id, place=row, shared=bands, row=row)
 
 
-def _listed(columns: Shared) -> Iterable[tuple[int, int, int]]:
+def _rows_of(columns: Shared) -> Iterable[tuple[int, int, int]]:
     return zip(*(column.tolist() for column in columns), strict=True)

@@ -184,14 +184,14 @@ def require_other(collection: Collection, other: Collection) -> None:
     if collection.base == other.base and names & others:
         raise SettingsError(f"{collection.name!r} would be written into itself", next_step)
     written = {*other.names.fields([ID, TEXT]), *own_fields(other)}
-    lost = sorted(_used(other) - written - INTERNAL - {_NATIVE})
+    lost = sorted(_fields_in_use(other) - written - INTERNAL - {_NATIVE})
     if other.count() and (lost or not other.names.is_plain):
         what = f" with the fields {', '.join(lost)}" if lost else " of another program"
         reason = f"{other.name!r} has documents{what}, which would be replaced"
         raise SettingsError(reason, next_step)
 
 
-def _used(collection: Collection) -> frozenset[str]:
+def _fields_in_use(collection: Collection) -> frozenset[str]:
     """The fields that documents have; if Solr does not tell, those of the first documents."""
     told = admin.used_fields(collection)
     if told is None:  # as for a collection of ours

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.jobs import LETTERS, Job, SavedJob, kept_in, letters_in
+from neardup_solr.jobs import LETTERS, Job, SavedJob, read_checkpoint, read_letters
 from neardup_solr.solr.collection import Collection
 from neardup_solr.testing import fresh_core
 from tests.command import NEARDUP, neardup
@@ -43,7 +43,7 @@ def job(solr: Collection, run: Run, tmp_path: Path) -> Path:
 
 def kept(folder: Path) -> SavedJob:
     """The checkpoint of a job that is there."""
-    found = kept_in(folder)
+    found = read_checkpoint(folder)
     assert found is not None
     return found
 
@@ -133,7 +133,7 @@ def test_retry_indexes_what_was_mended_and_keeps_the_rest(
         "content": "The Old Mill 3 River Walk",
         "city": ["Berwick"],
     }
-    (left,) = letters_in(job)
+    (left,) = read_letters(job)
     assert (left.position, left.record) == ("ads.csv, line 4", "3,Blue Door Books,Mill Lane,Alton")
     assert stat.S_IMODE((job / LETTERS).stat().st_mode) == 0o600
     mend(job, line_4='3,"Blue Door Books, Mill Lane",Alton')
@@ -149,7 +149,7 @@ def test_a_reason_that_is_another_one_now_is_kept(run: Run, job: Path) -> None:
     record = {"id": "2", "text": 17, "city": "Berwick"}
     mend(job, line_3=record, line_4=None)
     assert run("dead-letters", "retry", "--job", str(job)).returncode == 1
-    first, second = letters_in(job)
+    first, second = read_letters(job)
     assert (first.reason, first.record) == ("the text in 'text' is the number 17, not text", record)
     assert (second.reason, second.record) == ("4 fields, but the header has 3", None)
 
@@ -325,7 +325,7 @@ def test_a_retry_killed_at_any_moment_loses_nothing(solr: Collection, tmp_path: 
             except subprocess.TimeoutExpired:
                 running.send_signal(signal.SIGKILL)
         solr.commit()
-        left = [one.record for one in letters_in(folder)] if folder.exists() else []
+        left = [one.record for one in read_letters(folder)] if folder.exists() else []
         there = {str(number) for number in range(302, 602)}
         there -= {str(record["id"]) for record in left if isinstance(record, dict)}
         assert not there or solr.count(ids=sorted(there)) == len(there)

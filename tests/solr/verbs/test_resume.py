@@ -15,7 +15,14 @@ from pathlib import Path
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.jobs import CHECKPOINT, FAILPOINTS, KILLED, VARIABLE, kept_in, letters_in
+from neardup_solr.jobs import (
+    CHECKPOINT,
+    FAILPOINTS,
+    KILLED,
+    VARIABLE,
+    read_checkpoint,
+    read_letters,
+)
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
@@ -137,10 +144,10 @@ def require_all(runs: Runs, ended: subprocess.CompletedProcess[str]) -> None:
     assert indexed == len(plan.texts) == read - repeated - failed
     assert runs.solr.texts(list(plan.texts)) == plan.texts
     assert runs.solr.count() == len(plan.texts)
-    letters = list(letters_in(runs.job))
+    letters = list(read_letters(runs.job))
     found = [(int(one.position.rpartition(" ")[2]), one.stage) for one in letters]
     assert sorted(found) == plan.failed
-    kept = kept_in(runs.job)
+    kept = read_checkpoint(runs.job)
     assert kept is not None
     assert kept.has_ended
 
@@ -160,7 +167,7 @@ def test_a_run_that_was_killed_goes_on(runs: Runs, name: str) -> None:
 def test_it_goes_on_after_the_last_checkpoint(runs: Runs) -> None:
     """What is durable is not sent again, and the next run says how much that is."""
     runs.stopped()
-    kept = kept_in(runs.job)
+    kept = read_checkpoint(runs.job)
     assert kept is not None
     assert kept.reached.read >= 100
     ended = runs("--resume")
@@ -186,7 +193,7 @@ def test_a_folder_of_parts_goes_on_too(runs: Runs, tmp_path: Path) -> None:
     ended = runs("--resume")
     assert "were done by an earlier run" in ended.stderr
     assert runs.solr.texts(list(plan.texts)) == plan.texts
-    found = [one.position for one in letters_in(runs.job)]
+    found = [one.position for one in read_letters(runs.job)]
     parts = ((number - 1) // 300 * 300 for number, _ in plan.failed)
     assert sorted(found) == sorted(
         f"parts/part-{at:05}.jsonl, line {number - at}"
@@ -224,12 +231,12 @@ def test_resume_of_a_job_that_has_ended_begins_anew(runs: Runs) -> None:
 
 def refused(runs: Runs, *more: str) -> str:
     """The one line with which `--resume` is refused; nothing is sent."""
-    kept, before = kept_in(runs.job), runs.solr.count()
+    kept, before = read_checkpoint(runs.job), runs.solr.count()
     ended = runs("--resume", *more)
     assert ended.returncode == 1
     (line,) = ended.stderr.splitlines()
     assert runs.solr.count() == before
-    assert kept_in(runs.job) == kept
+    assert read_checkpoint(runs.job) == kept
     return line
 
 
@@ -293,20 +300,20 @@ def test_an_interrupt_at_any_batch_keeps_what_is_done(runs: Runs, stop: int) -> 
     reached = []
 
     def interrupt(told: nd.Progress) -> None:
-        kept = kept_in(runs.job)
+        kept = read_checkpoint(runs.job)
         reached.append(0 if kept is None else kept.reached.read)
         if told.done >= stop:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         runs.index(on_progress=interrupt)
-    kept = kept_in(runs.job)
+    kept = read_checkpoint(runs.job)
     assert kept is not None
     assert kept.reached.read >= max(reached)
     plan, done = planned(), runs.index(resume=True)
     assert done.resumed == kept.reached.read
     assert (done.read, done.repeated, done.failed) == (RECORDS, plan.repeated, len(plan.failed))
-    found = [int(one.position.rpartition(" ")[2]) for one in letters_in(runs.job)]
+    found = [int(one.position.rpartition(" ")[2]) for one in read_letters(runs.job)]
     assert sorted(found) == [number for number, _ in plan.failed]
     assert runs.solr.texts(list(plan.texts)) == plan.texts
 
@@ -323,7 +330,7 @@ def test_an_interrupt_verifies_all_that_was_sent(solr: Collection, tmp_path: Pat
         folder = tmp_path / str(last)
         with pytest.raises(KeyboardInterrupt):
             nd.index(until(last), solr, checkpoint_every=EVERY, batch=BATCH, job=folder)
-        kept = kept_in(folder)
+        kept = read_checkpoint(folder)
         assert kept is not None
         assert kept.reached.read == last
 
@@ -339,7 +346,7 @@ def test_ctrl_c_says_how_to_go_on(runs: Runs) -> None:
         running.send_signal(signal.SIGINT)
         _, said = running.communicate(timeout=60)
     assert running.returncode == 130
-    kept = kept_in(runs.job)
+    kept = read_checkpoint(runs.job)
     assert kept is not None
     assert 0 < kept.reached.read < 10_000
     assert said.splitlines() == [

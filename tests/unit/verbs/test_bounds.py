@@ -11,7 +11,7 @@ from neardup_solr.measures import NAMES, Comparer, Limits, measure_named, rerank
 from neardup_solr.minhash import entries
 from neardup_solr.records import Hit
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.batch import Candidate, near_ones
+from neardup_solr.verbs.batch import Candidate, compare_candidates
 from neardup_solr.verbs.gate.policy import Policy
 
 SETTINGS = nd.Settings()
@@ -39,7 +39,7 @@ def found_by(comparer: Comparer) -> dict[str, bool]:
     return {
         "search": bool(rerank(first, [hit], there, comparer)),
         "report": bool(rerank(first, [hit], there, comparer, many=True)),
-        "gate": bool(list(near_ones(known, met, comparer))),
+        "gate": bool(list(compare_candidates(known, met, comparer))),
         "duplicates": bool(nd.duplicates(DOCUMENTS, **verifying).pairs),
     }
 

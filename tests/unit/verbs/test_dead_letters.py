@@ -12,7 +12,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr import sources
 from neardup_solr.errors import ArgumentError, JobError, RecordError
-from neardup_solr.jobs import Job, JobSpec, Position, letters_in
+from neardup_solr.jobs import Job, JobSpec, Position, read_letters
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading
 from neardup_solr.sources.fingerprint import identity
@@ -80,7 +80,7 @@ def test_a_mended_record_is_what_its_source_would_have_given(tmp_path: Path, nam
         dead: list[RecordError] = []
         assert len(list(sources.documents(path, reading=reading, on_error=dead.append))) == 1
         job.keep(work_of(path, reading), Position(failed=1), dead)
-        (kept,) = letters_in(job.folder)
+        (kept,) = read_letters(job.folder)
     found = Reader(work_of(path, reading)).record_of(mended(kept))
     assert isinstance(found, Document)
     assert (found.id, found.text, found.kept) == ("new", "A\nB", {"city": "Rome"})
