@@ -1,104 +1,310 @@
-"""The compiled kernel: from UTF-8 bytes to MinHash signatures and LSH bands, without a string.
+"""The compiled kernel: functions that numba compiles once, kept, and called without it later.
 
-A shingle of a normalised text is a contiguous slice of its UTF-8 bytes, which murmur3 hashes in
-place. Everything releases the GIL. Indices are unsigned: numba checks signed ones for wrapping
-at each access. Compiled on first use, and kept (`machine`, `store`).
+Importing numba and letting it find what it compiled before takes longer than most commands
+run. So the machine code of an entry point is kept by itself (`store`), as one object file for each
+combination of argument types; the linker of LLVM loads it, and ctypes calls it, which releases
+the GIL. numba is imported only if something has to be compiled.
+
+This needs to know how numba passes arguments and where its arrays keep their data, so it is done
+for the releases and the system that it was tried with (`store.is_tried`). With others numba calls
+what it compiles by itself: as right, and as fast once it is loaded.
 """
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import ctypes
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, cached_property, partial
+from threading import RLock
+from typing import Any
 
 import numpy as np
 
-from neardup_solr.kernel.hashes import AFFINE, BLOCK, LANES, XOR, band, minhash
-from neardup_solr.kernel.machine import compiled
-from neardup_solr.kernel.normal import characters, normalize, room_for_starts
-from neardup_solr.kernel.pieces import spell
-from neardup_solr.text.packed import SPARE
+from neardup_solr.kernel.store import Code, Store, is_tried
+from neardup_solr.progress import LOG
+from neardup_solr.resources import run_aside
 
-__all__ = [
-    "AFFINE",
-    "CHARACTERS",
-    "SPARE",
-    "WORDS",
-    "XOR",
-    "Shape",
-    "Tables",
-    "forms",
-    "sign",
-    "spell",
-]
+# What numba's arrays need of its runtime: memory with a header, counted once, data in field 3.
+_MEMORY = """
+declare ptr @malloc(i64)
+declare void @free(ptr)
+define ptr @NRT_MemInfo_alloc_aligned(i64 %size, i32 %alignment) {
+  %wide = zext i32 %alignment to i64
+  %more = add i64 %wide, 64
+  %room = add i64 %size, %more
+  %header = call ptr @malloc(i64 %room)
+  %failed = icmp eq ptr %header, null
+  br i1 %failed, label %end, label %fill
+fill:
+  %address = ptrtoint ptr %header to i64
+  %past = add i64 %address, %more
+  %over = urem i64 %past, %wide
+  %start = sub i64 %past, %over
+  %data = inttoptr i64 %start to ptr
+  %field = getelementptr i64, ptr %header, i64 3
+  store i64 1, ptr %header
+  store ptr %data, ptr %field
+  br label %end
+end:
+  ret ptr %header
+}
+define void @NRT_MemInfo_call_dtor(ptr %header) {
+  call void @free(ptr %header)
+  ret void
+}
+"""
+_THERE = {"NRT_MemInfo_alloc_aligned", "NRT_MemInfo_call_dtor", "memset", "memcpy", "memmove"}
+_LOCK = RLock()
+LARGE = 1 << 22  # values in all arguments, from which a call may take long: see `resources`
+_ARRAY = (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_ssize_t, ctypes.c_ssize_t, ctypes.c_void_p)
+_NAMES = {char: np.dtype(char).name for char in "?bBhHiIlLqQfd"}  # quicker than `dtype.name`
+_SCALARS = {bool: "bool", int: "int64", float: "float64"}
+_CTYPES: dict[str, Any] = {
+    "bool": ctypes.c_uint8, "uint8": ctypes.c_uint8, "uint16": ctypes.c_uint16,
+    "uint32": ctypes.c_uint32, "uint64": ctypes.c_uint64, "int64": ctypes.c_int64,
+    "float64": ctypes.c_double,
+}  # fmt: skip
 
-WORDS, CHARACTERS = 0, 1
-N0, N1, U64 = np.uint64(0), np.uint64(1), np.uint64
+Kind = Any  # of an argument: the name of a scalar, (name, dimensions, layout), or of a NamedTuple
 
 
-class Tables(NamedTuple):
-    """Normal form of each character: `lower` for ASCII; `short` up to three bytes of UTF-8.
+class Constant:
+    """An argument that many calls get, such as a table of constants, flattened once."""
 
-    `short` (uint32, 65,536) has those bytes, the first one lowest, and their number in the
-    highest; 0 sends to `becomes` and `classes`, which are those of `unicode.Table`. Sequence n is
-    sequences[bounds[n - 1]:bounds[n]], UTF-8.
+    def __init__(self, value: Any) -> None:
+        self.values: list[Any] = []
+        self.kind = _flatten(value, self.values)
+        self.value = value  # which has to live: the values have addresses in it
+
+
+class Inner:
+    """A function that compiled functions call; by itself it is called only to be looked at."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+
+    @cached_property
+    def dispatcher(self) -> Any:
+        """The function as numba has it."""
+        from numba import njit
+
+        return njit(nogil=True)(self.function)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """The type that numba sees where another function names this one."""
+        from numba import types
+
+        return types.Dispatcher(self.dispatcher)
+
+    def __call__(self, *arguments: Any) -> Any:
+        return self.dispatcher(*arguments)
+
+
+class Compiled:
+    """An entry point: called from Python with arrays, numbers, and NamedTuples of them.
+
+    Arrays are filled in place, results are numbers. Types of arguments that were not met before
+    are compiled for, which takes seconds.
     """
 
-    lower: Any
-    short: Any
-    becomes: Any
-    classes: Any
-    sequences: Any
-    bounds: Any
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.name = f"{function.__module__.rpartition('.')[2]}.{function.__name__}"
+        self._loaded: dict[tuple[Kind, ...], Callable[..., Any]] = {}
 
-
-class Shape(NamedTuple):
-    """Parameters of a signature: shingles of `size` words or characters, family coefficients."""
-
-    kind: int
-    size: Any
-    seed: Any
-    family: int
-    multiplier: Any
-    offset: Any
-    bands: int
-    rows: int
-
-
-@compiled
-def forms(texts, begins, tables, out, bounds, words):
-    """Normal forms of texts; arguments as for `sign`."""
-    starts = room_for_starts(begins)
-    at = N0
-    bounds[0] = at
-    for document in range(len(words)):
-        first, last = begins[document], begins[document + 1]
-        at, words[document] = normalize(texts, first, last, False, tables, out, at, starts)
-        bounds[document + 1] = at
-
-
-@compiled
-def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures, keys):
-    """Normal forms, signatures and band hashes of texts in UTF-8: texts[begins[d]:begins[d + 1]].
-
-    The normal form of text d is out[bounds[d]:bounds[d + 1]]; `words` counts its words, -1 if its
-    characters depend on each other (the caller then normalises it and passes it again, with
-    `is_normal`); signatures (texts, hashes) and keys (texts, bands) are filled for
-    texts that have words.
-    """
-    block = np.empty(BLOCK + LANES, dtype=np.uint32)
-    starts = room_for_starts(begins)
-    at = N0
-    bounds[0] = at
-    for document in range(len(words)):
-        first, last, begin = begins[document], begins[document + 1], at
-        at, count = normalize(texts, first, last, is_normal, tables, out, at, starts)
-        words[document], bounds[document + 1] = count, at
-        if count <= 0:
-            continue
-        if shape.kind == CHARACTERS:
-            if at - begin + U64(SPARE) > U64(len(starts)):  # a normal form may be longer
-                starts = np.empty(at - begin + U64(SPARE), dtype=np.uint32)
-            pieces, gap = characters(out, begin, at, starts), N0
+    def __call__(self, *arguments: Any) -> Any:
+        if is_tried():
+            call = self._bind(arguments)
         else:
-            pieces, gap = U64(count), N1
-        minhash(out, begin, at, starts, pieces, gap, shape, block, signatures[document])
-        band(signatures[document], shape.rows, keys[document])
+            call = partial(_jit(self.function), *(getattr(one, "value", one) for one in arguments))
+        return run_aside(call) if _count(arguments) > LARGE else call()
+
+    def _bind(self, arguments: Sequence[Any]) -> Callable[[], Any]:
+        """Bind the machine code, which is compiled if need be, to these arguments."""
+        kinds: list[Kind] = []
+        values: list[Any] = []
+        for argument in arguments:
+            kinds.append(_flatten(argument, values))
+        key = tuple(kinds)
+        call = self._loaded.get(key) or run_aside(partial(self._load, key))
+        return partial(call, values, arguments)
+
+    def is_stored(self) -> bool:
+        """Return True if there is machine code of it, for some types of arguments at least."""
+        if not is_tried():
+            return open_store().has_cached(self.function.__name__)
+        return bool(self._loaded) or open_store().has(self.name)
+
+    def _load(self, kinds: tuple[Kind, ...]) -> Callable[..., Any]:
+        with _LOCK:
+            if kinds not in self._loaded:
+                types = repr(kinds)
+                code = open_store().read(self.name, types)
+                if code is None:
+                    _log_compiling()
+                    code = _compile(self.function, kinds)
+                    open_store().write(self.name, types, code)
+                self._loaded[kinds] = _link(self.name, code, kinds)
+            return self._loaded[kinds]
+
+
+inner, compiled = Inner, Compiled  # as decorators
+
+
+@cache
+def open_store() -> Store:
+    """Open the store of machine code for this machine."""
+    from llvmlite import binding
+
+    features = binding.get_host_cpu_features().flatten()
+    return Store(f"{binding.get_process_triple()} {binding.get_host_cpu_name()} {features}")
+
+
+def _flatten(value: Any, values: list[Any]) -> Kind:
+    """Append what a compiled function gets for an argument, and return the argument's kind."""
+    if isinstance(value, Constant):
+        values += value.values
+        return value.kind
+    if isinstance(value, np.ndarray):
+        address = value.__array_interface__["data"][0]
+        values += (None, None, value.size, value.itemsize, address, *value.shape, *value.strides)
+        flags = value.flags
+        if not value.dtype.isnative:
+            raise TypeError(f"{value.dtype} is not in this machine's byte order")
+        layout = "C" if flags.c_contiguous else "A"
+        return _NAMES[value.dtype.char], value.ndim, layout if flags.aligned else f"{layout}-"
+    if isinstance(value, tuple):
+        members = tuple([_flatten(member, values) for member in value])
+        return type(value), members
+    if isinstance(value, np.generic):
+        values.append(value.item())
+        return value.dtype.name
+    values.append(value)
+    return _SCALARS[type(value)]
+
+
+def _count(arguments: Sequence[Any]) -> int:
+    """Count the values of arguments."""
+    return sum(
+        _count(one) if isinstance(one, tuple) else getattr(one, "size", 1) for one in arguments
+    )
+
+
+def _arguments(kind: Kind) -> Iterator[Any]:
+    """Yield the ctypes of what an argument of a kind is flattened to."""
+    if isinstance(kind, str):
+        yield _CTYPES[kind]
+    elif len(kind) == 3:
+        yield from _ARRAY
+        yield from 2 * kind[1] * (ctypes.c_ssize_t,)
+    else:
+        for member in kind[1]:
+            yield from _arguments(member)
+
+
+def _link(name: str, code: Code, kinds: Sequence[Kind]) -> Callable[[Sequence[Any]], Any]:
+    """Make a function that takes flattened arguments and runs the code."""
+    from llvmlite import binding
+
+    engine = _engine()
+    engine.add_object_file(binding.ObjectFileRef.from_data(code.machine))
+    engine.finalize_object()
+    address = engine.get_function_address(code.symbol)
+    arguments = [one for kind in kinds for one in _arguments(kind)]
+    pointers = (ctypes.c_void_p, ctypes.c_void_p)
+    native = ctypes.CFUNCTYPE(ctypes.c_int32, *pointers, *arguments)(address)
+    fields = [(f"at{at}", _CTYPES[type]) for at, type in enumerate(code.returns)]
+    result = type("Result", (ctypes.Structure,), {"_fields_": fields})
+    return partial(_call, name, native, result)
+
+
+def _call(
+    name: str, native: Any, result: Any, values: Sequence[Any], arguments: Sequence[Any]
+) -> Any:
+    """Call machine code; the values have addresses in the arguments, which so stay alive."""
+    returned, raised = result(), ctypes.c_void_p()
+    if native(ctypes.addressof(returned), ctypes.addressof(raised), *values):
+        raise MemoryError(f"no memory left for {name}; work on fewer texts at a time")
+    found = tuple([getattr(returned, field) for field, _ in result._fields_])
+    return found[0] if len(found) == 1 else found or None
+
+
+@cache
+def _engine() -> Any:
+    from llvmlite import binding
+
+    binding.initialize_native_target()
+    binding.initialize_native_asmprinter()
+    machine = binding.Target.from_default_triple().create_target_machine(jit=True)
+    return binding.create_mcjit_compiler(binding.parse_assembly(_MEMORY), machine)
+
+
+@cache
+def _jit(function: Callable[..., Any]) -> Any:
+    """Have numba compile a function, keep it in our folder, and call it by itself."""
+    import numba
+
+    config: Any = numba.config
+    folder = open_store().folder
+    if not open_store().has_cached(function.__name__):
+        _log_compiling()
+    with _LOCK:
+        own, config.CACHE_DIR = config.CACHE_DIR, str(folder)
+        try:
+            return numba.njit(nogil=True, cache=folder is not None)(function)
+        finally:
+            config.CACHE_DIR = own
+
+
+@cache
+def _log_compiling() -> None:
+    """Log, once a process, why a first call takes seconds."""
+    LOG.info("compiling the kernel, once: some seconds for what is used for the first time")
+
+
+def _compile(function: Callable[..., Any], kinds: Sequence[Kind]) -> Code:
+    """Have numba compile a function for arguments of these kinds."""
+    from numba import types
+    from numba.core import compiler
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
+
+    flags = compiler.Flags()
+    for option in ("nrt", "no_compile", "no_cpython_wrapper", "no_cfunc_wrapper"):
+        setattr(flags, option, True)
+    typing, target = cpu_target.typing_context, cpu_target.target_context
+    with global_compiler_lock:
+        typing.refresh()
+        target.refresh()
+        signature = tuple(_numba_type(kind) for kind in kinds)
+        made = compiler.compile_extra(typing, target, function, signature, None, flags, {})
+        made.library.enable_object_caching()
+        made.library.finalize()
+        _require_alone(made.library._final_module)
+        machine = made.library._get_compiled_object()
+    returned: Any = made.signature.return_type
+    members: Any = returned if isinstance(returned, types.BaseTuple) else [returned]
+    returns = tuple(str(each) for each in members if each is not types.none)
+    return Code(symbol=made.fndesc.llvm_func_name, returns=returns, machine=machine)
+
+
+def _require_alone(module: Any) -> None:
+    """Refuse code that calls functions of numba itself, such as for sorting."""
+    text = str(module)
+    for function in module.functions:
+        name = function.name
+        if function.is_declaration and not name.startswith("llvm.") and name not in _THERE:
+            # A declaration may be all that is left once the code is optimised.
+            assert text.count(f"@{name}(") == 1, f"{name} is not there without numba"
+
+
+def _numba_type(kind: Kind) -> Any:
+    from numba import types
+
+    if isinstance(kind, str):
+        return getattr(types, "boolean" if kind == "bool" else kind)
+    if len(kind) == 3:
+        name, dimensions, layout = kind
+        return types.Array(_numba_type(name), dimensions, layout[0], aligned=len(layout) == 1)
+    return types.NamedTuple([_numba_type(member) for member in kind[1]], kind[0])

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neardup_solr.kernel.machine import compiled, inner
+from neardup_solr.kernel import compiled, inner
 
 BITS = np.uint32(31)  # a letter is in one of 32 sets, by its lowest bits
 PAIRS, FOURS, EIGHTS = np.uint32(0x55555555), np.uint32(0x33333333), np.uint32(0x0F0F0F0F)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup_solr.kernel.machine import compiled, inner
+from neardup_solr.kernel import compiled, inner
 
 I64, U8, U32, U64 = np.int64, np.uint8, np.uint32, np.uint64
 N0, N1 = U64(0), U64(1)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neardup_solr.kernel.machine import compiled, inner
+from neardup_solr.kernel import compiled, inner
 
 _NONE = -1
 _SPREAD = 0x1E3779B97F4A7C15  # odd; spreads keys over a table (Knuth, volume 3, section 6.4)

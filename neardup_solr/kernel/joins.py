@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup_solr.kernel.hashes import band as band_keys
-from neardup_solr.kernel.machine import compiled, inner
+from neardup_solr.kernel import compiled, inner
+from neardup_solr.kernel.shingle_hashes import hash_bands
 
 _PAD = np.uint8(ord("="))
 _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
@@ -15,7 +15,7 @@ _HALF, _LOW = np.uint64(32), np.uint64(0xFFFFFFFF)
 def hash_rows(signatures, first, rows, keys):
     """Fill `keys` (uint64, documents × bands) with the hashes of bands from `first` on."""
     for document in range(len(signatures)):
-        band_keys(signatures[document, first * rows :], rows, keys[document])
+        hash_bands(signatures[document, first * rows :], rows, keys[document])
 
 
 @compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup_solr.kernel.machine import compiled
+from neardup_solr.kernel import compiled
 
 U8, U16, U32, U64 = np.uint8, np.uint16, np.uint32, np.uint64
 MOST = 65_535  # to which sets are counted

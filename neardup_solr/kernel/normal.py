@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup_solr.kernel.hashes import EACH, HIGHEST, load_eight
-from neardup_solr.kernel.machine import inner
+from neardup_solr.kernel import inner
 from neardup_solr.text.normalize import CONTEXT, DROPPED, KEPT, MARK, SPACE
 from neardup_solr.text.packed import SPARE
 
 U8, U32, U64 = np.uint8, np.uint32, np.uint64
 N0, N1, N2, N3, N4, N6, N8 = U64(0), U64(1), U64(2), U64(3), U64(4), U64(6), U64(8)
+EACH, HIGHEST = U64(0x0101010101010101), U64(0x8080808080808080)  # bits of eight bytes
 BLANK, ASCII, LOW = U8(32), U8(128), U64(0x3F)
 # The places of the bits in a byte, up to four, and how many there are.
 _BITS = [[bit for bit in range(8) if byte >> bit & 1] for byte in range(256)]
@@ -205,3 +205,16 @@ def characters(out, begin, end, starts):
         count += U64((out[at] & U8(0xC0)) != U8(0x80))
         at += N1
     return count
+
+
+@inner
+def load(text, at):
+    """Load four bytes as one number, the first one lowest."""
+    low = U32(text[at]) | (U32(text[at + N1]) << U32(8))
+    return low | (U32(text[at + N2]) << U32(16)) | (U32(text[at + N3]) << U32(24))
+
+
+@inner
+def load_eight(data, at):
+    """Load eight bytes as one number, the first one lowest."""
+    return U64(load(data, at)) | U64(load(data, at + N4)) << U64(32)

@@ -1,4 +1,4 @@
-"""Machine code that is kept from one run to the next: the only files of the kernel."""
+"""Store of machine code from one run to the next: the only files of the kernel."""
 
 from __future__ import annotations
 
@@ -48,12 +48,16 @@ class Store:
         self._cpu = cpu
 
     def has(self, name: str) -> bool:
-        """Whether there is code of a function of that name."""
+        """Return True if there is code of a function of that name."""
         found = (path for folder in self._folders for path in folder.glob(f"{name}-*"))
         return any(_read(path) is not None for path in found)
 
+    def has_cached(self, name: str) -> bool:
+        """Return True if numba has kept machine code of a function in our folder."""
+        return self.folder is not None and any(self.folder.glob(f"**/*.{name}-*.nbi"))
+
     def read(self, name: str, types: str) -> Code | None:
-        """The code of a function for arguments of these types, if there is any."""
+        """Read the code of a function for arguments of these types; None if there is none."""
         read = (_read(folder / _file(name, types)) for folder in self._folders)
         return next((code for code in read if code is not None), None)
 
@@ -64,7 +68,7 @@ class Store:
                 _make(folder)
                 unfinished = folder / f".{os.getpid()}"
                 with open(unfinished, "wb", opener=partial(os.open, mode=0o644)) as file:
-                    file.write(_encoded(code))
+                    file.write(_encode(code))
                 unfinished.replace(folder / _file(name, types))
                 return
 
@@ -98,7 +102,7 @@ class Store:
 
 
 def _usual_places() -> Iterator[Path]:
-    """Beside the sources, else where users keep such things."""
+    """Yield a place beside the sources, then where users keep such things."""
     yield SOURCES / "__pycache__"
     with suppress(RuntimeError):  # nobody's home
         named = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA")
@@ -116,7 +120,7 @@ def _make(folder: Path) -> None:
 
 
 def _unsafe(folder: Path) -> Path | None:
-    """What lets somebody else write to a folder: itself or one above it; None if nothing does.
+    """Find a folder that somebody else can write to: this or one above it; None if there is none.
 
     A folder that is not there yet will be the user's own. Systems without such owners are trusted.
     """
@@ -130,7 +134,7 @@ def _unsafe(folder: Path) -> Path | None:
 
 
 def _is_safe(status: os.stat_result) -> bool:
-    """Whether nobody can write there but the user, root, and who has installed this package.
+    """Return True if nobody can write there but the user, root, and who has installed this package.
 
     In a sticky folder, such as /tmp, others cannot replace what is not theirs. The owner's own
     group, of his name and without other members, is himself.
@@ -166,7 +170,7 @@ def _log_unsafe(place: Path) -> None:
 
 
 def _version(library: str) -> bytes:
-    """What tells its version: a file of the library, as asking for its metadata takes longer."""
+    """Read a library's version from its files, as asking for its metadata takes longer."""
     found = find_spec(library)
     if found is not None and found.origin is not None:
         with suppress(OSError):
@@ -178,12 +182,12 @@ def _version(library: str) -> bytes:
 
 @cache
 def is_tried() -> bool:
-    """Whether machine code was seen to run by itself with this numba, on this system."""
+    """Return True if machine code was seen to run by itself with this numba, on this system."""
     return sys.platform == "linux" and TRIED[0] <= release("numba") <= TRIED[1]
 
 
 def release(library: str) -> tuple[int, int]:
-    """The first two numbers of a library's version; (0, 0) if it does not tell."""
+    """Read the first two numbers of a library's version; (0, 0) if it does not tell."""
     found = re.search(rb'(?:"version": "|^)(\d+)\.(\d+)', _version(library))
     return (0, 0) if found is None else (int(found[1]), int(found[2]))
 
@@ -198,17 +202,17 @@ def _read(path: Path) -> Code | None:
             if hasattr(os, "geteuid") and not _is_safe(os.fstat(file.fileno())):
                 _log_unsafe(path)
                 return None
-            return _decoded(file.read())
+            return _decode(file.read())
     except (OSError, ValueError):
         return None
 
 
-def _encoded(code: Code) -> bytes:
+def _encode(code: Code) -> bytes:
     content = b"\n".join((code.symbol.encode(), " ".join(code.returns).encode(), code.machine))
     return hashlib.sha256(content).digest() + content
 
 
-def _decoded(content: bytes) -> Code:
+def _decode(content: bytes) -> Code:
     """Raises ValueError if the content is not what was written."""
     head, rest = content[:_HEAD], content[_HEAD:]
     if hashlib.sha256(rest).digest() != head:

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,7 @@ from rapidfuzz.distance import OSA
 from neardup_solr.measures import NO_DISTANCE, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Pairs, Results, Similarities, in_parts
 from neardup_solr.text.normalize import normalize
+from neardup_solr.text.packed import Packed, pack
 
 ABBREVIATED = 0.9  # "ave" and "avenue", "blvd" and "boulevard", "nsr" and "north shore road"
 INITIAL = 0.7  # "w" and "west": one letter says less
@@ -309,30 +310,14 @@ def _take_soft(
             yield row
 
 
-class _Forms(Sequence[str]):
-    """Normal forms that are kept as their UTF-8."""
-
-    def __init__(self, flat: Flat) -> None:
-        self._flat = flat
-
-    def __len__(self) -> int:
-        return len(self._flat.bounds) - 1
-
-    def __getitem__(self, row: Any) -> Any:
-        values, bounds = self._flat
-        return values[bounds[row] : bounds[row + 1]].tobytes().decode()
-
-
-def _packed(forms: Sequence[str]) -> Flat:
-    """Normal forms as their UTF-8, which takes less memory than strings."""
-    from neardup_solr.minhash.sign import in_utf8
-
-    packed, bounds = in_utf8(forms)
-    return Flat(packed[: bounds[-1]], bounds.astype(np.int64))
+def _pack(forms: Sequence[str]) -> Flat:
+    """Pack normal forms as their UTF-8, which takes less memory than strings."""
+    texts = pack(forms)
+    return Flat(texts.data[: texts.bounds[-1]], texts.bounds.astype(np.int64))
 
 
 def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
-    forms = _Forms(texts)
+    forms = Packed(texts.values, texts.bounds.view(np.uint64))
     known = comparer.frequencies or frequencies(forms)
     return Results(aligned(forms, pairs, known, threads=comparer.threads))
 
@@ -352,7 +337,7 @@ ALIGNED = Measure(
     default=0.75,
     needs_frequencies=True,
     way="words",
-    prepare=lambda _: _packed,
+    prepare=lambda _: _pack,
     compare=_compare,
     compare_one=_compare_one,
 )

@@ -16,12 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.arguments import Way
+from neardup_solr.kernel import joins, shingle_hashes
 from neardup_solr.measures import DEFAULT_SIMILARITY, NO_DISTANCE, Comparer, Measure
 from neardup_solr.measures.arrays import Flat, Pairs, Results, Similarities, in_parts
 from neardup_solr.minhash import signature
-from neardup_solr.minhash.sign import IN_PLACE, in_utf8
+from neardup_solr.minhash.sign import IN_PLACE
 from neardup_solr.settings import Settings
 from neardup_solr.text.normalize import normalize
+from neardup_solr.text.packed import pack
 from neardup_solr.text.shingles import shingles
 
 Counts = NDArray[np.int64]
@@ -85,26 +87,22 @@ def hash_sets(forms: Sequence[str], settings: Settings) -> Flat:
         ]
         np.cumsum(list(map(len, sets)), out=bounds[1:])
         return Flat(np.fromiter(chain(*sets), np.uint64, bounds[-1]), bounds)
-    from neardup_solr.kernel import pieces
-
-    packed, begins = in_utf8(forms)
+    texts = pack(forms)
     by_characters = settings.kind == "chars"
     # A word and the blank after it take at least two bytes.
-    room = len(packed) if by_characters else len(packed) // 2 + len(forms)
+    room = len(texts.data) if by_characters else len(texts.data) // 2 + len(forms)
     hashed = np.empty(room, dtype=np.uint64)
     size = np.uint64(settings.shingle_size)
-    pieces.shingle_sets(packed, begins, by_characters, size, hashed, bounds[1:])
+    shingle_hashes.hash_sets(texts.data, texts.bounds, by_characters, size, hashed, bounds[1:])
     return Flat(hashed[: bounds[-1]], bounds)
 
 
 def _count_common(sets: Flat, pairs: Pairs, sizes: Counts, threads: int) -> Counts:
     """Count the shingles that both sets of each pair have; `sizes` (pairs, 2) has all of each."""
-    from neardup_solr.kernel import pieces
-
     common = np.zeros(len(pairs), dtype=np.int64)
 
     def count_some(some: slice) -> None:
-        pieces.common(*sets, pairs[some], common[some])
+        shingle_hashes.count_common(*sets, pairs[some], common[some])
 
     in_parts(count_some, sizes.sum(axis=1), threads)
     return common
@@ -117,8 +115,6 @@ def estimate_pairs(
 
     `signatures` has shape (documents, hashes), `pairs` (pairs, 2) row numbers.
     """
-    from neardup_solr.kernel import joins
-
     found = np.empty(len(pairs), dtype=np.float64)
 
     def estimate_some(some: slice) -> None:

@@ -35,15 +35,16 @@ def hash_words(forms: Sequence[str]) -> Flat:
     """Hash the words of each normal form, in their order, to 64 bits."""
     import numpy as np
 
-    from neardup_solr.kernel import pieces
+    from neardup_solr.kernel import shingle_hashes
     from neardup_solr.measures.arrays import Flat
-    from neardup_solr.minhash.sign import in_utf8
+    from neardup_solr.text.packed import pack
 
-    packed, bounds = in_utf8(forms)
+    texts = pack(forms)
     # A word and the blank after it take at least two bytes.
-    words = np.empty(len(packed) // 2 + len(forms), dtype=np.uint64)
+    words = np.empty(len(texts.data) // 2 + len(forms), dtype=np.uint64)
     found = np.zeros(len(forms) + 1, dtype=np.int64)
-    pieces.hash_each(packed, bounds, False, np.uint64(1), words, found[1:])  # shingles of one word
+    one = np.uint64(1)  # word in a shingle
+    shingle_hashes.hash_each(texts.data, texts.bounds, False, one, words, found[1:])
     return Flat(words[: found[-1]], found)
 
 

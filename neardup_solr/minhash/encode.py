@@ -10,13 +10,14 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
-from neardup_solr import kernel
+from neardup_solr.kernel import shingle_hashes
 from neardup_solr.minhash import sign
 from neardup_solr.minhash.entries import profile_hash
-from neardup_solr.minhash.sign import IN_PLACE, Signed, in_utf8
+from neardup_solr.minhash.sign import IN_PLACE, Signed
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
+from neardup_solr.text.packed import SPARE, pack
 from neardup_solr.text.shingles import shingles
 
 _HEX = np.frombuffer(b"0123456789abcdef", dtype=np.uint8)
@@ -108,13 +109,15 @@ def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
     """
     if settings.kind not in IN_PLACE or not forms:
         return [_spelled_one(form, settings) for form in forms]
-    text, bounds = in_utf8(forms)
+    texts = pack(forms)
     # Each character begins at most one shingle, of that many words or characters.
     size = settings.shingle_size
-    out = np.empty((size + 3) * len(text) + kernel.SPARE, dtype=np.uint8)
+    out = np.empty((size + 3) * len(texts.data) + SPARE, dtype=np.uint8)
     ends = np.empty(len(forms), dtype=np.uint64)
     longest = np.uint64(normalize.MAX_TERM_BYTES)
-    kernel.spell(text, bounds, settings.kind == "chars", np.uint64(size), longest, out, ends)
+    shingle_hashes.spell(
+        texts.data, texts.bounds, settings.kind == "chars", np.uint64(size), longest, out, ends
+    )
     json, stops = out[: int(ends[-1])].tobytes(), ends.tolist()
     begins = [0, *stops[:-1]]
     # Without the comma after the last; a form that is too long or empty has none.

@@ -12,8 +12,7 @@ from neardup_solr.errors import RecordError
 from neardup_solr.records import Document, Entry
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
-from neardup_solr.text.profile import text_profile
-from neardup_solr.text.shingles import shingles
+from neardup_solr.text.shingles import hash_profile, shingles
 
 
 def entry(document: Document, settings: Settings, *, is_signed: bool = True) -> Entry:
@@ -66,7 +65,7 @@ def profile_hash(normal: str, settings: Settings) -> str:
     """The text profile of a normal form under these settings; "" if they leave it out."""
     if "profile_hash" not in settings.fields:
         return ""
-    return text_profile(
+    return hash_profile(
         normal,
         min_token_len=settings.profile_min_token_len,
         quant_rate=settings.profile_quant_rate,

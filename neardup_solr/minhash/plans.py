@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from neardup_solr.arguments import require_positive
 from neardup_solr.errors import ArgumentError, SettingsError
 from neardup_solr.settings import Settings
-from neardup_solr.text.markup import html_table
+from neardup_solr.text.escape import make_html_table
 
 MOST_HASHES = 65_536
 _HALVINGS = 60  # of 0..1, to the precision of a float
@@ -145,7 +145,7 @@ class Tuning:
             f"passed at {self.demand.avoid:g}", "candidates of a document", "bytes of a document",
             "known pairs caught",
         )  # fmt: skip
-        return f"<p>{escape(repr(self)[1:-1])}</p>{html_table(heads, rows)}"
+        return f"<p>{escape(repr(self)[1:-1])}</p>{make_html_table(heads, rows)}"
 
 
 def curve(similarities: ArrayLike, bands: int, rows: int) -> Values:

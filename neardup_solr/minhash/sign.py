@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup_solr import kernel
-from neardup_solr.kernel import pieces
-from neardup_solr.kernel.machine import Flattened
-from neardup_solr.minhash import signature
-from neardup_solr.minhash.signature import minhash
+from neardup_solr.kernel import Constant
+from neardup_solr.kernel import shingle_hashes as kernel
+from neardup_solr.minhash.signature import FAMILIES, draw_coefficients, hash_bands, minhash
 from neardup_solr.resources import thread_pool
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
-from neardup_solr.text.packed import Packed, joined
+from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
 from neardup_solr.text.shingles import shingles, stemmed
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
-_SURROGATE = re.compile("[\ud800-\udfff]")
 IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed in place
 _NEIGHBOURS = -1  # words of a text that the kernel leaves to Python
 
@@ -62,7 +59,7 @@ def sign(
     keep_normal: bool = False,
     keep_keys: bool = True,
 ) -> Signed:
-    """Signatures and band hashes of texts, by `threads` threads.
+    """Compute signatures and band hashes of texts, by `threads` threads.
 
     Equal to `signature.minhash` of each text's shingles and to `signature.hash_bands`. Besides the
     result, memory is bounded by a megabyte of text a thread, or the longest text. A lone surrogate
@@ -81,56 +78,57 @@ def sign_parts(
     keep_normal: bool = False,
     keep_keys: bool = True,
 ) -> Signed:
-    """As `sign`, for texts that come in parts."""
+    """Sign texts that come in parts, as `sign`."""
     chunks = [chunk for part in parts for chunk in _chunks(part)]
     ends = list(accumulate(map(len, chunks), initial=0))
     signed = _empty(ends[-1], settings, settings.bands if keep_keys else 0)
 
-    def one(chunk: Sequence[str], first: int, last: int) -> Packed:
+    def sign_one(chunk: Sequence[str], first: int, last: int) -> Packed:
         return _sign_chunk(chunk, settings, _part(signed, slice(first, last)), keep_normal)
 
-    if threads == 1 or len(chunks) == 1:
-        forms = list(map(one, chunks, ends, ends[1:]))
-    else:
-        with thread_pool(threads) as pool:
-            forms = list(pool.map(one, chunks, ends, ends[1:]))
-    return replace(signed, normal=joined(forms)) if keep_normal else signed
+    forms = _map_threads(sign_one, threads, chunks, ends[:-1], ends[1:])
+    return replace(signed, normal=join_packed(forms)) if keep_normal else signed
 
 
 def normal_forms(texts: Sequence[str], *, threads: int = 1) -> Packed:
-    """The normal forms of texts, as `normalize.normalize` makes each; by `threads` threads."""
-    chunks = list(_chunks(texts))
-    if threads == 1 or len(chunks) == 1:
-        return joined(list(map(_forms_of, chunks)))
+    """Make the normal forms of texts, as `normalize.normalize` does; by `threads` threads."""
+    return join_packed(_map_threads(_normalize_chunk, threads, list(_chunks(texts))))
+
+
+def _map_threads(
+    work: Callable[..., Packed], threads: int, *columns: Sequence[Any]
+) -> list[Packed]:
+    if threads == 1 or len(columns[0]) == 1:
+        return list(map(work, *columns))
     with thread_pool(threads) as pool:
-        return joined(list(pool.map(_forms_of, chunks)))
+        return list(pool.map(work, *columns))
 
 
-def _forms_of(texts: Sequence[str]) -> Packed:
-    data, begins = in_utf8(texts)
+def _normalize_chunk(texts: Sequence[str]) -> Packed:
+    packed = pack(texts)
     words = np.empty(len(texts), dtype=np.int64)
-    out, bounds = _room(begins), np.empty_like(begins)
-    kernel.forms(data, begins, _tables(), out, bounds, words)
-    return _completed(Packed(out, bounds), _left(texts, words))
+    forms = _make_room(packed)
+    kernel.normalize_texts(
+        packed.data, packed.bounds, _make_tables(), forms.data, forms.bounds, words
+    )
+    return _complete(forms, _normalize_left(texts, words))
 
 
-def _left(texts: Sequence[str], words: NDArray[np.int64]) -> dict[int, str]:
-    """The normal forms of texts that the kernel has left to Python, by their places."""
+def _normalize_left(texts: Sequence[str], words: NDArray[np.int64]) -> dict[int, str]:
+    """Normalise the texts that the kernel has left to Python; their normal forms by place."""
     places = np.flatnonzero(words == _NEIGHBOURS).tolist()
     return {at: normalize.normalize(texts[at]) for at in places}
 
 
-def _completed(forms: Packed, left: Mapping[int, str]) -> Packed:
-    """The normal forms, with those that were left to Python."""
-    if not left:
-        return forms
-    return packed([left.get(at, form) for at, form in enumerate(forms)])
+def _complete(forms: Packed, left: Mapping[int, str]) -> Packed:
+    """Put the normal forms that were left to Python among the others."""
+    return pack([left.get(at, form) for at, form in enumerate(forms)]) if left else forms
 
 
-def _room(begins: NDArray[np.uint64]) -> NDArray[np.uint8]:
-    """Room for normal forms, which are hardly longer than their texts: the kernel checks it."""
-    size = int(begins[-1] - begins[0])
-    return np.empty(size + size // 4 + 2 * kernel.SPARE, dtype=np.uint8)
+def _make_room(texts: Packed) -> Packed:
+    """Make room for normal forms, which are hardly longer than texts: the kernel checks it."""
+    room = texts.size + texts.size // 4 + 2 * SPARE
+    return Packed(np.empty(room, dtype=np.uint8), np.empty_like(texts.bounds))
 
 
 def _empty(count: int, settings: Settings, bands: int) -> Signed:
@@ -138,12 +136,12 @@ def _empty(count: int, settings: Settings, bands: int) -> Signed:
         words=np.zeros(count, dtype=np.int64),
         signatures=np.empty((count, settings.hashes), dtype=np.uint32),
         keys=np.empty((count, bands), dtype=np.uint64),
-        normal=packed([]),
+        normal=pack([]),
     )
 
 
 def _part(signed: Signed, chunk: slice) -> Signed:
-    """The rows of a chunk: views, so that what is written there is in the whole."""
+    """Take the rows of a chunk: views, so that what is written there is in the whole."""
     return Signed(
         words=signed.words[chunk],
         signatures=signed.signatures[chunk],
@@ -169,14 +167,14 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def _sign_chunk(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
 ) -> Packed:
-    """Words and characters are hashed in place. The other kinds need strings."""
+    """Sign texts; words and characters are hashed in place, the other kinds need strings."""
     keep = keep_normal or settings.kind not in IN_PLACE
     forms = _run(texts, settings, into, is_normal=False)
-    left = _left(texts, into.words)
+    left = _normalize_left(texts, into.words)
     for at, form in left.items():
         _run([form], settings, _part(into, slice(at, at + 1)), is_normal=True)
     if keep:
-        forms = _completed(forms, left)
+        forms = _complete(forms, left)
     if settings.kind not in IN_PLACE:
         _sign_pieces(forms, settings, into)
     return forms if keep_normal else into.normal
@@ -188,7 +186,7 @@ def _sign_pieces(forms: Packed, settings: Settings, into: Signed) -> None:
             if form:
                 into.signatures[at] = minhash(shingles(form, settings), settings)
         if into.keys.size:
-            into.keys[:] = signature.hash_bands(into.signatures, settings.bands, settings.rows)
+            into.keys[:] = hash_bands(into.signatures, settings.bands, settings.rows)
         return
     words = into.words.copy()
     stems = [stemmed(form, settings.language) if form else "" for form in forms]
@@ -197,51 +195,26 @@ def _sign_pieces(forms: Packed, settings: Settings, into: Signed) -> None:
 
 
 def _run(texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool) -> Packed:
-    """The normal forms of texts that are signed, but of those that are left to Python."""
-    data, begins = in_utf8(texts)
-    out, bounds = _room(begins), np.empty(len(texts) + 1, dtype=np.uint64)
+    """Sign texts, but those that are left to Python; their normal forms."""
+    packed = pack(texts)
+    forms = _make_room(packed)
     kernel.sign(
-        data, begins, is_normal, _tables(), _shape(settings), out, bounds,
-        into.words, into.signatures, into.keys,
+        packed.data, packed.bounds, is_normal, _make_tables(), _make_shape(settings), forms.data,
+        forms.bounds, into.words, into.signatures, into.keys,
     )  # fmt: skip
-    return Packed(out, bounds)
-
-
-def packed(texts: Sequence[str]) -> Packed:
-    """Texts in one piece. See `in_utf8`."""
-    return Packed(*in_utf8(texts))
+    return forms
 
 
 def hash_texts(texts: Sequence[str]) -> NDArray[np.uint64]:
     """Hash each text to 64 bits, never 0."""
-    data, bounds = in_utf8(texts)
+    packed = pack(texts)
     hashes = np.empty(len(texts), dtype=np.uint64)
-    pieces.hash_texts(data, bounds, hashes)
+    kernel.hash_texts(packed.data, packed.bounds, hashes)
     return np.maximum(hashes, np.uint64(1))
 
 
-def in_utf8(texts: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    """Texts as the kernel reads them: text d is the first array's [bounds[d]:bounds[d + 1]].
-
-    A lone surrogate becomes a space.
-    """
-    if isinstance(texts, Packed):
-        return texts.data, texts.bounds
-    encoded = list(map(_encoded, texts))
-    bounds = np.zeros(len(texts) + 1, dtype=np.uint64)
-    np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(texts)), out=bounds[1:])
-    return np.frombuffer(b"".join((*encoded, bytes(kernel.SPARE))), dtype=np.uint8), bounds
-
-
-def _encoded(text: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return _SURROGATE.sub(" ", text).encode()
-
-
 @cache
-def _tables() -> Flattened:
+def _make_tables() -> Constant:
     known = table()
     sequences = [sequence.encode() for sequence in known.sequences]
     becomes = np.array(known.becomes, dtype=np.int16)
@@ -254,7 +227,7 @@ def _tables() -> Flattened:
         sequences=np.frombuffer(b"".join(sequences), dtype=np.uint8),
         bounds=np.cumsum([0, *map(len, sequences)]).astype(np.uint64),
     )
-    return Flattened(tables)
+    return Constant(tables)
 
 
 def _short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uint32]:
@@ -276,16 +249,16 @@ def _as_short(sequence: bytes) -> int:
 
 
 @cache
-def _shape(settings: Settings) -> Flattened:
-    multiplier, offset = signature.draw_coefficients(settings)
+def _make_shape(settings: Settings) -> Constant:
+    multiplier, offset = draw_coefficients(settings)
     shape = kernel.Shape(
         kind=kernel.CHARACTERS if settings.kind == "chars" else kernel.WORDS,
         size=np.uint64(settings.shingle_size),
         seed=np.uint32(settings.seed),
-        family=signature.KERNEL[settings.family],
+        family=FAMILIES[settings.family],
         multiplier=multiplier,
         offset=offset,
         bands=settings.bands,
         rows=settings.rows,
     )
-    return Flattened(shape)
+    return Constant(shape)

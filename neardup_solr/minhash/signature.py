@@ -31,7 +31,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from neardup_solr.arguments import require, shown
 from neardup_solr.errors import ArgumentError, SettingsError
-from neardup_solr.kernel import hashes, joins
+from neardup_solr.kernel import joins, shingle_hashes
 from neardup_solr.settings import Settings
 
 _ALPHABET = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
@@ -42,7 +42,7 @@ _ENCODED = "give the text of a field called signature"
 
 Signature = NDArray[np.uint32]
 Values = NDArray[np.float64]
-KERNEL = {"affine": hashes.AFFINE, "xor": hashes.XOR}  # how the kernel calls the families
+FAMILIES = {"affine": shingle_hashes.AFFINE, "xor": shingle_hashes.XOR}  # for the kernel
 
 
 def minhash(pieces: Sequence[str], settings: Settings) -> Signature:
@@ -63,7 +63,7 @@ def minhash(pieces: Sequence[str], settings: Settings) -> Signature:
 def fold(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
     """Compute the signature of a set of shingles from their hashes, at least one."""
     signature = np.empty(settings.hashes, dtype=np.uint32)
-    hashes.fold(hashed, KERNEL[settings.family], *draw_coefficients(settings), signature)
+    shingle_hashes.fold(hashed, FAMILIES[settings.family], *draw_coefficients(settings), signature)
     return signature
 
 

@@ -17,7 +17,7 @@ from neardup_solr.errors import ArgumentError, SourceError
 from neardup_solr.files import check_place, write_lines
 from neardup_solr.records import NOTHING, AnyId, Duplicate, Match, Pair
 from neardup_solr.reports import tables
-from neardup_solr.text.formulas import to_csv, to_tsv
+from neardup_solr.text.escape import to_csv, to_tsv
 
 COLUMNS = ("id", "other_id", "distance", "similarity")
 DUPLICATE_COLUMNS = ("id", "other_id", "similarity", "distance", "measure", "cluster")
@@ -38,7 +38,7 @@ def write_pairs(pairs: Iterable[Pair], path: str | Path) -> None:
     The columns are id, other_id, distance (in words; empty, in JSONL null, if the measure has none)
     and similarity (0..1). In TSV, backslash, tab and line breaks inside ids are escaped with a
     backslash. What a spreadsheet would run as a formula gets a backslash in TSV, an apostrophe in
-    CSV and .xlsx, before its first sign (see `text.formulas`). `read_pairs` undoes the first two.
+    CSV and .xlsx, before its first sign (see `text.escape`). `read_pairs` undoes the first two.
 
     Raises SourceError if the suffix is not known or the file cannot be written; an older file of
     that name then stays as it is.

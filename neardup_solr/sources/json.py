@@ -35,7 +35,7 @@ from neardup_solr.sources.record import (
     too_large,
     unusable,
 )
-from neardup_solr.text.packed import Packed, joined, pack
+from neardup_solr.text.packed import Packed, join_packed, pack
 
 _BETWEEN: Final = os.urandom(16).hex()
 # Its position, the object or what is wrong with it, and how it is written if that is known.
@@ -304,7 +304,9 @@ class TextsAgain:
         parts = pairwise([0, *cuts, len(ids)])
         found = [self._some(ids[first:last], places[first:last]) for first, last in parts]
         packed = [part for part in found if isinstance(part, Packed)]
-        return joined(packed) if len(packed) == len(found) else list(chain.from_iterable(found))
+        return (
+            join_packed(packed) if len(packed) == len(found) else list(chain.from_iterable(found))
+        )
 
     def _some(self, ids: Sequence[str], places: NDArray[np.int64]) -> Sequence[str]:
         """The texts of documents whose lines can be held at once."""

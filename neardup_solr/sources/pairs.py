@@ -18,7 +18,7 @@ from neardup_solr.progress import LOG
 from neardup_solr.sources import excel
 from neardup_solr.sources.lines import NEEDS_FORMATS
 from neardup_solr.sources.record import Opened, Reading
-from neardup_solr.text.formulas import from_csv, from_tsv
+from neardup_solr.text.escape import from_csv, from_tsv
 
 Line = tuple[int, list[str]]  # its number in the file, and its cells
 PAIR = ("id", "other_id")  # the columns of two ids

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 
 # Bytes that are free behind texts: hashes read up to 8 of them, a last character may need some.
 SPARE = 64
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class Packed(Sequence[str]):
@@ -44,7 +46,7 @@ class Packed(Sequence[str]):
         return (whole[first:last].decode() for first, last in pairwise(ends))
 
     def parts(self, size: int) -> Iterator[Packed]:
-        """The texts in parts of at most so many bytes, or of one text that has more."""
+        """Yield the texts in parts of at most so many bytes, or of one text that has more."""
         first = 0
         while first < len(self):
             most = self.bounds[first] + np.uint64(size)
@@ -65,15 +67,20 @@ class Packed(Sequence[str]):
 
 
 def pack(texts: Sequence[str]) -> Packed:
-    """Pack texts, which may have no lone surrogates."""
-    encoded = list(map(str.encode, texts))
+    """Pack texts; a lone surrogate becomes a space."""
+    if isinstance(texts, Packed):
+        return texts
+    try:
+        encoded = list(map(str.encode, texts))
+    except UnicodeEncodeError:
+        encoded = [_SURROGATE.sub(" ", text).encode() for text in texts]
     bounds = np.zeros(len(texts) + 1, dtype=np.uint64)
     np.cumsum(np.fromiter(map(len, encoded), np.uint64, len(texts)), out=bounds[1:])
     return Packed(np.frombuffer(b"".join((*encoded, bytes(SPARE))), dtype=np.uint8), bounds)
 
 
-def joined(parts: Sequence[Packed]) -> Packed:
-    """The texts of all parts."""
+def join_packed(parts: Sequence[Packed]) -> Packed:
+    """Join the texts of all parts."""
     if len(parts) == 1:
         return parts[0]
     pieces = [part.data[part.bounds[0] : part.bounds[-1]] for part in parts]

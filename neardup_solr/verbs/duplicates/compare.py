@@ -23,7 +23,7 @@ from neardup_solr.progress import SILENT, Progress, Watching
 from neardup_solr.resources import prefetch, run_aside, thread_pool
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.spill import Spill
-from neardup_solr.text.packed import Packed, size_of
+from neardup_solr.text.packed import Packed, pack, size_of
 from neardup_solr.verbs.duplicates.inputs import Gathered, fitting_parts, threads
 from neardup_solr.verbs.duplicates.options import Options
 
@@ -212,7 +212,7 @@ class Comparison:
     ) -> Sequence[str]:
         """The normal forms of the texts of rows; "" if one is gone."""
         gathered, threads = self.gathered, self.comparer.threads
-        texts = read if isinstance(read, Packed) else sign.packed([text or "" for text in read])
+        texts = read if isinstance(read, Packed) else pack([text or "" for text in read])
         if not gathered.may_change:
             return sign.normal_forms(texts, threads=threads)
         found.vanished.update(

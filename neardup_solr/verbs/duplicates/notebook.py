@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from neardup_solr.records import key_of, largest
 from neardup_solr.reports.html import show_invisibles
-from neardup_solr.text.markup import Markup, html_table
+from neardup_solr.text.escape import Markup, make_html_table
 
 if TYPE_CHECKING:
     from neardup_solr.records import Cluster, Member
@@ -21,7 +21,7 @@ def page(found: Duplicates) -> str:
     """The HTML that a notebook shows for a result."""
     clusters = largest(found.clusters, MOST)
     heads = ("documents", "similarity", "keep", "near it")
-    table = html_table(heads, [_cells(found, one) for one in clusters]) if clusters else ""
+    table = make_html_table(heads, [_cells(found, one) for one in clusters]) if clusters else ""
     more = len(found.clusters) - len(clusters)
     note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>"
     advice = (

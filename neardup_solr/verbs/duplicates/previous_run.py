@@ -23,9 +23,9 @@ from neardup_solr.files import whole
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Limits, Measure
 from neardup_solr.measures.arrays import Pairs, number_pairs, pairs_of
-from neardup_solr.minhash.sign import hash_texts, packed
+from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.settings import Settings
-from neardup_solr.text.packed import Packed
+from neardup_solr.text.packed import Packed, pack
 
 FORMAT = 3
 READABLE = (2, 3)  # 2 has more arrays, which nothing needs any more
@@ -335,7 +335,7 @@ class PreviousRun:
         keys.contents[forgotten] = UNKNOWN
         run = StoredRun(
             keys=keys,
-            names=packed(names),
+            names=pack(names),
             signatures=signatures,
             newest=np.array([self.newest]),
             within=self.within.results(),

@@ -22,7 +22,7 @@ from neardup_solr.reports import tables
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.reports.html.figures import Line, lines_figure
 from neardup_solr.sources.pairs import read_pairs
-from neardup_solr.text.markup import Markup, html_table
+from neardup_solr.text.escape import Markup, make_html_table
 from neardup_solr.verbs.evaluate.answers import (
     ANSWER,
     WIDTH,
@@ -177,7 +177,7 @@ class Evaluation:
             (kind, *(Markup(show_invisibles(str(id), is_id=True)) for id in pair))
             for kind, pair in sides
         ]
-        table = html_table(("", "id", "other_id"), rows) if rows else ""
+        table = make_html_table(("", "id", "other_id"), rows) if rows else ""
         more = len(self.missed) + len(self.false) - len(rows)
         note = f"<p>… and {more:,} more: <code>.missed</code>, <code>.false</code></p>"
         return f"<p>{self.summary}</p>{table}{note if more else ''}"
@@ -362,7 +362,7 @@ class Sweep(tables.Table):
             for row in zip(*columns.values(), strict=True)
             if row[0] * 100 % 10 < 0.5 or row[0] == self.best.min_similarity
         ]
-        return f"{self.svg}{html_table(list(columns), rows)}"
+        return f"{self.svg}{make_html_table(list(columns), rows)}"
 
 
 def sweep(found: Duplicates, known: KnownPairs) -> Sweep:

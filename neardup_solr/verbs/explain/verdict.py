@@ -18,7 +18,7 @@ from neardup_solr.minhash.plans import Demand, curve, percent
 from neardup_solr.minhash.signature import Signature, minhash
 from neardup_solr.reports.html import show_invisibles
 from neardup_solr.settings import WORD_CAP, Settings
-from neardup_solr.text.markup import Markup, html_table
+from neardup_solr.text.escape import Markup, make_html_table
 from neardup_solr.text.normalize import normalize
 from neardup_solr.text.shingles import shingles
 from neardup_solr.verbs.explain.facts import Facts, Route
@@ -253,7 +253,7 @@ class Explanation:
             other = safe(facts.second.words.text(change.second))
             words += [one] if change.kind == "equal" else [f"<del>{one}</del> <ins>{other}</ins>"]
         tables = "".join(
-            html_table(heads, [[*row, Markup(safe(note))] for *row, note in rows])
+            make_html_table(heads, [[*row, Markup(safe(note))] for *row, note in rows])
             for heads, *rows in (list_measures(facts), list_ways(facts))
         )
         return f"<p><b>{ids}</b>: {self.verdict}</p>{reasons}<p>{' '.join(words)}</p>{tables}"

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from neardup_solr.kernel import joins, machine
+from neardup_solr import kernel
+from neardup_solr.kernel import Compiled, joins
 from neardup_solr.kernel import store as store_module
-from neardup_solr.kernel.machine import Compiled
 from neardup_solr.kernel.store import Code, Store
 from tests import ROOT
 
@@ -89,7 +89,7 @@ def test_no_place_to_keep_it(
     """Where nothing can be read or written, functions are compiled, and work."""
     (tmp_path / "file").write_text("no folder")
     store = stored_in(tmp_path / "file", tmp_path / "file" / "folder")
-    monkeypatch.setattr(machine, "store", lambda: store)
+    monkeypatch.setattr(kernel, "open_store", lambda: store)
     if is_damaged:
         store._folders = (tmp_path,)
         fresh = Compiled(joins.equal_values.function)
@@ -125,15 +125,17 @@ def test_planted_code_is_not_run(tmp_path: Path) -> None:
     cache.mkdir(mode=0o700)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NUMBA_CACHE_DIR", str(cache))
-        store = Store(machine.store()._cpu)
+        store = Store(kernel.open_store()._cpu)
         (folder,) = (one for one in store._folders if cache.resolve() in one.parents)
     folder.mkdir(mode=0o700)
     right = signed_with(tmp_path / "none").stdout
     if not store_module.is_tried():
         pytest.skip("numba keeps its code by itself")
-    for path in (p for one in machine.store()._folders for p in one.glob("kernel.sign-*")):
+    for path in (
+        p for one in kernel.open_store()._folders for p in one.glob("shingle_hashes.sign-*")
+    ):
         planted = Code(symbol="planted", returns=(), machine=b"not the code of the kernel")
-        (folder / path.name).write_bytes(store_module._encoded(planted))
+        (folder / path.name).write_bytes(store_module._encode(planted))
     assert list(folder.iterdir()), "nothing was compiled that could be planted"
     cache.chmod(0o777)
     ran = signed_with(cache)
@@ -199,8 +201,8 @@ def test_compiling_is_logged_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """What takes seconds says so in the log, not as a warning; what is kept says nothing."""
-    monkeypatch.setattr(machine, "store", lambda: stored_in(tmp_path))
-    machine._log_compiling.cache_clear()
+    monkeypatch.setattr(kernel, "open_store", lambda: stored_in(tmp_path))
+    kernel._log_compiling.cache_clear()
     signatures, pairs = np.ones((2, 4), np.uint32), np.array([[0, 1]], np.uint32)
     with caplog.at_level("INFO", "neardup_solr"):
         for _ in range(2):
@@ -235,15 +237,15 @@ def test_versions_share_a_cache(tmp_path: Path) -> None:
             ROOT / "neardup_solr", version / "neardup_solr",
             ignore=shutil.ignore_patterns("__pycache__"),
         )  # fmt: skip
-    init = after / "neardup_solr" / "kernel" / "__init__.py"
+    source = after / "neardup_solr" / "kernel" / "shingle_hashes.py"
     moved = "from typing import Any, NamedTuple\n"
-    text = init.read_text()
+    text = source.read_text()
     assert "class Shape(NamedTuple)" in text
     start = text.index("class Shape(NamedTuple)")
     stop = text.index("@compiled", start)
-    init.with_name("shape.py").write_text(f"{moved}\n\n{text[start:stop]}")
+    source.with_name("shape.py").write_text(f"{moved}\n\n{text[start:stop]}")
     imported = "from neardup_solr.kernel.shape import Shape\n\n\n"
-    init.write_text(text[:start] + imported + text[stop:])
+    source.write_text(text[:start] + imported + text[stop:])
 
     first = [signed(before), signed(after)]
     again = [signed(before), signed(after)]

@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr.minhash import signature
-from neardup_solr.minhash.sign import Signed, packed
+from neardup_solr.minhash.sign import Signed
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize, shingles
+from neardup_solr.text.packed import pack
 
 AT_ONCE = 1 << 20  # bounds the memory of a long text's hash table
 
@@ -26,7 +27,7 @@ def signed(texts: Sequence[str], chosen: Settings) -> Signed:
         words=np.array([len(form.split()) for form in forms], dtype=np.int64),
         signatures=signatures,
         keys=hash_bands(signatures, chosen.bands, chosen.rows),
-        normal=packed(forms),
+        normal=pack(forms),
     )
 
 

@@ -13,7 +13,7 @@ from neardup_solr.minhash import sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize, shingles
-from neardup_solr.text.packed import Packed
+from neardup_solr.text.packed import pack
 from tests.faults.tiers import sized
 from tests.unit.minhash import oracle
 
@@ -171,7 +171,7 @@ def test_texts_whose_normal_form_is_longer(texts: list[str]) -> None:
 
 @given(st.lists(st.text(max_size=40), max_size=30), st.integers(1, 200))
 def test_packed_texts_are_cut_into_parts(texts: list[str], size: int) -> None:
-    packed = Packed(*sign.in_utf8(texts))
+    packed = pack(texts)
     parts = list(packed.parts(size))
     assert [text for part in parts for text in part] == list(packed)
     assert all(part.size <= size or len(part) == 1 for part in parts)

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neardup_solr.text.profile import text_profile
+from neardup_solr.text.shingles import hash_profile
 
 
 def md5(profile: str) -> str:
@@ -27,24 +27,24 @@ def md5(profile: str) -> str:
 )
 def test_profiles_by_hand(normal: str, profile: str) -> None:
     """Counts are rounded down; short and rare tokens fall out; ties are by code point."""
-    assert text_profile(normal) == md5(profile)
+    assert hash_profile(normal) == md5(profile)
 
 
 def test_nothing_to_profile() -> None:
     """Texts without a token have no profile, and so are not each other's duplicates."""
-    assert text_profile("") == text_profile("an ox - it") == ""
+    assert hash_profile("") == hash_profile("an ox - it") == ""
 
 
 def test_parameters() -> None:
     """A longer least length drops tokens; a higher rate rounds more."""
-    assert text_profile("abc abcd", min_token_len=3) == md5("abcd 1")
-    assert text_profile("aaa " * 10 + "bbb " * 4, quant_rate=0.5) == md5("aaa 10")
+    assert hash_profile("abc abcd", min_token_len=3) == md5("abcd 1")
+    assert hash_profile("aaa " * 10 + "bbb " * 4, quant_rate=0.5) == md5("aaa 10")
 
 
 @given(st.lists(st.sampled_from(["the", "cat", "sat", "mat"]), min_size=1).flatmap(st.permutations))
 def test_order_does_not_matter(words: list[str]) -> None:
     """The profile is that of the bag of words."""
-    assert text_profile(" ".join(words)) == text_profile(" ".join(sorted(words)))
+    assert hash_profile(" ".join(words)) == hash_profile(" ".join(sorted(words)))
 
 
 @given(st.lists(st.sampled_from(["the", "cat", "sat"]), min_size=6, max_size=12))
@@ -52,4 +52,4 @@ def test_words_that_are_dropped_change_nothing(words: list[str]) -> None:
     """Ten rare words beside a text whose words repeat leave its profile as it is."""
     text = " ".join(words)
     rare = " ".join(f"rare{n}" for n in range(10))
-    assert text_profile(f"{text} {rare}") == text_profile(text)
+    assert hash_profile(f"{text} {rare}") == hash_profile(text)

@@ -6,9 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from neardup_solr import kernel
 from neardup_solr.clusters import components
-from neardup_solr.kernel import joins, machine, store
-from neardup_solr.kernel.machine import Compiled
+from neardup_solr.kernel import Compiled, joins, store
 from neardup_solr.minhash import sign
 from neardup_solr.settings import Settings
 
@@ -28,16 +28,16 @@ def test_a_numba_that_was_not_tried_gives_the_same(
     settings = Settings()
     pairs = np.array([[0, 1], [2, 3], [1, 3]], dtype=np.uint32)
     expected = sign.sign(TEXTS, settings, keep_normal=True), components(5, pairs)
-    monkeypatch.setattr(machine, "is_tried", lambda: False)
+    monkeypatch.setattr(kernel, "is_tried", lambda: False)
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    machine.store.cache_clear()
+    kernel.open_store.cache_clear()
     waits: list[str] = []
     try:
         sign.compile_kernel(on_wait=lambda: waits.append("said"))
         sign.compile_kernel(on_wait=lambda: waits.append("said again"))
         found = sign.sign(TEXTS, settings, keep_normal=True), components(5, pairs)
     finally:
-        machine.store.cache_clear()
+        kernel.open_store.cache_clear()
     assert waits == ["said"]
     assert list(tmp_path.glob("neardup-*/**/*.sign-*.nbi"))
     assert list(found[0].normal) == list(expected[0].normal)
@@ -54,7 +54,7 @@ def test_a_call_keeps_its_arrays() -> None:
     are_held = weakref.ref(numbers)
     function = joins.lookup_sorted
     assert isinstance(function, Compiled)
-    call = function._call_of((numbers, numbers, places))
+    call = function._bind((numbers, numbers, places))
     del numbers
     assert are_held() is not None
     call()

@@ -1,4 +1,4 @@
-"""Cells of CSV and TSV that no spreadsheet runs as formulas, and what was written in them.
+"""Texts as cells of CSV and TSV, which no spreadsheet runs as formulas, and of HTML.
 
 A formula begins with = + - or @, also in full width, at the start of a cell: after blanks and
 quotes, too, which some programs drop. Programs that split lines at other separators than ours
@@ -9,6 +9,8 @@ backslash, which is how TSV escapes; `from_csv` and `from_tsv` take them away ag
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from html import escape
 
 # Those that NFKC makes one of the first four, too.
 _SIGNS = "=+\\-@\u207a\u207c\u208a\u208c\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20"
@@ -32,47 +34,71 @@ _ESCAPED = re.compile(f'\\\\[\\\\tnr"{_SIGNS}]')
 
 
 def to_csv(text: str) -> str:
-    """A text as a cell of CSV, before quotes are put around it."""
+    """Write a text as a cell of CSV, before quotes are put around it."""
     if _PLAIN.match(text):
         return text
-    marked = _marked(text, "'")
+    marked = _mark(text, "'")
     return f"'{marked}" if _FIRST_IN_CSV.match(marked) else marked
 
 
 def from_csv(cell: str) -> str:
-    """The text that `to_csv` wrote."""
+    """Read the text that `to_csv` wrote."""
 
-    def unmarked(found: re.Match[str]) -> str:
+    def unmark(found: re.Match[str]) -> str:
         run = found[0]
         return run[:-1] if run[-1] == "'" and _is_start(run[:-1], found.start()) else run
 
-    return _BEFORE.sub(unmarked, cell.removeprefix("'"))
+    return _BEFORE.sub(unmark, cell.removeprefix("'"))
 
 
 def to_tsv(text: str) -> str:
-    """A text as a cell of TSV: backslash, tab and line breaks are escaped, too."""
+    """Write a text as a cell of TSV: backslash, tab and line breaks are escaped, too."""
     if _PLAIN.match(text):
         return text
-    marked = _marked(text.translate(_ESCAPES), "\\")
+    marked = _mark(text.translate(_ESCAPES), "\\")
     return f"\\{marked}" if _FIRST_IN_TSV.match(marked) else marked
 
 
 def from_tsv(cell: str) -> str:
-    """The text that `to_tsv` wrote; a backslash before any other character is one."""
+    """Read the text that `to_tsv` wrote. A backslash before any other character is one."""
     if "\\" not in cell:
         return cell
     return _ESCAPED.sub(lambda found: _CONTROLS.get(found[0], found[0][1]), cell)
 
 
-def _marked(text: str, mark: str) -> str:
-    """A text with a mark before each sign that could begin a cell, but for the very first."""
+def _mark(text: str, mark: str) -> str:
+    """Put a mark before each sign that could begin a cell, but for the very first."""
 
-    def marked(found: re.Match[str]) -> str:
+    def mark_one(found: re.Match[str]) -> str:
         return found[0] + mark if _is_start(found[0], found.start()) else found[0]
 
-    return _BEFORE.sub(marked, text)
+    return _BEFORE.sub(mark_one, text)
 
 
 def _is_start(run: str, place: int) -> bool:
     """Return True if the characters after a run may be the start of a cell."""
     return (place == 0 and bool(run)) or any(one in _SEPARATORS for one in run)
+
+
+def make_html_table(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """Make an HTML table of values. Texts of documents have to be escaped by `show_invisibles`.
+
+    A cell that is a `Markup` stays as it is; all others are escaped.
+    """
+    head = "".join(f"<th>{escape(name)}</th>" for name in heads)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{_write_cell(cell)}</td>' for cell in row)}</tr>" for row in rows
+    )
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+class Markup(str):
+    """A text that is HTML already."""
+
+    __slots__ = ()
+
+
+def _write_cell(value: object) -> str:
+    if isinstance(value, Markup):
+        return value
+    return escape(f"{value:,}" if isinstance(value, int) else str(value))
