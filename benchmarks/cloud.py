@@ -70,9 +70,9 @@ def running_cloud(nodes: int) -> Iterator[str]:
         (Path(folder) / jars.name).symlink_to(jars)
         place = Layout(home=Path(folder))
         try:
-            yield cloud.started(place, nodes, "1g", None, print).url
+            yield cloud.start(place, nodes, "1g", None, print).url
         finally:
-            cloud.stopped(place, nodes, timeout=5)
+            cloud.stop(place, nodes, timeout=5)
 
 
 def _index(solr: Collection, documents: Sequence[nd.Document]) -> float:

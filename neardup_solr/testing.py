@@ -68,7 +68,7 @@ def private_home(folder: Path) -> Iterator[Path]:
     then a Solr that runs there is stopped. Raises ServerError if the jars cannot be downloaded.
     """
     user_jars = layout().jars
-    jars.install(user_jars, jars.locked(), tell=server.to_stderr)
+    jars.install(user_jars, jars.read_lock(), tell=server.to_stderr)
     (folder / user_jars.parent.name).symlink_to(user_jars.parent)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NEARDUP_HOME", str(folder))

@@ -56,7 +56,7 @@ def _nodes(found: Server) -> str:
 
 def _user(password: Path) -> str:
     """The user that an embedded Solr asks for, and where the password is."""
-    from neardup_solr.embedded.password import USER
+    from neardup_solr.embedded.layout import USER
 
     return f"{USER}, and that in {password}"
 

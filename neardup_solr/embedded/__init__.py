@@ -15,9 +15,18 @@ from dataclasses import replace
 from pathlib import Path
 
 from neardup_solr.embedded import nodes, process, server
-from neardup_solr.embedded import password as secured
+from neardup_solr.embedded.layout import (
+    NO_STATE,
+    Layout,
+    auth_header,
+    choose_password,
+    layout,
+    read_credentials,
+    recall,
+    remember,
+    writing,
+)
 from neardup_solr.embedded.layout import SOLR_VERSION as SOLR_VERSION
-from neardup_solr.embedded.layout import Layout, State, layout, recall, remember, writing
 from neardup_solr.embedded.process import CONSOLE, LOG, ask, heap_size
 from neardup_solr.embedded.server import Server as Server
 from neardup_solr.embedded.server import Tell, server_lock, to_stderr
@@ -33,7 +42,7 @@ def running() -> Server | None:
     """
     place = layout()
     size = _size(place)
-    return nodes.running(place, size) if size else server.found(place)
+    return nodes.find(place, size) if size else server.find(place)
 
 
 def starting() -> Server | None:
@@ -41,7 +50,7 @@ def starting() -> Server | None:
 
     So it is if its starter was interrupted; `start` waits for it.
     """
-    begun = map(server.beginning, _places(layout()))
+    begun = map(server.find_starting, _places(layout()))
     return next((node for node in begun if node is not None), None)
 
 
@@ -73,7 +82,7 @@ def start(
     if cloud is not None and not 0 <= cloud <= nodes.MOST_NODES:
         raise ArgumentError(f"`cloud` cannot be {cloud}", f"give 0 to {nodes.MOST_NODES} nodes")
     place = layout()
-    if cloud in (None, _size(place)) and (there := _found(place)):
+    if cloud in (None, _size(place)) and (there := running()) and len(there.nodes) == _size(place):
         return there
     with server_lock(place, tell):
         count = _settled(place, cloud)
@@ -82,17 +91,17 @@ def start(
                 heap_size(heap, count)
             _require_open(place, password)
             nodes.choose_ports(nodes.places(place, count), port)  # or nothing is stopped
-            if not _size(place) and server.stopped(place, timeout=30.0):
+            if not _size(place) and server.stop(place, timeout=30.0):
                 back = "neardup solr stop; neardup solr start --cloud 0"
                 tell(f"The single Solr is stopped and keeps what it has; to return to it: {back}")
-            started = nodes.started(place, count, size if heap else None, port, tell)
+            started = nodes.start(place, count, size if heap else None, port, tell)
             _remember_size(place, count)
             return started
-        if there := server.found(place) or server.adopted(place, tell):
+        if there := server.find(place) or server.adopt(place, tell):
             return there
         if password is not None:
-            secured.choose(place, asked=password)
-        alone = server.launched(place, size, lambda: _port(place, port, tell), tell)
+            choose_password(place, asked=password)
+        alone = server.launch(place, size, lambda: _port(place, port, tell), tell)
         _remember_size(place, 0)
         return alone
 
@@ -109,24 +118,18 @@ def _require_open(place: Layout, password: bool | None) -> None:
 def _remember_size(place: Layout, count: int) -> None:
     """Remember, once it runs, whether it is a cloud."""
     if _size(place) != count:
-        remember(place, replace(recall(place) or State(port=0), cloud=count))
+        remember(place, replace(recall(place) or NO_STATE, cloud=count))
 
 
 def _size(place: Layout) -> int:
     """Count the nodes of the cloud; 0 for a single Solr."""
-    state = recall(place)
-    return state.cloud if state is not None else 0
+    return (recall(place) or NO_STATE).cloud
 
 
 def _places(place: Layout) -> list[Layout]:
     """Where the servers are: each node of a cloud, or the one Solr."""
     size = _size(place)
     return nodes.places(place, size) if size else [place]
-
-
-def _found(place: Layout) -> Server | None:
-    size = _size(place)
-    return nodes.found(place, size) if size else server.found(place)
 
 
 def _settled(place: Layout, asked: int | None) -> int:
@@ -137,24 +140,20 @@ def _settled(place: Layout, asked: int | None) -> int:
     runs = any(any(process.running_pids(node)) for node in _places(place))
     there = _nodes_there(place)
     if asked and asked < there:
-        reason = f"the cloud has {_nodes(there)}, and their documents"
+        reason = f"the cloud has {counted(there, 'node')}, and their documents"
         step = f"start all of them: neardup solr start --cloud {there}"
         # Of what runs, or ran last, `reset` deletes the documents.
         other = "; or delete them: neardup solr reset" if before else ""
         raise ServerError(reason, step + other)
     if runs and before > (asked or 0):
-        reason = f"the embedded Solr runs as a cloud of {_nodes(before)}"
+        reason = f"the embedded Solr runs as a cloud of {counted(before, 'node')}"
         raise ServerError(reason, "stop it first: neardup solr stop")
     return asked or 0
 
 
 def _nodes_there(place: Layout) -> int:
     """Count the nodes that have a folder."""
-    return len(list(place.cloud.glob("[0-9]*")))
-
-
-def _nodes(count: int) -> str:
-    return counted(count, "node")
+    return sum(1 for _ in place.cloud.glob("[0-9]*"))
 
 
 def _port(place: Layout, asked: int | None, tell: Tell) -> int:
@@ -165,8 +164,7 @@ def _port(place: Layout, asked: int | None, tell: Tell) -> int:
                 "name another `port`, or leave it out",
             )
         return asked
-    state = recall(place)
-    known = state.port if state is not None else 0
+    known = (recall(place) or NO_STATE).port
     if known and process.is_soon_free(known):
         return known
     port = process.free_port()
@@ -190,8 +188,8 @@ def stop(*, timeout: float = 30.0, tell: Tell = to_stderr) -> bool:
 def _stopped(place: Layout, timeout: float) -> bool:
     # Nodes may run without being remembered, if their start was interrupted.
     count = _nodes_there(place)
-    was_cloud = nodes.stopped(place, count, timeout) if count else False
-    return server.stopped(place, timeout) or was_cloud
+    was_cloud = nodes.stop(place, count, timeout) if count else False
+    return server.stop(place, timeout) or was_cloud
 
 
 def reset(*, tell: Tell = to_stderr) -> None:
@@ -243,7 +241,7 @@ def cores(of: Server) -> dict[str, int] | None:
     """
     if of.nodes:
         return nodes.collections(of)
-    headers = secured.header(Layout(home=of.home))
+    headers = auth_header(Layout(home=of.home))
     said = ask(of.port, "/solr/admin/cores?action=STATUS&wt=json", 30, headers=headers)
     if said is None:
         return None
@@ -252,7 +250,7 @@ def cores(of: Server) -> dict[str, int] | None:
 
 def credentials(of: Server) -> tuple[str, str] | None:
     """User and password that a server asks for; None if it asks for none."""
-    return None if of.nodes else secured.credentials(Layout(home=of.home))
+    return None if of.nodes else read_credentials(Layout(home=of.home))
 
 
 def data() -> Path:

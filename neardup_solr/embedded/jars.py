@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.embedded.layout import SOLR_VERSION, server_extra, writing
-from neardup_solr.errors import ServerError
+from neardup_solr.errors import ServerError, counted
 from neardup_solr.files import solr_config
 from neardup_solr.resources import thread_pool
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from jgo.maven import Artifact, MavenContext
 
 THREADS = 6
+_COORDINATE = "group", "artifact", "version", "classifier"
 PAUSES = (0.5, 2.0)  # seconds before the second and the third attempt at a jar
 SPARE = 64 << 20  # bytes that must stay free after the download, for the server's first start
 CONNECT = "connect to the network once"
@@ -48,7 +49,7 @@ class Jar:
         parts = (self.artifact, self.version, self.classifier)
         return "-".join(part for part in parts if part) + ".jar"
 
-    def intact(self, path: Path) -> bool:
+    def is_intact(self, path: Path) -> bool:
         """Return True if the file has the locked size and hash."""
         if not path.is_file() or path.stat().st_size != self.size:
             return False
@@ -56,23 +57,16 @@ class Jar:
             return hashlib.file_digest(file, "sha256").hexdigest() == self.sha256
 
 
-def locked() -> tuple[Jar, ...]:
+def read_lock() -> tuple[Jar, ...]:
     """The jars named by `solr_config/server/jars.lock`."""
     text = (solr_config() / "server" / "jars.lock").read_text(encoding="utf-8")
-    return tuple(_jar(line) for line in text.splitlines() if line and not line.startswith("#"))
-
-
-def _jar(line: str) -> Jar:
-    coordinate, size, sha256 = line.split()
-    group, artifact, version, *classifier = coordinate.split(":")
-    return Jar(
-        group=group,
-        artifact=artifact,
-        version=version,
-        classifier="".join(classifier),
-        size=int(size),
-        sha256=sha256,
-    )
+    jars = []
+    for line in text.splitlines():
+        if line and not line.startswith("#"):
+            coordinate, size, sha256 = line.split()
+            parts = dict(zip(_COORDINATE, coordinate.split(":"), strict=False))
+            jars.append(Jar(**parts, size=int(size), sha256=sha256))
+    return tuple(jars)
 
 
 def class_path(folder: Path, jars: Sequence[Jar]) -> str:
@@ -80,7 +74,7 @@ def class_path(folder: Path, jars: Sequence[Jar]) -> str:
     return os.pathsep.join(str(folder / jar.name) for jar in jars)
 
 
-def installed(folder: Path, jars: Sequence[Jar]) -> bool:
+def is_installed(folder: Path, jars: Sequence[Jar]) -> bool:
     """Return True if the folder was verified against this lock, and its jars have their sizes."""
     try:
         return (folder / MARK).read_text() == _digest(jars) and all(
@@ -108,18 +102,17 @@ def install(
     repository other than jgo's own. Raises ServerError without jgo, network or room on the disk,
     or if a jar differs from the lock; jars that were verified before that are kept.
     """
-    if installed(folder, jars):
+    if is_installed(folder, jars):
         return
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        absent = [jar for jar in jars if not jar.intact(folder / jar.name)]
+        absent = [jar for jar in jars if not jar.is_intact(folder / jar.name)]
         if absent:
             with server_extra():
                 import_module("jgo.maven")  # before anything is announced
             _check_room(folder, absent)
-            count = f"{len(absent)} jar{'s' if len(absent) > 1 else ''}"
-            megabytes = sum(jar.size for jar in absent) / 1e6
-            tell(f"Fetching Solr {SOLR_VERSION}, once: {count}, {megabytes:.1f} MB, into {folder}")
+            what = f"{counted(len(absent), 'jar')}, {sum(jar.size for jar in absent) / 1e6:.1f} MB"
+            tell(f"Fetching Solr {SOLR_VERSION}, once: {what}, into {folder}")
             _fetch(folder, absent, remote)
         (folder / MARK).write_text(_digest(jars))
 
@@ -161,7 +154,7 @@ def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) 
     logging.getLogger("jgo").addHandler(logging.NullHandler())
 
     @contextmanager
-    def counted(_name: str, _size: int) -> Iterator[Callable[[int], None]]:
+    def progress(_name: str, _size: int) -> Iterator[Callable[[int], None]]:
         done = 0
 
         def count(size: int) -> None:
@@ -176,7 +169,7 @@ def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) 
             raise
 
     return MavenContext(
-        resolver=PythonResolver(progress_callback=counted),
+        resolver=PythonResolver(progress_callback=progress),
         repo_cache=staging,
         remote_repos=None if remote is None else {"remote": remote},
     )
@@ -185,7 +178,7 @@ def _context(staging: Path, remote: str | None, advance: Callable[[int], None]) 
 def _fetch_one(jar: Jar, context: MavenContext, folder: Path) -> None:
     project = context.project(jar.group, jar.artifact)
     fetched = _download(jar, project.at_version(jar.version).artifact(jar.classifier))
-    if not jar.intact(fetched):
+    if not jar.is_intact(fetched):
         raise ServerError(
             f"the jar {jar.name} arrived damaged: its SHA-256 is not the one in the lock",
             "try again with: neardup solr start (if that fails too, a proxy alters downloads)",
@@ -227,17 +220,12 @@ def _explained(error: Exception) -> tuple[str, str]:
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None]]:
     """A progress bar on a terminal, nothing elsewhere; call the result with the bytes received."""
+    from rich import progress
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TimeRemainingColumn,
-        TransferSpeedColumn,
-    )
 
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    columns = (progress.BarColumn(), progress.DownloadColumn(), progress.TransferSpeedColumn(),
+               progress.TimeRemainingColumn())  # fmt: skip
     console, silent = Console(stderr=True), not sys.stderr.isatty()
-    with Progress(*columns, console=console, transient=True, disable=silent) as bar:
+    with progress.Progress(*columns, console=console, transient=True, disable=silent) as bar:
         task = bar.add_task("", total=total)
         yield lambda count: bar.advance(task, count)

@@ -1,19 +1,25 @@
-"""The embedded Solr's folders and what it remembers there."""
+"""The embedded Solr's folders, and what it keeps there: its state, its password if it has one."""
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 import os
+import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from neardup_solr import files
 from neardup_solr.errors import ServerError
 from neardup_solr.files import replaced
 
 SOLR_VERSION = "9.10.1"
+USER = "neardup"
+BYTES = 24  # of a generated password, 32 characters
 INSTALL = 'pip install "neardup-solr[server]", or give the `address` of a Solr of yours'
 
 
@@ -98,6 +104,9 @@ class State:
     cloud: int = 0
 
 
+NO_STATE = State(port=0)
+
+
 def layout() -> Layout:
     """The folders in use: $NEARDUP_HOME, else the user's data folder."""
     home = files.home()
@@ -148,3 +157,78 @@ def server_extra() -> Iterator[None]:
             f"the embedded Solr needs the Python package {error.name}",
             f"install it with: {INSTALL}",
         ) from error
+
+
+def choose_password(place: Layout, *, asked: bool) -> None:
+    """Generate a password unless there is one, or take it away: for the next start."""
+    with writing(place.server):
+        if not asked:
+            place.password.unlink(missing_ok=True)
+        elif not place.password.is_file():
+            _write_private(place.password, f"{secrets.token_urlsafe(BYTES)}\n")
+
+
+def write_security(place: Layout) -> None:
+    """Let the Solr that starts next ask for the password, if there is one."""
+    place.security.unlink(missing_ok=True)
+    password = _read_password(place)
+    if password is not None:
+        rules = security_rules(password, os.urandom(32))
+        _write_private(place.security, json.dumps(rules, indent=1) + "\n")
+
+
+def read_credentials(place: Layout) -> tuple[str, str] | None:
+    """Read the user and password that the Solr which runs asks for; None if it asks for none."""
+    password = _read_password(place) if place.security.is_file() else None
+    return None if password is None else (USER, password)
+
+
+def auth_header(place: Layout) -> dict[str, str]:
+    """The header that shows user and password, if they are asked for."""
+    shown = read_credentials(place)
+    if shown is None:
+        return {}
+    return {"Authorization": f"Basic {base64.b64encode(':'.join(shown).encode()).decode()}"}
+
+
+def security_rules(password: str, salt: bytes) -> dict[str, Any]:
+    """Make security.json: without user and password nothing is allowed, with them all is.
+
+    The one of Solr's own command has a password that everybody knows (CVE-2026-44825).
+    """
+    return {
+        "authentication": {
+            "class": "solr.BasicAuthPlugin",
+            "blockUnknown": True,
+            "forwardCredentials": False,
+            "realm": USER,
+            "credentials": {USER: hash_password(password, salt)},
+        },
+        "authorization": {
+            "class": "solr.RuleBasedAuthorizationPlugin",
+            # Without it anyone who is known, and by some paths anyone, may do what no rule names.
+            "permissions": [{"name": "all", "role": "admin"}],
+            "user-role": {USER: "admin"},
+        },
+    }
+
+
+def hash_password(password: str, salt: bytes) -> str:
+    """A password as Solr's Sha256AuthenticationProvider keeps it: its hash, and the salt."""
+    once = hashlib.sha256(salt + password.encode()).digest()
+    twice = hashlib.sha256(once).digest()
+    return f"{base64.b64encode(twice).decode()} {base64.b64encode(salt).decode()}"
+
+
+def _read_password(place: Layout) -> str | None:
+    try:
+        return place.password.read_text(encoding="utf-8").rstrip("\r\n")
+    except FileNotFoundError:
+        return None
+
+
+def _write_private(path: Path, text: str) -> None:
+    """A new file that its owner alone can read, from the moment on at which it exists."""
+    number = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    with open(number, "w", encoding="utf-8") as file:
+        file.write(text)

@@ -6,14 +6,13 @@ knows its replicas by it.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 
 from neardup_solr.embedded import process, server
-from neardup_solr.embedded.layout import Layout, recall
+from neardup_solr.embedded.layout import NO_STATE, Layout, recall
 from neardup_solr.embedded.process import HOST, ask
 from neardup_solr.embedded.server import READY_WITHIN, Server, Tell
 from neardup_solr.errors import ArgumentError, ServerError
@@ -33,20 +32,13 @@ def places(place: Layout, count: int) -> list[Layout]:
     return [replace(place, node=f"cloud/{number}") for number in range(1, count + 1)]
 
 
-def found(place: Layout, count: int) -> Server | None:
-    """The cloud, if all of its nodes run."""
-    there = running(place, count)
-    return there if there is not None and len(there.nodes) == count else None
-
-
-def running(place: Layout, count: int) -> Server | None:
+def find(place: Layout, count: int) -> Server | None:
     """The nodes of the cloud that run, if any does."""
-    nodes = [server.found(node) for node in places(place, count)]
-    there = [node for node in nodes if node is not None]
+    there = list(filter(None, map(server.find, places(place, count))))
     return _as_one(there) if there else None
 
 
-def started(place: Layout, count: int, heap: str | None, port: int | None, tell: Tell) -> Server:
+def start(place: Layout, count: int, heap: str | None, port: int | None, tell: Tell) -> Server:
     """The cloud with all of its nodes, of which those that do not run are started.
 
     `port` is that of the first node, and those after it are of the others; nodes that were started
@@ -63,12 +55,11 @@ def started(place: Layout, count: int, heap: str | None, port: int | None, tell:
 
     def up(number: int) -> Server:
         node = nodes[number]
-        if there := server.found(node) or server.adopted(node, tell):
+        if there := server.find(node) or server.adopt(node, tell):
             return there
         free = partial(_free, ports[number], number + 1, zookeeper if number == 0 else None)
-        state = recall(node)
-        own = heap or (state.heap if state is not None else "") or process.heap_size(None)
-        return server.launched(node, own, free, tell, properties=_COMMON | roles[number])
+        own = heap or (recall(node) or NO_STATE).heap or process.heap_size(None)
+        return server.launch(node, own, free, tell, properties=_COMMON | roles[number])
 
     first = up(0)
 
@@ -81,17 +72,17 @@ def started(place: Layout, count: int, heap: str | None, port: int | None, tell:
 
     with ThreadPoolExecutor(max_workers=max(1, count - 1)) as pool:
         others = list(pool.map(tried, range(1, count)))
-    running = [first, *(node for node in others if node is not None)]
+    running = [first, *filter(None, others)]
     _wait_until_joined(running)
     return _as_one(running)
 
 
-def stopped(place: Layout, count: int, timeout: float) -> bool:
+def stop(place: Layout, count: int, timeout: float) -> bool:
     """Stop all nodes, the one with ZooKeeper last; True if there was one."""
     nodes = places(place, count)
     with ThreadPoolExecutor(max_workers=count) as pool:
-        others = list(pool.map(lambda node: server.stopped(node, timeout), nodes[1:]))
-    return server.stopped(nodes[0], timeout) or any(others)
+        others = list(pool.map(lambda node: server.stop(node, timeout), nodes[1:]))
+    return server.stop(nodes[0], timeout) or any(others)
 
 
 def _as_one(nodes: Sequence[Server]) -> Server:
@@ -111,8 +102,7 @@ def choose_ports(nodes: Sequence[Layout], asked: int | None) -> list[int]:
     if asked is not None and asked + ZOOKEEPER > 65_535:
         reason = f"`port` cannot be {asked}: ZooKeeper listens at that + {ZOOKEEPER:,}"
         raise ArgumentError(reason, f"give one up to {65_535 - ZOOKEEPER}")
-    states = [recall(node) for node in nodes]
-    known = [state.port if state is not None else 0 for state in states]
+    known = [(recall(node) or NO_STATE).port for node in nodes]
     if known[0] and asked not in (None, known[0]):
         raise ServerError(
             f"the first node of the cloud keeps its port, {known[0]}",
@@ -150,19 +140,17 @@ def _taken(port: int, number: int, next_step: str) -> ServerError:
 def _wait_until_joined(nodes: Sequence[Server]) -> None:
     """Return once the cluster counts all nodes among those that live."""
     wanted = {f"{HOST}:{node.port}_solr" for node in nodes}
-    deadline = time.monotonic() + READY_WITHIN
-    while not wanted <= set(_live(nodes[0].port)):
-        if time.monotonic() > deadline:
-            raise ServerError(
-                f"the cluster did not see all of its nodes within {READY_WITHIN:.0f} seconds",
-                "see the reason in: neardup solr logs",
-            )
-        time.sleep(0.1)
 
+    def all_live() -> bool:
+        path = "/solr/admin/collections?action=CLUSTERSTATUS&wt=json"
+        told = ask(nodes[0].port, path) or {}
+        return wanted <= set(told.get("cluster", {}).get("live_nodes", ()))
 
-def _live(port: int) -> Sequence[str]:
-    told = ask(port, "/solr/admin/collections?action=CLUSTERSTATUS&wt=json") or {}
-    return list(told.get("cluster", {}).get("live_nodes", ()))
+    if not process.wait_until(all_live, READY_WITHIN, 0.1):
+        raise ServerError(
+            f"the cluster did not see all of its nodes within {READY_WITHIN:.0f} seconds",
+            "see the reason in: neardup solr logs",
+        )
 
 
 def collections(of: Server) -> dict[str, int] | None:

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup_solr.arguments import in_bytes
-from neardup_solr.embedded import password
-from neardup_solr.embedded.layout import INSTALL, Layout, server_extra
+from neardup_solr.embedded.layout import INSTALL, Layout, auth_header, server_extra
 from neardup_solr.errors import ArgumentError, ServerError
+from neardup_solr.files import solr_config
 from neardup_solr.records import NOTHING
 
 if TYPE_CHECKING:
@@ -110,19 +110,19 @@ def spawn(
     java: Path,
     class_path: str,
     heap: str,
-    settings: Path,
     properties: Mapping[str, str] = NOTHING,
 ) -> int:
     """Start Solr in a session of its own and return its process id; it is not ready yet.
 
-    `settings` is the folder with jetty.xml and log4j2.xml; `properties` are further ones for Java.
+    `properties` are further ones for Java.
     """
+    words = command(
+        place, port, java=java, heap=heap, settings=solr_config() / "server", properties=properties
+    )
     try:
         with (place.logs / CONSOLE).open("wb") as console:
             process = subprocess.Popen(
-                command(
-                    place, port, java=java, heap=heap, settings=settings, properties=properties
-                ),
+                words,
                 cwd=place.server,
                 env=environment(class_path),
                 stdin=subprocess.DEVNULL,
@@ -270,11 +270,16 @@ def is_free(port: int) -> bool:
 
 def is_soon_free(port: int) -> bool:
     """As `is_free`, but waits a second: a killed Java holds its port a little longer."""
-    deadline = time.monotonic() + 1
-    while not is_free(port):
+    return wait_until(lambda: is_free(port), 1, 0.05)
+
+
+def wait_until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:
+    """Ask until something is so; False if it is not within so many seconds."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
         if time.monotonic() > deadline:
             return False
-        time.sleep(0.05)
+        time.sleep(pause)
     return True
 
 
@@ -309,14 +314,14 @@ def ask(
 
 def answers(place: Layout, port: int) -> bool:
     """Return True if the Solr at the port is this home's; its cores may still be loading."""
-    said = ask(port, "/solr/admin/info/system?wt=json", headers=password.header(place))
+    said = ask(port, "/solr/admin/info/system?wt=json", headers=auth_header(place))
     return said is not None and Path(str(said.get("solr_home"))) == place.solr_home
 
 
 def has_loaded(place: Layout, port: int) -> bool:
     """Return True if every core on the disk is loaded, or failed to; Solr answers before that."""
     path = "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json"
-    said = ask(port, path, headers=password.header(place))
+    said = ask(port, path, headers=auth_header(place))
     on_disk = len(list(place.cores.glob("*/core.properties")))
     return said is not None and len(said["status"]) + len(said["initFailures"]) >= on_disk
 
@@ -329,34 +334,22 @@ def wait_until_ready(
     Raises ServerError if the process ends first, or gives no answer within `timeout` seconds; it
     is ended then. Loading has no limit: if it were ended, the next start would load from scratch.
     """
-    deadline = time.monotonic() + timeout
-    while not answers(place, port):
-        _check_life(place, pid)
-        if time.monotonic() > deadline:
-            end(pid, timeout=5)
-            raise ServerError(
-                f"Solr did not answer within {timeout:.0f} seconds",
-                f"see the reason in {place.logs / LOG}",
-            )
-        time.sleep(0.05)
-    patience = time.monotonic() + LOADING_SAID_AFTER
-    while not has_loaded(place, port):
-        _check_life(place, pid)
-        if time.monotonic() > patience:
-            tell(
-                "Solr is loading its cores; after a crash this can take minutes (neardup solr logs)"
-            )
-            patience = math.inf
-        time.sleep(0.1)
 
+    def alive(is_so: bool) -> bool:
+        if not (is_so or is_alive(place, pid)):
+            reason = f"Solr ended while it started: {startup_error(place)}"
+            raise ServerError(reason, f"see all it printed in {place.logs / CONSOLE}")
+        return is_so
 
-def _check_life(place: Layout, pid: int) -> None:
-    if not is_alive(place, pid):
-        console = place.logs / CONSOLE
+    if not wait_until(lambda: alive(answers(place, port)), timeout, 0.05):
+        end(pid, timeout=5)
         raise ServerError(
-            f"Solr ended while it started: {startup_error(place)}",
-            f"see all it printed in {console}",
+            f"Solr did not answer within {timeout:.0f} seconds",
+            f"see the reason in {place.logs / LOG}",
         )
+    if not wait_until(lambda: alive(has_loaded(place, port)), LOADING_SAID_AFTER, 0.1):
+        tell("Solr is loading its cores; after a crash this can take minutes (neardup solr logs)")
+        wait_until(lambda: alive(has_loaded(place, port)), math.inf, 0.1)
 
 
 def startup_error(place: Layout) -> str:

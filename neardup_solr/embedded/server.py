@@ -11,13 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from neardup_solr.embedded import jars, process
-from neardup_solr.embedded import password as secured
 from neardup_solr.embedded.layout import (
+    NO_STATE,
     Layout,
     State,
+    read_credentials,
     recall,
     remember,
     server_extra,
+    write_security,
     writing,
 )
 from neardup_solr.embedded.process import find_java
@@ -58,24 +60,27 @@ def to_stderr(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-def found(place: Layout) -> Server | None:
+def find(place: Layout) -> Server | None:
     """The server that runs at a place, or None; one that is still starting does not count."""
-    state = recall(place)
-    if state is None or not state.started or not process.is_alive(place, state.pid):
-        return None
-    return made(place, state, started_now=False) if process.is_open(state.port) else None
+    state = _recall_alive(place)
+    is_ready = state is not None and bool(state.started) and process.is_open(state.port)
+    return _describe(place, state, started_now=False) if state and is_ready else None
 
 
-def beginning(place: Layout) -> Server | None:
+def find_starting(place: Layout) -> Server | None:
     """The server that was started at a place and was not ready when last looked at, or None."""
+    state = _recall_alive(place)
+    return _describe(place, state, started_now=False) if state and not state.started else None
+
+
+def _recall_alive(place: Layout) -> State | None:
+    """Recall the state of a server whose process runs."""
     state = recall(place)
-    if state is None or state.started or not process.is_alive(place, state.pid):
-        return None
-    return made(place, state, started_now=False)
+    return state if state is not None and process.is_alive(place, state.pid) else None
 
 
-def made(place: Layout, state: State, *, started_now: bool) -> Server:
-    """The server of a state."""
+def _describe(place: Layout, state: State, *, started_now: bool) -> Server:
+    """Describe the server of a state."""
     return Server(
         url=f"http://{process.HOST}:{state.port}/solr",
         pid=state.pid,
@@ -84,7 +89,7 @@ def made(place: Layout, state: State, *, started_now: bool) -> Server:
         home=place.home,
         started=state.started,
         started_now=started_now,
-        password=place.password if secured.credentials(place) else None,
+        password=place.password if read_credentials(place) else None,
     )
 
 
@@ -109,15 +114,14 @@ def server_lock(place: Layout, tell: Tell) -> Iterator[None]:
         yield
 
 
-def adopted(place: Layout, tell: Tell) -> Server | None:
+def adopt(place: Layout, tell: Tell) -> Server | None:
     """A server whose starter was interrupted before it was ready: wait for it."""
-    state = recall(place)
-    if state is None or not process.is_alive(place, state.pid):
+    if (state := _recall_alive(place)) is None:
         return None
-    return made(place, _ready(place, state, tell), started_now=False)
+    return _describe(place, _wait_until_ready(place, state, tell), started_now=False)
 
 
-def _ready(place: Layout, state: State, tell: Tell) -> State:
+def _wait_until_ready(place: Layout, state: State, tell: Tell) -> State:
     """Wait for the server and remember that it is ready."""
     process.wait_until_ready(place, state.pid, state.port, timeout=READY_WITHIN, tell=tell)
     ready = replace(state, started=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -125,7 +129,7 @@ def _ready(place: Layout, state: State, tell: Tell) -> State:
     return ready
 
 
-def launched(
+def launch(
     place: Layout,
     heap: str,
     port: Callable[[], int],
@@ -137,14 +141,14 @@ def launched(
 
     `port` is asked before each attempt. Raises ServerError if the server cannot be started.
     """
-    java, wanted = find_java(), jars.locked()
+    java, wanted = find_java(), jars.read_lock()
     jars.install(place.jars, wanted, tell=tell)
     for pid in process.running_pids(place):
         process.end(pid, timeout=30)
     prepare(place, is_node=bool(properties))
     class_path = jars.class_path(place.jars, wanted)
     for attempt in range(1, ATTEMPTS + 1):
-        state = replace(recall(place) or State(port=0), port=port(), heap=heap, started="")
+        state = replace(recall(place) or NO_STATE, port=port(), heap=heap, started="")
         try:
             pid = process.spawn(
                 place,
@@ -152,12 +156,11 @@ def launched(
                 java=java,
                 class_path=class_path,
                 heap=heap,
-                settings=solr_config() / "server",
                 properties=properties,
             )
             begun = replace(state, pid=pid)
             remember(place, begun)  # so that other commands can wait for it
-            return made(place, _ready(place, begun, tell), started_now=True)
+            return _describe(place, _wait_until_ready(place, begun, tell), started_now=True)
         except ServerError:
             jars.invalidate(place.jars)
             if attempt == ATTEMPTS or process.is_free(state.port):
@@ -181,10 +184,10 @@ def prepare(place: Layout, *, is_node: bool = False) -> None:
         shutil.copyfile(source / "server" / "web.xml", place.webapp / "WEB-INF" / "web.xml")
         shutil.rmtree(place.configset, ignore_errors=True)
         shutil.copytree(source / "conf", place.configset, ignore=shutil.ignore_patterns(".*"))
-        secured.lay_out(place)
+        write_security(place)
 
 
-def stopped(place: Layout, timeout: float) -> bool:
+def stop(place: Layout, timeout: float) -> bool:
     """Stop the server of a place; True if there was one."""
     pids = list(process.running_pids(place))
     for pid in pids:

@@ -20,7 +20,7 @@ from threading import Thread
 import pytest
 
 from neardup_solr.embedded import jars as fetching
-from neardup_solr.embedded.jars import Jar, install, installed
+from neardup_solr.embedded.jars import Jar, install, is_installed
 from neardup_solr.errors import ServerError
 
 CONTENT = {f"lib{number}": os.urandom(3000 + number) for number in range(12)}
@@ -127,7 +127,7 @@ def test_a_half_downloaded_jar_is_fetched_again_alone(folder: Path, repository: 
     (folder / JARS[3].name).write_bytes(CONTENT["lib3"][:100])
     fetch(folder, repository)
     assert repository.asked == [JARS[3].name]
-    assert JARS[3].intact(folder / JARS[3].name)
+    assert JARS[3].is_intact(folder / JARS[3].name)
 
 
 def test_a_missing_jar_is_fetched_again_alone(folder: Path, repository: Repository) -> None:
@@ -149,7 +149,7 @@ def test_a_damaged_jar_of_the_right_size_is_replaced_once_doubted(
     fetching.invalidate(folder)
     fetch(folder, repository)
     assert repository.asked == [JARS[0].name]
-    assert JARS[0].intact(folder / JARS[0].name)
+    assert JARS[0].is_intact(folder / JARS[0].name)
 
 
 def test_an_interrupted_install_keeps_what_was_verified(
@@ -175,7 +175,7 @@ def test_a_jar_that_differs_from_the_lock_is_refused_by_name(
     with pytest.raises(ServerError, match=r"lib2-1\.0\.jar arrived damaged.*neardup solr start"):
         fetch(folder, repository)
     assert JARS[2].name not in left_in(folder)
-    assert not installed(folder, JARS)
+    assert not is_installed(folder, JARS)
     assert capfd.readouterr().err == ""
 
 

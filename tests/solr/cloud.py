@@ -26,9 +26,9 @@ def nodes(home: Path, count: int = 1) -> Iterator[Server]:
     """A cloud of so many nodes whose data lie in `home`, where the jars are already."""
     place = Layout(home=home)
     try:
-        yield cloud.started(place, count, "512m", None, print)
+        yield cloud.start(place, count, "512m", None, print)
     finally:
-        cloud.stopped(place, count, timeout=0)
+        cloud.stop(place, count, timeout=0)
 
 
 def empty(address: str) -> None:

@@ -25,9 +25,15 @@ import requests
 import neardup_solr as nd
 from neardup_solr import embedded
 from neardup_solr.embedded import jars as fetching
-from neardup_solr.embedded import password as secured
 from neardup_solr.embedded import process
-from neardup_solr.embedded.layout import Layout, State, layout, recall, remember
+from neardup_solr.embedded.layout import (
+    Layout,
+    State,
+    choose_password,
+    layout,
+    recall,
+    remember,
+)
 from neardup_solr.errors import ServerError
 
 CHECKOUT = Path(embedded.__file__).parents[2]
@@ -37,7 +43,7 @@ CHECKOUT = Path(embedded.__file__).parents[2]
 def jars() -> Path:
     """The folder of the user's own jars, fetched if this is the first start."""
     folder = layout().jars
-    fetching.install(folder, fetching.locked(), tell=print)
+    fetching.install(folder, fetching.read_lock(), tell=print)
     return folder
 
 
@@ -338,15 +344,15 @@ def test_a_start_that_fails_says_why_and_leaves_nothing(
 
 def test_a_damaged_jar_is_found_out_after_the_start_it_spoils(home: Layout) -> None:
     """The failed start has every hash checked again by the next one, which works."""
-    fetching.install(home.jars, fetching.locked(), tell=print)
-    wanted = next(jar for jar in fetching.locked() if jar.artifact == "jetty-xml")
+    fetching.install(home.jars, fetching.read_lock(), tell=print)
+    wanted = next(jar for jar in fetching.read_lock() if jar.artifact == "jetty-xml")
     path = home.jars / wanted.name
     content = path.read_bytes()
     path.unlink()
     path.write_bytes(bytes(wanted.size))
     with pytest.raises(ServerError, match="Solr ended while it started"):
         embedded.start()
-    assert not fetching.installed(home.jars, fetching.locked())
+    assert not fetching.is_installed(home.jars, fetching.read_lock())
     path.write_bytes(content)
     assert embedded.start().started_now
 
@@ -367,7 +373,7 @@ def test_a_reset_deletes_the_cores_and_keeps_the_jars(home: Layout) -> None:
     assert embedded.running() is None
     assert list(process.running_pids(home)) == []
     assert [path.name for path in home.server.iterdir()] == ["lock"]
-    assert fetching.installed(home.jars, fetching.locked())
+    assert fetching.is_installed(home.jars, fetching.read_lock())
 
 
 def test_the_commands_read_well(home: Layout) -> None:
@@ -587,7 +593,7 @@ def test_a_cloud_is_started_seen_and_left(home: Layout) -> None:
     # What cannot start changes nothing.
     for password in (True, None):
         if password is None:
-            secured.choose(home, asked=True)
+            choose_password(home, asked=True)
         with pytest.raises(ServerError, match="a cloud on this machine asks for no password"):
             embedded.start(cloud=2, password=password)
     state = recall(home)

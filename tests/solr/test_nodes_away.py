@@ -59,7 +59,7 @@ def started_again(place: Layout, after: float) -> Iterator[None]:
 
     def start() -> None:
         time.sleep(after)
-        cloud.started(place, 2, "512m", None, print)
+        cloud.start(place, 2, "512m", None, print)
 
     thread = threading.Thread(target=start)
     thread.start()

@@ -45,7 +45,7 @@ def test_a_node_that_is_away_is_not_missed(place: Layout) -> None:
         assert (done.indexed, solr.count()) == (30, 60)
         with pytest.raises(nd.SolrUnreachable, match="1 of 2 replicas have what was sent last"):
             nd.index([(7, texts[7])], solr, patience=2, min_replicas=2)
-        again = cloud.started(place, 2, "512m", None, print)
+        again = cloud.start(place, 2, "512m", None, print)
         assert again.nodes == running.nodes
         assert nd.index([(7, texts[7])], solr, patience=60, min_replicas=2).indexed == 1
         with pytest.raises(nd.ArgumentError, match="cannot be 3: a shard of 'two' has 2 replicas"):
@@ -65,7 +65,7 @@ def kill(place: Layout, number: int) -> None:
     process = psutil.Process(state.pid)
     process.kill()
     process.wait(30)
-    assert server.found(cloud.places(place, 2)[number - 1]) is None
+    assert server.find(cloud.places(place, 2)[number - 1]) is None
 
 
 def test_an_address_that_is_no_zookeeper_is_told(

@@ -121,10 +121,10 @@ def test_a_solr_that_is_away_when_tasks_begin_is_waited_for(
     def restart() -> None:
         while not begun.exists():
             time.sleep(0.05)
-        embedded_nodes.stopped(place, 1, timeout=0)
+        embedded_nodes.stop(place, 1, timeout=0)
         away.touch()
         time.sleep(10)
-        embedded_nodes.started(place, 1, "512m", None, print)
+        embedded_nodes.start(place, 1, "512m", None, print)
 
     rows = [(str(n), f"number {n} of the lamps") for n in range(20)]
     frame = session.createDataFrame(rows, "id string, text string").coalesce(1)

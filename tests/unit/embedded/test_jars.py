@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from neardup_solr.embedded.jars import Jar, class_path, locked
+from neardup_solr.embedded.jars import Jar, class_path, read_lock
 from neardup_solr.embedded.layout import SOLR_VERSION
 
 
@@ -18,7 +18,7 @@ def jar(classifier: str = "") -> Jar:
 
 def test_every_line_of_the_lock_is_whole_and_no_file_comes_twice() -> None:
     """Each jar has a size and a SHA-256, and the jars' file names differ."""
-    jars = locked()
+    jars = read_lock()
     assert all(one.size > 0 and re.fullmatch("[0-9a-f]{64}", one.sha256) for one in jars)
     assert len({one.name for one in jars}) == len(jars)
     assert sorted(jars, key=lambda one: f"{one.group}:{one.artifact}:") == list(jars)
@@ -26,13 +26,13 @@ def test_every_line_of_the_lock_is_whole_and_no_file_comes_twice() -> None:
 
 def test_the_lock_holds_the_solr_that_is_announced() -> None:
     """The version in the messages is the version of the jar."""
-    versions = {one.version for one in locked() if one.group == "org.apache.solr"}
+    versions = {one.version for one in read_lock() if one.group == "org.apache.solr"}
     assert versions == {SOLR_VERSION}
 
 
 def test_the_lock_keeps_one_version_of_each_library() -> None:
     """Two versions of one artifact on a class path would be a coin toss."""
-    named = [(one.group, one.artifact, one.classifier) for one in locked()]
+    named = [(one.group, one.artifact, one.classifier) for one in read_lock()]
     assert len(set(named)) == len(named)
 
 
@@ -51,4 +51,4 @@ def test_the_class_path_lists_the_locked_jars_only(tmp_path: Path) -> None:
 def test_a_jar_of_the_right_size_and_wrong_content_is_not_intact(tmp_path: Path) -> None:
     """The hash decides, not the size."""
     (tmp_path / "b-1.0.jar").write_bytes(b"abc")
-    assert not jar().intact(tmp_path / "b-1.0.jar")
+    assert not jar().is_intact(tmp_path / "b-1.0.jar")

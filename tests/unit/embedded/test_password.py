@@ -8,8 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.embedded import password
-from neardup_solr.embedded.layout import Layout
+from neardup_solr.embedded.layout import (
+    Layout,
+    auth_header,
+    choose_password,
+    hash_password,
+    read_credentials,
+    write_security,
+)
 
 
 @pytest.fixture
@@ -26,51 +32,51 @@ def test_the_hash_is_that_of_solr() -> None:
         "IV0EHq1OnNrj6gvRCwvFwTrZ1+z1oBbnQdiVC3otuq0= Ndd7LKvVBAaZIF0QAVi1ekCfAJXr1GGfLtRUXhgrF8c="
     )
     salt = base64.b64decode(known.partition(" ")[2])
-    assert password.hashed("SolrRocks", salt) == known
+    assert hash_password("SolrRocks", salt) == known
 
 
 def test_none_at_first(place: Layout) -> None:
     """Nothing is asked for, and nothing is written."""
-    password.lay_out(place)
+    write_security(place)
     assert not place.security.exists()
-    assert password.credentials(place) is None
-    assert password.header(place) == {}
+    assert read_credentials(place) is None
+    assert auth_header(place) == {}
 
 
 def test_a_password_is_kept(place: Layout) -> None:
     """It stays the same until it is taken away, and each layout has a salt of its own."""
-    password.choose(place, asked=True)
-    password.lay_out(place)
-    first, rules = password.credentials(place), place.security.read_bytes()
+    choose_password(place, asked=True)
+    write_security(place)
+    first, rules = read_credentials(place), place.security.read_bytes()
     assert first is not None
     assert len(first[1]) == 32
-    password.choose(place, asked=True)
-    password.lay_out(place)
-    assert password.credentials(place) == first
+    choose_password(place, asked=True)
+    write_security(place)
+    assert read_credentials(place) == first
     assert place.security.read_bytes() != rules
     assert first[1].encode() not in rules
-    password.choose(place, asked=False)
-    password.lay_out(place)
+    choose_password(place, asked=False)
+    write_security(place)
     assert (place.password.exists(), place.security.exists()) == (False, False)
 
 
 def test_nobody_else_can_read_them(place: Layout) -> None:
     """Whatever the umask is; a file that somebody put there before is not written to."""
-    password.choose(place, asked=True)
-    password.lay_out(place)
+    choose_password(place, asked=True)
+    write_security(place)
     assert {stat.S_IMODE(path.stat().st_mode) for path in (place.password, place.security)} == {
         0o600
     }
     elsewhere = place.home / "elsewhere"
     place.security.unlink()
     place.security.symlink_to(elsewhere)
-    password.lay_out(place)
+    write_security(place)
     assert not elsewhere.exists()
     assert not place.security.is_symlink()
 
 
 def test_only_a_server_that_was_laid_out_with_it_gets_it(place: Layout) -> None:
     """A password that was chosen since is for the next start."""
-    password.lay_out(place)
-    password.choose(place, asked=True)
-    assert password.credentials(place) is None
+    write_security(place)
+    choose_password(place, asked=True)
+    assert read_credentials(place) is None
