@@ -46,7 +46,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 
 import neardup_solr as nd
 from neardup_solr.minhash import sign
-from neardup_solr.solr import collection, schema
+from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.testing import fresh_core
@@ -65,7 +65,7 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # or Solr and its folder would stay
     found: dict[str, Any] = {"conditions": results.conditions(), "documents": options.documents}
     with running_solr() as base, theirs.collection() as solr:
-        schema.remember(solr, solr.names)
+        theirs.keep_names(solr, solr.names)
         _fill(solr, options.documents)
         before = theirs.everything(solr)
         found["speed"] = _speed(base, solr) | {"atomic": _atomic(options.documents)}
@@ -104,7 +104,7 @@ def _speed(base: str, solr: Collection) -> dict[str, float]:
 def _atomic(count: int) -> float:
     """Documents a second of `annotate` where a processor of theirs makes all updates atomic."""
     with theirs.collection(processors=TRIMMING) as solr:
-        schema.remember(solr, solr.names)
+        theirs.keep_names(solr, solr.names)
         _fill(solr, count)
         with multiprocessing.get_context("spawn").Pool(1) as pool:
             written, seconds = pool.apply(perform, ["annotate", solr.url, solr.names, solr.url])

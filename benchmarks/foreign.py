@@ -34,6 +34,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import Names
 from neardup_solr.verbs.lint.growth import growth
 from tests.solr import foreign
+from tests.solr.theirs import keep_names
 
 PAGE = 1_000
 NAMES = Names(id="sku", text=("body",), prefix="nd_")
@@ -93,7 +94,7 @@ def _prepare_earlier(solr: Collection) -> None:
     fields = schema.definitions(list(schema.wanted(NAMES).values()))
     types = [one for one in schema.own_types() if one["class"] != "solr.LongPointField"]
     schema.change(solr, {"add-field-type": types, "add-field": fields})
-    schema.remember(solr, NAMES)
+    keep_names(solr, NAMES)
     solr.take_names(NAMES)
 
 

@@ -224,18 +224,12 @@ class Nodes:
     other ways than the address that was given allows.
     """
 
-    def __init__(self) -> None:
-        self.given = ""
-        self.has_secrets = False
+    def __init__(self, given: str = "", *, has_secrets: bool = False) -> None:
+        self.given, self.has_secrets = given, has_secrets
         self.known_as = ""  # if not by its address: by that of its ZooKeeper
         self.is_cloud: bool | None = None  # None as long as nobody knows
-        self._all: tuple[str, ...] = ()
-        self._now = ""
-
-    def begin(self, given: str, *, has_secrets: bool) -> None:
-        """Begin with the address that was given."""
-        self.given, self.has_secrets = given, has_secrets
-        self._all, self._now = (given,), given
+        self._all: tuple[str, ...] = (given,)
+        self._now = given
 
     def learn(self, addresses: Iterable[str]) -> None:
         """Learn further nodes, and forget those that are none any more."""

@@ -34,7 +34,7 @@ from neardup_solr.settings import (
     settings_of,
 )
 from neardup_solr.solr import export, query
-from neardup_solr.solr.cloud import Cluster, cluster_of, require_single
+from neardup_solr.solr.cloud import Cluster, Nodes, cluster_of, require_single
 from neardup_solr.solr.names import (
     ID,
     NOTE,
@@ -96,13 +96,6 @@ class Selection:
     counts: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(slots=True)
-class _Learnt:
-    """What is remembered of a collection since it was last asked."""
-
-    settings: Settings | None = None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Collection:
     """A core or collection of Solr: `base` is the server's address, `name` the name in it.
@@ -115,8 +108,9 @@ class Collection:
     name: str
     session: CheckedSession = field(repr=False)
     names: Names = PLAIN
-    _learnt: _Learnt = field(
-        default_factory=lambda: _Learnt(), init=False, repr=False, compare=False
+    # What was stored when it was last asked for.
+    _learnt: dict[str, Settings] = field(
+        default_factory=dict, init=False, repr=False, compare=False
     )
 
     @property
@@ -470,14 +464,14 @@ class Collection:
     @property
     def known_settings(self) -> Settings | None:
         """The settings of the documents when they were last asked for; they may have changed."""
-        return self._learnt.settings
+        return self._learnt.get(SETTINGS)
 
     def stored_settings(self) -> Settings | None:
         """The settings that are stored with the documents; None if no document has any.
 
         Raises SettingsError if documents differ in them, SchemaError if the field is missing.
         """
-        known = self._learnt.settings
+        known = self.known_settings
         if known is not None and self._has_only(known):
             return known
         self.require_fields([SETTINGS])
@@ -492,8 +486,10 @@ class Collection:
                 f" (neardup delete {self.place} --query '{self.names.of(SETTINGS)}:\"...\"')"
                 " and index them again",
             )
-        self._learnt.settings = Settings.parse(next(iter(counts))) if counts else None
-        return self._learnt.settings
+        self._learnt.clear()
+        for fingerprint in counts:
+            self._learnt[SETTINGS] = Settings.parse(fingerprint)
+        return self.known_settings
 
     def _has_only(self, settings: Settings) -> bool:
         """Whether these are the settings of all documents that have any."""
@@ -694,5 +690,5 @@ def open_collection(
     session.outages.home = f"{base}/{name}"
     has_headers = access is not None and bool(access.headers)
     is_known = session.auth is not None or session.carrier is not None
-    session.nodes.begin(base, has_secrets=is_known or has_headers)
+    session.nodes = Nodes(base, has_secrets=is_known or has_headers)
     return Collection(base=base, name=name, session=session, names=names)

@@ -140,7 +140,9 @@ TYPES = {  # of the fields we add
     "IntPointField": "neardup_int",
     "LongPointField": "neardup_long",
 }
-_ATTRIBUTES = ("indexed", "stored", "docValues", "multiValued")
+# Attributes of a field, and what we call them.
+_ATTRIBUTES = {"indexed": "indexed", "stored": "stored", "docValues": "doc_values",
+               "multiValued": "multi_valued"}  # fmt: skip
 # Every schema refuses this: there is no such field, or nothing may be changed.
 _NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
 
@@ -216,7 +218,8 @@ def wanted(names: Names) -> dict[str, Field]:
     ours = {one.attrib["name"]: one.attrib for one in root.iter("field")}
     fields: dict[str, Field] = {}
     for own in OWN:
-        described = {name: _json_value(value) for name, value in ours[own].items()}
+        flags = {"true": True, "false": False}
+        described: dict[str, Any] = {name: flags.get(v, v) for name, v in ours[own].items()}
         name = names.of(own)
         kind = types[described["type"]]
         if own == BANDS and names.has_numeric_bands:
@@ -227,40 +230,24 @@ def wanted(names: Names) -> dict[str, Field]:
     return fields
 
 
-def remember(collection: Collection, names: Names) -> None:
-    """Keep names in the schema of a collection, for `Collection.kept_names`.
-
-    Raises SolrAnswerError if the schema is not managed.
-    """
-    schema = described(collection)
-    if NOTE in schema.fields:
-        change(collection, {"replace-field": note(names)})
-    else:
-        types = [] if NOTE_TYPE in schema.types else [note_type()]
-        change(collection, {"add-field-type": types, "add-field": [note(names)]})
-
-
 def note(names: Names) -> dict[str, Any]:
     """The field that keeps the names, as the Schema API takes it."""
     off = dict.fromkeys(_ATTRIBUTES, False)
     return {"name": NOTE, "type": NOTE_TYPE, "default": names.noted(), **off}
 
 
-def note_type() -> dict[str, Any]:
-    """The type of that field, which never has values."""
-    return {"name": NOTE_TYPE, "class": "solr.StrField", "docValues": False, "stored": False,
-            "indexed": False}  # fmt: skip
-
-
 def own_types() -> list[dict[str, Any]]:
-    """The types of the fields that we add: exact terms, and numbers."""
+    """The types of the fields that we add: exact terms, numbers, and that of the note."""
     exact = {"sortMissingLast": True, "omitNorms": True, "omitTermFreqAndPositions": True}
     shared = {"uninvertible": False, "useDocValuesAsStored": True}
     return [
         {"name": TYPES["StrField"], "class": "solr.StrField", **exact, **shared},
         {"name": TYPES["IntPointField"], "class": "solr.IntPointField", **shared},
         {"name": TYPES["LongPointField"], "class": "solr.LongPointField", **shared},
-    ]
+        # It never has values.
+        {"name": NOTE_TYPE, "class": "solr.StrField", "docValues": False, "stored": False,
+         "indexed": False},
+    ]  # fmt: skip
 
 
 def xml(commands: Mapping[str, Any]) -> str:
@@ -287,19 +274,14 @@ def _get(collection: Collection, part: str, needed: Mapping[str, type]) -> dict[
 
 
 def _field(described: Mapping[str, Any], types: Mapping[str, str]) -> Field:
-    indexed, stored, doc_values, multi_valued = (
-        bool(described.get(name, False)) for name in _ATTRIBUTES
-    )
+    flags = {own: bool(described.get(name, False)) for name, own in _ATTRIBUTES.items()}
     return Field(
         name=described["name"],
         type=described["type"],
         kind=types.get(described["type"], ""),
-        indexed=indexed,
-        stored=stored,
-        doc_values=doc_values,
-        multi_valued=multi_valued,
         as_stored=bool(described.get("useDocValuesAsStored", True)),
         default=described.get("default"),
+        **flags,
     )
 
 
@@ -307,20 +289,10 @@ def _class(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _json_value(value: str) -> Any:
-    return {"true": True, "false": False}.get(value, value)
-
-
 def definitions(fields: Sequence[Field]) -> list[dict[str, Any]]:
-    """Fields as the Schema API takes them."""
+    """Spell fields as the Schema API takes them."""
     return [
-        {
-            "name": one.name,
-            "type": one.type,
-            "indexed": one.indexed,
-            "stored": one.stored,
-            "docValues": one.doc_values,
-            "multiValued": one.multi_valued,
-        }
+        {"name": one.name, "type": one.type}
+        | {name: getattr(one, own) for name, own in _ATTRIBUTES.items()}
         for one in fields
     ]

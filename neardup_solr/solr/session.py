@@ -300,7 +300,7 @@ class CheckedSession(requests.Session):
             step = "give the address of a node as the others reach it, by https://"
             raise SolrUnreachable(redacted(url), reason, step)
         # Or requests would look for a password in ~/.netrc.
-        return {"auth": _nobody} if self.auth is None and self.carrier is None else {}
+        return {"auth": lambda bare: bare} if self.auth is None and self.carrier is None else {}
 
     def _answered(
         self, deadline: float, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
@@ -371,7 +371,10 @@ class CheckedSession(requests.Session):
             error.reason = self._hidden(error.reason)
             error.args = tuple(self._hidden(a) if isinstance(a, str) else a for a in error.args)
             if isinstance(error, SolrAnswerError):
-                error.retry_after = _seconds(response.headers.get("Retry-After", ""))
+                asked = response.headers.get(
+                    "Retry-After", ""
+                )  # a date, which no Solr sends, is none
+                error.retry_after = float(asked) if asked.isdecimal() else 0.0
             if isinstance(error, SolrHalted):
                 self.outages.halted = error
             raise
@@ -415,20 +418,10 @@ class CheckedSession(requests.Session):
         return SolrUnreachable(shown, cause)
 
 
-def _nobody(request: PreparedRequest) -> PreparedRequest:
-    """No user and no password."""
-    return request
-
-
 def _forms(*credentials: str | bytes) -> tuple[str, ...]:
     """A password as it is, in an address, and beside its user in the header of basic auth."""
     user, password = (one.decode() if isinstance(one, bytes) else str(one) for one in credentials)
     return b64encode(f"{user}:{password}".encode()).decode(), password, quote(password, safe="")
-
-
-def _seconds(retry_after: str) -> float:
-    """The seconds of a Retry-After header; a date, which no Solr sends, counts as none."""
-    return float(retry_after) if retry_after.isdecimal() else 0.0
 
 
 def open_session(

@@ -250,14 +250,13 @@ def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, 
     """What the Schema API has to do; empty if nothing is missing."""
     missing = [one for name, one in schema.wanted(names).items() if name not in found.fields]
     fields = schema.definitions(missing)
-    types = [each for each in schema.own_types() if each["name"] in {one.type for one in missing}]
     commands: dict[str, Any] = {}
     if not names.is_plain and NOTE not in found.fields:
         fields.append(schema.note(names))
-        types.append(schema.note_type())
     elif NOTE in found.fields and collection.kept_names() != names:
         commands["replace-field"] = schema.note(names)
-    types = [one for one in types if one["name"] not in found.types]
+    needed = {one["type"] for one in fields} - found.types.keys()
+    types = [one for one in schema.own_types() if one["name"] in needed]
     return ({"add-field-type": types} if types else {}) | (
         {"add-field": fields} if fields else {}
     ) | commands  # fmt: skip

@@ -18,8 +18,9 @@ import requests
 from neardup_solr import embedded
 from neardup_solr.embedded.layout import layout
 from neardup_solr.files import solr_config
+from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.names import OWN, Names
+from neardup_solr.solr.names import NOTE, OWN, Names
 
 TIMEOUT = 60
 PAGE = 10_000
@@ -228,3 +229,14 @@ def update(solr: Collection, *made: dict[str, Any], commit: bool = True) -> None
     params = {"commit": str(commit).lower()}
     answer = requests.post(f"{solr.url}/update", params=params, json=list(made), timeout=TIMEOUT)
     assert answer.status_code == 200, answer.text
+
+
+def keep_names(solr: Collection, names: Names) -> None:
+    """Keep names in the schema of a collection, as `init` does."""
+    found = schema.described(solr)
+    if NOTE in found.fields:
+        schema.change(solr, {"replace-field": schema.note(names)})
+    else:
+        missing = {schema.NOTE_TYPE} - found.types.keys()
+        types = [one for one in schema.own_types() if one["name"] in missing]
+        schema.change(solr, {"add-field-type": types, "add-field": [schema.note(names)]})

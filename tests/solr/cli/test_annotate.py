@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from neardup_solr.solr import admin, collection, schema
+from neardup_solr.solr import admin, collection
 from neardup_solr.solr.collection import Collection
 from tests.command import NEARDUP, neardup
 from tests.solr import theirs
@@ -22,7 +22,7 @@ def solr(home: Path) -> Iterator[Collection]:
     """Their collection with some documents, its names kept."""
     with theirs.collection() as made:
         theirs.add(made, theirs.documents(200))
-        schema.remember(made, theirs.NAMES)
+        theirs.keep_names(made, theirs.NAMES)
         yield made
 
 

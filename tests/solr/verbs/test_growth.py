@@ -19,6 +19,7 @@ from neardup_solr.testing import fresh_core
 from neardup_solr.verbs.lint import lint
 from neardup_solr.verbs.lint.growth import growth
 from tests.solr.foreign import collection
+from tests.solr.theirs import keep_names
 
 pytestmark = pytest.mark.usefixtures("home")
 TIMEOUT = 60
@@ -174,7 +175,7 @@ def test_collections_prepared_before_go_on() -> None:
         types = [one for one in schema.own_types() if one["class"] != "solr.LongPointField"]
         fields = schema.definitions(list(schema.wanted(earlier).values()))
         schema.change(filled(solr), {"add-field-type": types, "add-field": fields})
-        schema.remember(solr, earlier)
+        keep_names(solr, earlier)
         named = replace(solr, names=solr.kept_names())
         done = nd.init(named)
         assert (done.fields, done.names) == ((), earlier)

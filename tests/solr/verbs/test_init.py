@@ -19,6 +19,7 @@ from neardup_solr.verbs.connect import connect
 from neardup_solr.verbs.init import init
 from neardup_solr.verbs.lint import lint
 from tests.solr.foreign import CLASSIC, KEY, MANAGED, SCHEMA, collection
+from tests.solr.theirs import keep_names
 
 pytestmark = pytest.mark.usefixtures("home")
 NAMES = Names(id="sku", text=("title", "body"), prefix="nd_", has_numeric_bands=True)
@@ -140,7 +141,7 @@ def test_text_fields_may_be_named_later() -> None:
         done = init(solr, text=["body", "x_txt"])
         assert done.fields == ()
         assert solr.kept_names() == replace(NAMES, text=("body", "x_txt"), prefix="")
-        schema.remember(solr, Names(id="sku", text=("body",)))
+        keep_names(solr, Names(id="sku", text=("body",)))
         assert solr.kept_names().text == ("body",)
 
 

@@ -78,16 +78,14 @@ def test_what_is_no_cluster_is_none(cluster: bytes) -> None:
 
 def nodes(given: str, *others: str, has_secrets: bool = False) -> list[str]:
     """The addresses that a request for the collection is sent to."""
-    made = Nodes()
-    made.begin(given, has_secrets=has_secrets)
+    made = Nodes(given, has_secrets=has_secrets)
     made.learn(others)
     return list(made.in_turn(f"{given}/jobs/select"))
 
 
 def test_each_node_is_asked_in_turn() -> None:
     """The next one, if one does not answer; that which did is asked first next time."""
-    made = Nodes()
-    made.begin(ONE, has_secrets=False)
+    made = Nodes(ONE, has_secrets=False)
     made.learn([ONE, TWO])
     url = f"{ONE}/jobs/select"
     assert list(made.in_turn(url)) == [url, f"{TWO}/jobs/select"]
@@ -115,7 +113,7 @@ def test_no_password_is_sent_where_it_may_not_go() -> None:
     """Not even if the cluster names that place as the one of a shard."""
     with answering(Answer(body=b"{}")) as (address, asked):
         session, _ = open_session("https://me:secret@solr.example/solr")
-        session.nodes.begin("https://solr.example/solr", has_secrets=True)
+        session.nodes = Nodes("https://solr.example/solr", has_secrets=True)
         with pytest.raises(SolrUnreachable, match="to which no password may go"):
             list(session.pieces(f"{address}/x/export", {}))
     assert not asked
@@ -128,7 +126,7 @@ def test_nobodys_password_is_looked_for(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.setenv("NETRC", str(netrc))
     with answering(Answer(body=b'{"responseHeader": {"status": 0}}')) as (address, _):
         session, _ = open_session("http://solr.example:8983/solr")
-        session.nodes.begin("http://solr.example:8983/solr", has_secrets=False)
+        session.nodes = Nodes("http://solr.example:8983/solr", has_secrets=False)
         answered = session.once("GET", f"{address}/x/select")
     assert "Authorization" not in answered.request.headers
 
@@ -155,8 +153,7 @@ def test_replicas_count_if_they_have_all_of_it(
 
 def test_other_addresses_are_asked_as_they_are() -> None:
     """That of a shard's replica, for one."""
-    made = Nodes()
-    made.begin(ONE, has_secrets=False)
+    made = Nodes(ONE, has_secrets=False)
     made.learn([TWO])
     replica = f"{TWO}/jobs_2/export"
     assert list(made.in_turn(replica)) == [replica]

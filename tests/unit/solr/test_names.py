@@ -100,8 +100,8 @@ def test_requests_name_the_fields_of_the_collection() -> None:
     assert made["sort"] == "score desc,sku asc"
     assert made["query"] == request["query"]
     assert made["params"] == {
-        "field_terms": "nd_content_bands", "field_first_word": "nd_first_word",
-        "same_first_word": "id",
+        "field_terms": "nd_content_bands", "field_same0": "nd_first_word",
+        "same0": "id",
     }  # fmt: skip
     assert SHOP.request(query.by_id("id"))["params"] == {"field_id": "sku", "id": "id"}
 
