@@ -50,7 +50,7 @@ from neardup_solr.solr import collection
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import PLAIN, Names
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.annotate.rewrite import DEFAULT_PACE
+from neardup_solr.verbs.annotate.rewrite import RateLimit
 from tests.solr import theirs
 
 PAGE = 1_000
@@ -120,7 +120,7 @@ def _whole(solr: Collection) -> float:
     found = islice(theirs.selected(solr, "*:* -_nest_path_:*", fl="*"), WHOLE)
     made = [{name: one[name] for name in one.keys() - copied} for one in found]
     bodies = [orjson.dumps(made[at : at + PAGE]) for at in range(0, len(made), PAGE)]
-    with theirs.collection() as other, ThreadPoolExecutor(DEFAULT_PACE.threads) as pool:
+    with theirs.collection() as other, ThreadPoolExecutor(RateLimit().threads) as pool:
 
         def send(body: bytes) -> None:
             headers = {"Content-Type": "application/json"}

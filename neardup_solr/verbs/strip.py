@@ -14,7 +14,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION
 from neardup_solr.solr.update import Order, removal
 from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
-from neardup_solr.verbs.lint import own_fields, require_safe
+from neardup_solr.verbs.lint import require_safe
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,6 +97,4 @@ def _task(collection: Collection, asked: Sequence[str], there: Sequence[str]) ->
             if not one.keys().isdisjoint(asked)
         ]
 
-    return RewriteJob(
-        stage="stripping", fields=[*asked, VERSION], own=own_fields(collection), orders=orders
-    )
+    return RewriteJob(stage="stripping", fields=[*asked, VERSION], orders=orders)

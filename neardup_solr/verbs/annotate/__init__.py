@@ -25,7 +25,6 @@ from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, Rewri
 from neardup_solr.verbs.delivery import Sending
 from neardup_solr.verbs.lint import (
     chosen,
-    own_fields,
     require_other,
     require_readable,
     require_safe,
@@ -177,8 +176,7 @@ class _Annotation:
 
     def task(self) -> RewriteJob:
         """What is read of each document, and what is written."""
-        own = own_fields(self.collection)
-        return RewriteJob(stage="annotating", fields=READ, own=own, orders=self.orders)
+        return RewriteJob(stage="annotating", fields=READ, orders=self.orders)
 
     def orders(self, found: list[Found], again: bool) -> list[Order]:
         """Orders for the documents that need one; the others are counted, once."""

@@ -25,6 +25,7 @@ from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.responses import Refusal, Sent
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate.whole import Wholes, wholes
+from neardup_solr.verbs.lint import own_fields
 
 Found = dict[str, Any]
 PASSES = 20  # then documents that others keep changing are given up
@@ -65,21 +66,17 @@ class RateLimit:
         return time.monotonic()
 
 
-DEFAULT_PACE = RateLimit()
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteJob:
     """What is done with each document: the `fields` to read, and the orders for what was read.
 
-    `stage` names the work in reports of progress. `own` are the collection's names of the fields
-    that orders change. The second argument of `orders` says whether these documents are read
-    again, because Solr dropped the first order for a document that had changed.
+    `stage` names the work in reports of progress. The second argument of `orders` says whether
+    these documents are read again, because Solr dropped the first order for a document that had
+    changed.
     """
 
     stage: str
     fields: Sequence[str]
-    own: frozenset[str]
     orders: Callable[[list[Found], bool], list[Order]]
 
 
@@ -108,10 +105,9 @@ class Rewrite:
         more than it should: then only one document was touched.
         """
         self.total = self.collection.count(filters)
-        self._wholes = wholes(self.collection, self.task.own)
-        self._canary = FirstDocuments(
-            collection=self.collection, own=self.task.own, update=self._update
-        )
+        own = own_fields(self.collection)
+        self._wholes = wholes(self.collection, own)
+        self._canary = FirstDocuments(collection=self.collection, own=own, update=self._update)
         outages = self.collection.session.outages
         before = outages.count
         self._go_through(self.collection.ids(filters), again=False)

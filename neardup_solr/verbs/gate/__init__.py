@@ -45,24 +45,6 @@ MOST_AT_ONCE = 1_000  # documents that one query asks about
 _NOT_ADMITTED = -1
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Gating:
-    """Checked arguments of `gate`.
-
-    Raises ArgumentError if a value is out of range.
-    """
-
-    batch: int = 50
-    most: int = 100
-    fq: tuple[str, ...] = ()
-    index: bool = False
-
-    def __post_init__(self) -> None:
-        fits = 1 <= self.batch <= MOST_AT_ONCE
-        require(fits, f"`batch` cannot be {self.batch}", f"give 1 to {MOST_AT_ONCE:,}")
-        require_positive(most=self.most)
-
-
 @checked
 def gate(
     source: SourceLike,
@@ -126,7 +108,9 @@ def gate(
     policy = Policy(
         tag=tag, hold=hold, reject=reject, exact=exact, measure=measure, max_distance=max_distance
     )
-    gating = Gating(batch=batch, most=most, fq=listed(fq), index=index)
+    fits, filters = 1 <= batch <= MOST_AT_ONCE, listed(fq)
+    require(fits, f"`batch` cannot be {batch}", f"give 1 to {MOST_AT_ONCE:,}")
+    require_positive(most=most)
     text = listed(text or collection.names.columns)
     reading = reading_of(locals(), "refuse", at_once=True)
     failures = Failures(on_error)
@@ -137,14 +121,17 @@ def gate(
         size=size_hint(source),
     )
     records = sources.records(source, reading=reading, on_progress=progress.count_bytes)
-    known = _known_settings(collection, policy, gating)
-    settings = known or _settings(collection, policy, index=gating.index)
-    if gating.index:
+    known = None if index else _known_settings(collection, policy)
+    settings = known or _settings(collection, policy, index=index)
+    if index:
         collection.require_placed()
     run = _GateRun(
-        meeting=_meeting(collection, policy, gating, settings, is_sure=known is None),
+        meeting=_meeting(collection, policy, filters, settings, is_sure=known is None),
         policy=policy,
-        gating=gating,
+        filters=filters,
+        batch=batch,
+        most=most,
+        is_indexing=index,
         failures=failures,
         progress=progress,
         target=Destination(
@@ -153,17 +140,17 @@ def gate(
             as_record=lambda one: {id or "id": one.id, text[0]: one.text, **one.kept},
         ),
         patience=in_seconds(patience, "patience"),
-        columns=ColumnsToKeep(collection, {TAG_FIELD}) if gating.index and keep is None else None,
+        columns=ColumnsToKeep(collection, {TAG_FIELD}) if index and keep is None else None,
     )
     return Decisions(run.decisions(records), failures, run.find_gaps, is_indexing=index)
 
 
-def _known_settings(collection: Collection, policy: Policy, gating: Gating) -> Settings | None:
+def _known_settings(collection: Collection, policy: Policy) -> Settings | None:
     """The settings that the collection had before, if they will do; they may have changed.
 
     What is indexed may not depend on that.
     """
-    known = None if gating.index else collection.known_settings
+    known = collection.known_settings
     return known if known is not None and known.fields >= _needed(policy) else None
 
 
@@ -189,12 +176,17 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
 
 
 def _meeting(
-    collection: Collection, policy: Policy, gating: Gating, settings: Settings, *, is_sure: bool
+    collection: Collection,
+    policy: Policy,
+    filters: tuple[str, ...],
+    settings: Settings,
+    *,
+    is_sure: bool,
 ) -> Matcher:
     """Make the finder of documents of a collection that others are near to."""
     finder = Finder(
         comparer=search.comparer_for(collection, settings, policy.measure, policy.limits),
-        filters=gating.fq,
+        filters=filters,
         fields=(TAG_FIELD,),
         with_most_shared=True,
         is_sure=is_sure,
@@ -208,7 +200,10 @@ class _GateRun:
 
     meeting: Matcher
     policy: Policy
-    gating: Gating
+    filters: tuple[str, ...]
+    batch: int
+    most: int
+    is_indexing: bool
     failures: Failures
     progress: SourceProgress
     target: Destination
@@ -220,7 +215,7 @@ class _GateRun:
         """Say how many documents of the collection have no signature."""
         collection = self.target.collection
         found = schema.described(collection)
-        count = settings_of.count_unsigned(collection, found, self.gating.fq)
+        count = settings_of.count_unsigned(collection, found, self.filters)
         return settings_of.describe_unsigned(collection, count)
 
     def decisions(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
@@ -229,7 +224,7 @@ class _GateRun:
         with Spill() as spill, self.target.collection.session.outages.waited_for(self.patience):
             admitted = Admitted.none(spill)
             try:
-                while batch := list(islice(remaining, self.gating.batch)):
+                while batch := list(islice(remaining, self.batch)):
                     documents = [one for one in batch if isinstance(one, Document)]
                     decided = iter(self._decide_batch(documents, admitted) if documents else ())
                     for one in batch:
@@ -252,7 +247,7 @@ class _GateRun:
 
     def _verify(self) -> None:
         """See that Solr has what was indexed; what it loses each time is told as failed."""
-        if self.gating.index:
+        if self.is_indexing:
             self.target.verify(self.stretch)
             for error in self.stretch.dead:
                 self.failures.add(error)
@@ -277,9 +272,9 @@ class _GateRun:
         try:
             matched = self.meeting.match(batch, admitted)
         except OtherSettings:  # the collection has other documents than before
-            collection, index = self.target.collection, self.gating.index
+            collection, index = self.target.collection, self.is_indexing
             settings = _settings(collection, self.policy, index=index)
-            self.meeting = _meeting(collection, self.policy, self.gating, settings, is_sure=True)
+            self.meeting = _meeting(collection, self.policy, self.filters, settings, is_sure=True)
             return self._match(documents, admitted)
         if batch.words.any():
             self.meeting = self.meeting.sure()
@@ -288,10 +283,10 @@ class _GateRun:
     def _judge(self, batch: SignedBatch, matched: Matched, admitted: Admitted) -> list[Decision]:
         """Final decisions: what Solr refuses is rejected, and then keeps no others out."""
         fixed: dict[int, Decision] = {}
-        there = self._there(batch.documents) if self.gating.index else set()
+        there = self._there(batch.documents) if self.is_indexing else set()
         while True:
             decisions = self._in_order(batch, matched, fixed, admitted, there)
-            refused = self._send(decisions, fixed) if self.gating.index else {}
+            refused = self._send(decisions, fixed) if self.is_indexing else {}
             rows = [row for row, one in enumerate(decisions) if one.is_admitted]
             if not refused:
                 admitted.add(batch, rows)
@@ -325,7 +320,7 @@ class _GateRun:
                 if one.met.id != document.id and _is_there(one.met, numbers, latest)
             ]
             decision = fixed.get(row) or self._decision(document, near, int(batch.words[row]))
-            is_known = document.id in there or (self.gating.index and document.id in latest)
+            is_known = document.id in there or (self.is_indexing and document.id in latest)
             decisions.append(
                 replace(
                     decision,
@@ -346,7 +341,7 @@ class _GateRun:
             document=document,
             action=action,
             reason=reason if words else "it has no words to compare",
-            matches=tuple(matches[: self.gating.most]),
+            matches=tuple(matches[: self.most]),
         )
 
     def _send(

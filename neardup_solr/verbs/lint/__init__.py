@@ -72,7 +72,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     if longest is not None:
         names = replace(names, text=(longest[0],))
     config = admin.configuration(collection)
-    told, cluster = admin.system(collection), admin.cluster(collection)
+    told = admin.system(collection)
     root = found.fields.get("_root_")
     has_root = root is not None and root.indexed and documents > 0
     # A proxy in front of Solr may check them; then Solr itself knows no user.
@@ -95,10 +95,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         chain=None if config is None else admin.update_chain(config),
         select=admin.handler_parameters(config or {}, "/select"),
         version=told.get("lucene", {}).get("solr-spec-version", ""),
-        alias_of=cluster.alias_of,
-        misplacing=cluster.misplacing,
-        beside=cluster.beside,
-        is_read_only=cluster.is_read_only,
+        cluster=admin.cluster(collection),
         is_local=admin.is_local(collection),
         is_encrypted=collection.base.startswith("https:"),
         is_open=bool(told) and "username" not in told.get("security", {}) and not named,

@@ -12,7 +12,7 @@ from typing import Any
 
 from neardup_solr.errors import counted
 from neardup_solr.solr.admin import REBUILDS
-from neardup_solr.solr.cloud import NAME_ONE, SEVERAL
+from neardup_solr.solr.cloud import NAME_ONE, SEVERAL, Cluster
 from neardup_solr.solr.names import OWN, PLAIN, TEXT, Names, is_name
 from neardup_solr.solr.query import CLAUSES
 from neardup_solr.solr.schema import Field, Schema
@@ -53,14 +53,13 @@ def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collecti
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CollectionFacts:
-    """What is known about the collection `name`, or None if its Solr does not tell.
+    """Facts about a collection, each None if its Solr does not tell.
 
     `used` are the fields that its documents have; `chain` has the classes of its default update
     chain, `select` the configured parameters of /select, as "appends" and so on. `children` counts
-    nested documents, `placed` those with a known place (_nest_path_). `alias_of` are the
-    collections of an alias, `beside` those that share the schema. `misplacing` is what lets one id
-    get into several shards, if anything does. `longest` is the field taken for the text, as none
-    was named, with the average length of its values; `growth` is what annotate would add.
+    nested documents, `placed` those with a known place (_nest_path_). `longest` is the field taken
+    for the text, as none was named, with the average length of its values; `growth` is what
+    annotate would add.
     """
 
     schema: Schema
@@ -78,10 +77,7 @@ class CollectionFacts:
     chain: Sequence[str] | None = None
     select: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     version: str = ""
-    alias_of: Sequence[str] = ()
-    misplacing: str = ""
-    beside: Sequence[str] = ()
-    is_read_only: bool = False
+    cluster: Cluster = field(default_factory=Cluster)
     is_local: bool = True
     is_encrypted: bool = True
     is_open: bool = False
@@ -381,17 +377,18 @@ def _access(facts: CollectionFacts) -> Iterator[Finding]:
 
 
 def _place(facts: CollectionFacts) -> Iterator[Finding]:
-    if len(facts.alias_of) > 1:
-        yield Finding(DANGER, "alias", ", ".join(facts.alias_of), SEVERAL, NAME_ONE)
-    if facts.misplacing:
-        yield Finding(DANGER, "router", "router", f"the collection has {facts.misplacing}", INTO)
-    if facts.is_read_only:
+    cluster = facts.cluster
+    if len(cluster.alias_of) > 1:
+        yield Finding(DANGER, "alias", ", ".join(cluster.alias_of), SEVERAL, NAME_ONE)
+    if cluster.misplacing:
+        yield Finding(DANGER, "router", "router", f"the collection has {cluster.misplacing}", INTO)
+    if cluster.is_read_only:
         remedy = "set its readOnly to false (MODIFYCOLLECTION)"
         yield Finding(DANGER, "read-only", "readOnly", "the collection is read-only", remedy)
-    if facts.beside:
+    if cluster.beside:
         reason = "these collections share the configset: they get the added fields too"
         remedy = "nothing to do: their documents are not changed"
-        yield Finding(NOTE, "shared", ", ".join(facts.beside), reason, remedy)
+        yield Finding(NOTE, "shared", ", ".join(cluster.beside), reason, remedy)
 
 
 RULES: tuple[Callable[[CollectionFacts], Iterator[Finding]], ...] = (

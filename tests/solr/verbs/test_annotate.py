@@ -22,7 +22,6 @@ from neardup_solr.solr.names import VERSION
 from neardup_solr.solr.update import Order
 from neardup_solr.verbs.annotate import annotate
 from neardup_solr.verbs.annotate.rewrite import Found, RateLimit, Rewrite, RewriteJob
-from neardup_solr.verbs.lint import own_fields
 from neardup_solr.verbs.strip import strip
 from tests.solr import theirs
 
@@ -294,7 +293,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
             for one in found
         ]
 
-    task = RewriteJob(stage="stripping", fields=[VERSION], own=own_fields(filled), orders=orders)
+    task = RewriteJob(stage="stripping", fields=[VERSION], orders=orders)
     run = Rewrite(collection=filled, task=task, pace=RateLimit(**SMALL),
                   failures=Failures(None), on_progress=unheard)  # fmt: skip
     with pytest.raises(
