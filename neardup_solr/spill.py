@@ -27,7 +27,7 @@ class Spill:
     nothing is left of it whatever happens.
     """
 
-    def __init__(self, *, memory: int | None = None, folder: Path | None = None) -> None:
+    def __init__(self, *, memory: int | None = None, folder: str | Path | None = None) -> None:
         self.memory = memory or _machine() // 2
         self._folder, self._files = folder, ExitStack()
 

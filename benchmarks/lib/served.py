@@ -26,10 +26,9 @@ from neardup_solr.measures.arrays import Pairs
 from neardup_solr.solr.collection import Collection
 from neardup_solr.spill import Spill
 from neardup_solr.testing import fresh_core
-from neardup_solr.verbs.duplicates import Duplicates
-from neardup_solr.verbs.duplicates.compare import Comparison, comparer_of, find_candidates
-from neardup_solr.verbs.duplicates.inputs import Gathered, Intake, gather
-from neardup_solr.verbs.duplicates.options import Options
+from neardup_solr.verbs.duplicates import Duplicates, Options
+from neardup_solr.verbs.duplicates.compare import Comparison, find_candidates
+from neardup_solr.verbs.duplicates.inputs import Gathered, gather
 from neardup_solr.verbs.mark import Marks
 
 PAIRS_A_DOCUMENT = 17.5  # 7 million pairs of 400,000 documents
@@ -60,9 +59,8 @@ def _served(documents: Sequence[Document]) -> Iterator[Collection]:
 
 def _candidates(solr: Collection, spill: Spill) -> tuple[Gathered, Candidates]:
     """What `duplicates` does before it compares."""
-    options = Options()
-    gathered = gather([solr], Intake(options=options, spill=spill))
-    return gathered, find_candidates(gathered, "bands", options, spill)
+    gathered = gather(Options(source=solr), spill)
+    return gathered, find_candidates(gathered, "bands")
 
 
 def _plain(solr: Collection) -> dict[str, Any]:
@@ -136,15 +134,11 @@ def verified(options: argparse.Namespace) -> dict[str, Any]:
     with _collection(count) as solr, Spill() as spill:
         gathered, found = _candidates(solr, spill)
         pairs = _filled(found.pairs, count, round(PAIRS_A_DOCUMENT * count))
-        comparison = Comparison(
-            gathered=gathered,
-            comparer=comparer_of(gathered, Options()),
-            spill=spill,
-        )
-        comparison.verified(pairs[:1000])
+        comparison = Comparison.of(gathered)
+        comparison.verify(pairs[:1000])
         with peak.watched():
             started = time.perf_counter()
-            near = comparison.verified(pairs)
+            near = comparison.verify(pairs)
             seconds = time.perf_counter() - started
     return {
         "candidates": len(found.pairs),

@@ -35,11 +35,8 @@ def duplicates(
     max_failed: str = "0",
 ) -> int:
     """Find all near-duplicates of a collection or file, in clusters."""
-    from neardup_solr.arguments import in_bytes
     from neardup_solr.files import check_apart
-    from neardup_solr.measures import Limits
-    from neardup_solr.verbs.duplicates import check_output
-    from neardup_solr.verbs.duplicates.options import Options, check_remembered, check_sides
+    from neardup_solr.verbs.duplicates import Options
 
     source, against = given["source"], given["against"]
     _check(given, mark=mark, undo=undo, dry_run=dry_run)
@@ -55,17 +52,9 @@ def duplicates(
         check_apart({"SOURCE": Path(path), **written, **remembered})
     check_apart({"--against": None if against is None else Path(against), **written})
     most_failed(max_failed, 0)
-    for each in outputs:
-        check_output(each)
     files = {name: given[name] for name in ("unique", "removed", "rejected")}
     check_apart({**written, **{f"--{name}": path for name, path in files.items()}, **remembered})
-    # Refused before a Solr is asked.
-    limits = Limits(max_distance=given["max_distance"], min_similarity=given["min_similarity"])
-    same = ("measure", "by", "cap", "within", "mutual_best", "linkage", "canonical", "limit")
-    memory = None if given["memory"] is None else in_bytes(given["memory"], "memory")
-    Options(limits=limits, memory=memory, **{name: given[name] for name in same})
-    check_sides(against, within=given["within"], mutual_best=given["mutual_best"])
-    check_remembered(source, given["remember"], against, full=given["full"])
+    Options(**given)  # refused before a Solr is asked
     if not (source or given.collection) and _has_no_solr(given.address):
         raise click.BadParameter("name a file, or a collection with -c")
     first = next(iter([*outputs, *filter(None, files.values())]), None)

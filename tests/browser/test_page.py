@@ -21,7 +21,7 @@ import neardup_solr as nd
 from neardup_solr.measures import aligned
 from neardup_solr.reports.html import Page, show_invisibles
 from neardup_solr.text.normalize import normalize
-from neardup_solr.verbs.duplicates import notebook
+from neardup_solr.verbs.duplicates import write
 from tests.browser.conftest import Chrome, OpenPage, complaints, prefer, requests, resize
 from tests.browser.pages import crowded_page, large_page, page_of, small_page
 
@@ -578,7 +578,7 @@ def test_hostile_values_in_a_notebook(chromium: Chrome, tmp_path: Path) -> None:
                  for at, harm in enumerate(HARMS) for copy in (1, 2)]  # fmt: skip
     found = nd.duplicates(documents, texts=True, min_similarity=0.99)
     path = tmp_path / "cells.html"
-    parts = [found.clusters[at : at + notebook.MOST] for at in range(0, len(HARMS), notebook.MOST)]
+    parts = [found.clusters[at : at + write.MOST] for at in range(0, len(HARMS), write.MOST)]
     html = "".join(replace(found, clusters=part)._repr_html_() for part in parts)
     path.write_text(f"<!DOCTYPE html><meta charset=utf-8>{html}", "utf-8")
     requests(chromium)  # those before do not count

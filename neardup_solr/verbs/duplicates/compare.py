@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,31 +17,27 @@ from neardup_solr.measures import (
     Limits,
     floor,
 )
-from neardup_solr.measures.arrays import Compared, Flat, Pairs, pairs_of
+from neardup_solr.measures.arrays import Flat, Pairs, pairs_of
 from neardup_solr.minhash import sign
-from neardup_solr.progress import SILENT, Progress, Watching
+from neardup_solr.progress import OnProgress, Progress, unheard
 from neardup_solr.resources import prefetch, run_aside, thread_pool
 from neardup_solr.settings import CAP, WORD_CAP
-from neardup_solr.spill import Spill
 from neardup_solr.text.packed import Packed, pack, size_of
-from neardup_solr.verbs.duplicates.inputs import Gathered, fitting_parts, threads
-from neardup_solr.verbs.duplicates.options import Options
+from neardup_solr.verbs.duplicates.inputs import THREADS, Gathered, fitting_parts
 
 if TYPE_CHECKING:
     from neardup_solr.checkpoint import Checkpoint
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
 TEXTS, COMPARING = "texts", "comparing"
-Part = tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.float64]]
 SAMPLE = 500  # documents whose words are counted
 BLOCK = 1 << 17  # pairs that are compared at a time
-Ends: TypeAlias = NDArray[np.uint32]  # of the first rows of pairs, and of the second ones
 NO_PAIRS = np.empty(0, dtype=np.bool_)
 NO_DISTANCES, NO_SIMILARITIES = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)
 U64 = np.uint64
 PLACE = U64(19)  # bits: a stretch has half a million documents
 LOW = (U64(1) << PLACE) - U64(1)
-ORDER = 3  # of the pairs in a checkpoint: the version of `_in_order`
+ORDER = 3  # of the pairs in a checkpoint: the version of `_sort_for_reading`
 
 
 @dataclass(slots=True)
@@ -72,36 +68,57 @@ class Verified:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """What compares pairs of gathered documents. `spill` holds their texts meanwhile.
+    """A comparison of pairs of gathered documents.
 
     Pairs that were compared in the `previous` run, with the same contents, are not compared again.
     """
 
     gathered: Gathered
     comparer: Comparer
-    spill: Spill
-    watching: Watching = SILENT
+    on_progress: OnProgress = unheard
     previous: PreviousRun | None = None
     is_limited: bool = True
 
-    def silent(self) -> Comparison:
-        """The same without a word of progress."""
-        return replace(self, watching=SILENT)
+    @classmethod
+    def of(cls, gathered: Gathered) -> Comparison:
+        """Compare the documents by the measure that was asked for.
+
+        If it weighs words, by their own frequencies.
+        """
+        options, frequencies = gathered.options, None
+        if options.compared_by.needs_frequencies:
+            from neardup_solr.measures import aligned
+
+            forms = gathered.forms()
+            frequencies = aligned.frequencies([forms[row] for row in gathered.living().tolist()])
+        comparer = Comparer(
+            measure=options.compared_by,
+            limits=options.limits,
+            settings=gathered.settings,
+            frequencies=frequencies,
+            threads=THREADS,
+        )
+        return cls(
+            gathered=gathered,
+            comparer=comparer,
+            on_progress=options.watching.on_progress,
+            previous=gathered.remembering,
+        )
 
     def without_limits(self) -> Comparison:
         """The same without limits, by which every pair counts, and without a word of progress."""
         every = replace(self.comparer, limits=Limits(min_similarity=0.0))
-        return replace(self.silent(), comparer=every, is_limited=False)
+        return replace(self, comparer=every, is_limited=False, on_progress=unheard)
 
     def count_beyond(self, found: Candidates) -> int:
-        """About how many near-duplicates share only words beyond the cap, by the sample of those.
+        """Count about how many near-duplicates share only words beyond the cap, by a sample.
 
         A pair is met once for each of its documents that is in the sample.
         """
         if not len(found.beyond):
             return 0
-        near = replace(self.silent(), previous=None).verified(found.beyond.copy())
-        met = np.count_nonzero(np.isin(near.pairs, found.sample))
+        alone = replace(self, previous=None, on_progress=unheard)
+        met = np.count_nonzero(np.isin(alone.verify(found.beyond.copy()).pairs, found.sample))
         return round(met / 2 * len(self.gathered) / len(found.sample))
 
     def median_words(self) -> int | None:
@@ -120,22 +137,21 @@ class Comparison:
         """What has to be the same for the parts of a checkpoint to be those that come first."""
         return f"{ORDER}.{BLOCK}" + (f".{self.previous.digest}" if self.previous else "")
 
-    def verified(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
-        """The pairs that are within the limits, by their rows; the array `pairs` may be sorted."""
+    def verify(self, pairs: Pairs, *, checkpoint: Checkpoint | None = None) -> Verified:
+        """Find the pairs that are within the limits; the array `pairs` may be sorted."""
         if self.previous is None:
-            found = self._compared(pairs, checkpoint)
+            found = self._compare(pairs, checkpoint)
         else:
-            found = self._with_known(pairs, self.previous, checkpoint)
+            found = self._compare_unknown(pairs, self.previous, checkpoint)
         found.keep(np.lexsort((found.pairs[:, 1], found.pairs[:, 0])))
         return found
 
-    def _with_known(
+    def _compare_unknown(
         self, pairs: Pairs, previous: PreviousRun, checkpoint: Checkpoint | None
     ) -> Verified:
-        """As `verified`: only pairs of which nothing is known are compared."""
         known = previous.within if self.is_limited else previous.beyond
         near, unknown = known.split(pairs)
-        found = self._compared(unknown, checkpoint)
+        found = self._compare(unknown, checkpoint)
         previous.forget([*found.vanished, *found.stale])
         found.pairs = np.concatenate([found.pairs, pairs_of(near.near)])
         found.distances = np.concatenate([found.distances, near.distances])
@@ -143,53 +159,52 @@ class Comparison:
         known.add(found.pairs, found.distances, found.similarities)
         return found
 
-    def _compared(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
-        pairs = _in_order(pairs)
-        if self.comparer.measure.needs_texts:
-            return self._by_texts(pairs, checkpoint)
+    def _compare(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
+        pairs = _sort_for_reading(pairs)
         found = Verified(pairs[:0], NO_DISTANCES, NO_SIMILARITIES)
-        table = self.gathered.signatures
-        parts = []
-        for at in range(0, len(pairs), BLOCK):
+        texts: Any = self.gathered.signatures
+        places, parts = None, []
+        if self.comparer.measure.needs_texts:
+            parts = list(checkpoint.kept()) if checkpoint else []
+            texts, places = self._prepare(pairs, found)
+        is_there = np.ones(len(self.gathered), dtype=np.bool_)
+        is_there[list(found.vanished)] = False
+        for at in range(len(parts) * BLOCK, len(pairs), BLOCK):
             block = pairs[at : at + BLOCK]
-            parts.append(_near(block, self.comparer.compare(table, block)))
+            block = block[is_there[block].all(axis=1)]
+            own = block if places is None else places[block]
+            distances, similarities, is_near = self.comparer.compare(texts, own)
+            parts.append((block[is_near], distances[is_near], similarities[is_near]))
+            if self.comparer.measure.needs_texts:
+                if checkpoint:
+                    checkpoint.keep(parts[-1])
+                self._tell(COMPARING, min(at + BLOCK, len(pairs)), len(pairs))
         found.take(parts)
         return found
 
-    def _by_texts(self, pairs: Pairs, checkpoint: Checkpoint | None) -> Verified:
-        found = Verified(pairs[:0], NO_DISTANCES, NO_SIMILARITIES)
-        parts = list(checkpoint.kept()) if checkpoint else []
-        done = len(parts) * BLOCK
-        is_compared = np.zeros(len(self.gathered), dtype=np.bool_)
+    def _prepare(self, pairs: Pairs, found: Verified) -> tuple[Flat, NDArray[np.uint32] | None]:
+        """Prepare the texts of pairs, each once; return where each row is, if not at its number.
+
+        After an interruption, too, all of them: which are gone or have changed is not kept.
+        """
+        gathered = self.gathered
+        if gathered.sets is not None and not gathered.may_change:
+            return gathered.sets.flat(), None
+        is_compared = np.zeros(len(gathered), dtype=np.bool_)
         for at in range(0, len(pairs), BLOCK):
             is_compared[pairs[at : at + BLOCK]] = True
         rows = np.flatnonzero(is_compared).astype(np.uint32)
-        places = np.cumsum(is_compared, dtype=np.uint32) - np.uint32(1)  # of a row, among those
-        if self.gathered.sets is not None and not self.gathered.may_change:
-            texts, places = self.gathered.sets, np.arange(len(self.gathered), dtype=np.uint32)
-        else:
-            # After an interruption, too, all of them: which are gone or have changed is not kept.
-            texts = self._prepared(rows, found)
-        is_there = np.ones(len(self.gathered), dtype=np.bool_)
-        is_there[list(found.vanished)] = False
-        for at in range(done, len(pairs), BLOCK):
-            block = pairs[at : at + BLOCK]
-            block = block[is_there[block].all(axis=1)]
-            own = places[block]
-            parts.append(_near(block, self.comparer.compare(texts, own)))
-            if checkpoint:
-                checkpoint.keep(parts[-1])
-            self._tell(COMPARING, min(at + BLOCK, len(pairs)), len(pairs))
-        found.take(parts)
-        return found
+        return self._read_prepared(rows, found), np.cumsum(
+            is_compared, dtype=np.uint32
+        ) - np.uint32(1)
 
-    def _prepared(self, rows: NDArray[np.uint32], found: Verified) -> Flat:
-        """The texts of rows as the measure compares them, each read once, in order.
+    def _read_prepared(self, rows: NDArray[np.uint32], found: Verified) -> Flat:
+        """Read the texts of rows, and prepare them as the measure compares them.
 
         Notes in `found` which are gone, and have nothing to compare, or have changed.
         """
         prepare = self.comparer.prepare()
-        prepared = self.spill.lists()
+        prepared = self.gathered.spill.lists()
         done = characters = 0
 
         parts = (rows[part] for part in fitting_parts(len(rows), lambda: (done, characters)))
@@ -211,15 +226,15 @@ class Comparison:
         self, rows: NDArray[np.uint32], read: Sequence[str | None], found: Verified
     ) -> Sequence[str]:
         """The normal forms of the texts of rows; "" if one is gone."""
-        gathered, threads = self.gathered, self.comparer.threads
+        gathered = self.gathered
         texts = read if isinstance(read, Packed) else pack([text or "" for text in read])
         if not gathered.may_change:
-            return sign.normal_forms(texts, threads=threads)
+            return sign.normal_forms(texts, threads=THREADS)
         found.vanished.update(
             row for row, text in zip(rows.tolist(), read, strict=True) if text is None
         )
         signed = sign.sign(
-            texts, gathered.settings, threads=threads, keep_normal=True, keep_keys=False
+            texts, gathered.settings, threads=THREADS, keep_normal=True, keep_keys=False
         )
         differ = (signed.signatures != gathered.signatures[rows]).any(axis=1)
         if self.previous is not None:
@@ -229,11 +244,11 @@ class Comparison:
         return signed.normal
 
     def _tell(self, stage: str, done: int, total: int) -> None:
-        self.watching.on_progress(Progress(stage, done, total))
+        self.on_progress(Progress(stage, done, total))
 
 
-def _in_order(pairs: Pairs) -> Pairs:
-    """The pairs in the order in which they are compared: the array itself is sorted.
+def _sort_for_reading(pairs: Pairs) -> Pairs:
+    """Sort the array of pairs itself in the order in which they are compared.
 
     Those of the same two stretches of documents are together, as texts may lie in a file; within
     them they go by rows. While it is sorted, a pair is one number: both stretches, 13 bits each,
@@ -254,44 +269,22 @@ def _in_order(pairs: Pairs) -> Pairs:
     return pairs
 
 
-def _near(pairs: Pairs, compared: Compared) -> Part:
-    """The pairs that are within the limits."""
-    distances, similarities, is_near = compared
-    return pairs[is_near], distances[is_near], similarities[is_near]
-
-
-def comparer_of(gathered: Gathered, options: Options) -> Comparer:
-    """Make what compares the documents, with their own frequencies of words if those are needed."""
-    measure = options.compared_by
-    frequencies = None
-    if measure.needs_frequencies:
-        from neardup_solr.measures import aligned
-
-        forms = gathered.forms()
-        frequencies = aligned.frequencies([forms[row] for row in gathered.living().tolist()])
-    return Comparer(
-        measure=measure,
-        limits=options.limits,
-        settings=gathered.settings,
-        frequencies=frequencies,
-        threads=threads(),
-    )
-
-
 JOINING = "joining"
 _PAIR = 16  # bytes, with what is needed for it meanwhile
 
 
-def find_candidates(gathered: Gathered, way: Way, options: Options, spill: Spill) -> Candidates:
+def find_candidates(gathered: Gathered, way: Way) -> Candidates:
     """Find the pairs that may be near-duplicates, of the same group if there are groups."""
-    is_across = len(gathered.sides) == 2 and not options.within
-    groups = gathered.groups
+    options, spill, groups = gathered.options, gathered.spill, gathered.groups
+    sides = ONE_SIDE
+    if options.against is not None and not options.within:
+        sides = (np.arange(len(gathered)) >= gathered.bounds[1]).astype(np.uint8)
     joining = Joining(
         cap=options.cap or (WORD_CAP if way == "words" else CAP),
         memory=spill.share,
         most=spill.memory // _PAIR,
-        threads=threads(),
-        sides=gathered.side_of() if is_across else ONE_SIDE,
+        threads=THREADS,
+        sides=sides,
         groups=groups,
     )
 
@@ -316,7 +309,7 @@ def find_candidates(gathered: Gathered, way: Way, options: Options, spill: Spill
     else:
         from neardup_solr.candidates.by_shingle import shingle_candidates
 
-        sets = gathered.sets or gathered.read_sets(spill, partial(tell, TEXTS))
+        sets = gathered.read_sets(partial(tell, TEXTS))
         least = floor(options.compared_by.least(options.limits))
         found = shingle_candidates(sets, least, joining=joining)
     if not len(groups):

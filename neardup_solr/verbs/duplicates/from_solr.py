@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup_solr.arguments import listed
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash import signature
 from neardup_solr.minhash.sign import hash_texts
@@ -23,9 +24,8 @@ from neardup_solr.solr.export import Block
 from neardup_solr.solr.names import TEXT, VERSION
 from neardup_solr.solr.responses import LOG_AGAIN
 from neardup_solr.solr.settings_of import count_unsigned
-from neardup_solr.spill import Rows
 from neardup_solr.verbs.duplicates import previous_run
-from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Input, Intake
+from neardup_solr.verbs.duplicates.inputs import PAGE, READING, Gathered, Input
 from neardup_solr.verbs.duplicates.previous_run import (
     NO_KEYS,
     UNKNOWN,
@@ -94,17 +94,17 @@ class _Listed(NamedTuple):
         return np.where(is_same, rows, -1)
 
 
-def of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Input:
-    """The documents of a collection that have a signature, which is added to `rows`."""
-    options, remembering = intake.options, intake.remembering
-    fq = options.fq
+def read_collection(collection: Collection, gathered: Gathered) -> Input:
+    """Read the documents of a collection that have a signature; add these to those gathered."""
+    options, remembering = gathered.options, gathered.remembering
+    fq, same = listed(options.fq), options.same
     state = collection.state()
     count = collection.count(fq) if fq else state.documents
-    ids = intake.spill.strings()
+    ids = gathered.spill.strings()
     side = Input(
         ids=ids,
-        texts=lambda wanted: _texts_of(collection, [ids[row] for row in wanted]),
-        values=lambda wanted, fields: _values_of(collection, [ids[row] for row in wanted], fields),
+        texts=lambda rows: _read_texts(collection, [ids[row] for row in rows]),
+        values=lambda rows, fields: _read_values(collection, [ids[row] for row in rows], fields),
         collection=collection,
         state=state,
         digest=repr(fq).encode() if fq else b"",
@@ -113,17 +113,17 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
     side.is_cut = total < count
     described = schema.described(collection)
     side.unsigned = count_unsigned(collection, described, fq)
-    same = () if intake.groups is None else intake.groups.fields
-    others = [
-        name for name in same if not _readable(collection, described, name, "same").is_exported
+    are_exported = [
+        _require_readable(collection, described, name, "same").is_exported for name in same
     ]
     for name in options.keep:
-        _readable(collection, described, name, "keep")
+        _require_readable(collection, described, name, "keep")
     if remembering is not None:
         remembering.is_cut = side.is_cut
         # Parts of an export may see other states: what is newer than this one is asked for again.
         remembering.newest = state.version
-        if not _has_versions(described):
+        found = described.field(VERSION)
+        if found is None or not found.is_exported:
             reason = f"{VERSION} has no docValues in its schema, so nothing can be remembered"
             remembering.give_up(reason, is_kept=False)
             remembering = None
@@ -132,18 +132,19 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
     export = _Export(
         collection=collection,
         filters=fq,
-        same=() if others else same,
+        same=same if all(are_exported) else (),
         total=total,
         parts=PARTS if count >= MANY else 1,
     )
-    for found in _signed(export, settings, remembering, may_ask=may_ask):
-        ids.extend(found.ids)
-        rows.append(found.signatures)
-        if intake.groups is not None:
-            intake.groups.add(found.same or [*_values_of(collection, found.ids, same).values()])
+    for signed in _read_signed(export, gathered.settings, remembering, may_ask=may_ask):
+        ids.extend(signed.ids)
+        gathered.rows.append(signed.signatures)
+        if gathered.numbers is not None:
+            values = _read_values(collection, signed.ids, same) if not signed.same else {}
+            gathered.numbers.add(signed.same or [*values.values()])
         if remembering is not None:
-            remembering.add(found.keys, found.rows)
-        side.documents += found.read
+            remembering.add(signed.keys, signed.rows)
+        side.documents += signed.read
         options.watching.on_progress(Progress(READING, side.documents, total))
     read = export.read if fq else side.documents
     is_cut = bool(fq) and read != count
@@ -153,7 +154,7 @@ def of_collection(collection: Collection, rows: Rows, settings: Settings, intake
     return side
 
 
-def _readable(
+def _require_readable(
     collection: Collection, described: schema.Schema, name: str, argument: str
 ) -> schema.Field:
     """Return the field that an argument names.
@@ -198,14 +199,14 @@ class _Export:
         return [[found.get(name) for found in block] for name in self.same]
 
 
-def _signed(
+def _read_signed(
     export: _Export, settings: Settings, remembering: PreviousRun | None, *, may_ask: bool
 ) -> Iterator[_Signed]:
     collection = export.collection
     if remembering is not None and (before := remembering.before) is not None:
         with gc_disabled():
-            asked = _after(collection, before) if may_ask else None
-        listed = asked or _all(export, before)
+            asked = _list_since(collection, before) if may_ask else None
+        listed = asked or _list_all(export, before)
         same = listed.known(before)
         if np.count_nonzero(same < 0) * MOST_NEW <= len(same):
             yield from _only_new(collection, settings, before, listed, same)
@@ -222,27 +223,27 @@ def _signed(
             signatures=signature.decode_all([found["signature"] for found in signed], settings),
             keys=NO_KEYS
             if remembering is None
-            else DocumentKeys.of(hash_texts(ids), _versions_in(signed)),
+            else DocumentKeys.of(hash_texts(ids), _versions_of(signed)),
             same=export.columns(signed),
         )
 
 
-def _all(export: _Export, before: StoredRun) -> _Listed:
+def _list_all(export: _Export, before: StoredRun) -> _Listed:
     """All documents that are read, each with its version."""
     ids: list[str] = []
     versions = [np.empty(0, dtype=np.int64)]
     same: list[list[Any]] = [[] for _ in export.same]
     for block in export.blocks(["id", VERSION]):
         ids += [found["id"] for found in block]
-        versions.append(_versions_in(block))
+        versions.append(_versions_of(block))
         for values, more in zip(same, export.columns(block), strict=True):
             values.extend(more)
     hashed = hash_texts(ids)
     return _Listed(ids, hashed, np.concatenate(versions), before.rows_of(hashed), same=same)
 
 
-def _after(collection: Collection, before: StoredRun) -> _Listed | None:
-    """As `_all`, by asking only for what was written after the earlier run, or None if not sure.
+def _list_since(collection: Collection, before: StoredRun) -> _Listed | None:
+    """Ask only for what was written after the earlier run; None if that is not sure to be all.
 
     A core gives what is written a version above all others in it, or close to them while others
     write. So if there are as many older documents as there should be, none has gone; and if some
@@ -288,13 +289,8 @@ def _are_there(collection: Collection, before: StoredRun, later: Mapping[str, in
     return all(found.get(id) == known[id] for id in asked)
 
 
-def _versions_in(block: Block) -> NDArray[np.int64]:
+def _versions_of(block: Block) -> NDArray[np.int64]:
     return np.fromiter((found.get(VERSION, 0) for found in block), np.int64, len(block))
-
-
-def _has_versions(described: schema.Schema) -> bool:
-    found = described.field(VERSION)
-    return found is not None and found.is_exported
 
 
 def _only_new(
@@ -362,12 +358,12 @@ def refresh_versions(path: Path, collection: Collection, ids: Sequence[str]) -> 
     previous_run.write(path, work, run)
 
 
-def _texts_of(collection: Collection, ids: Sequence[str]) -> list[str | None]:
-    found = _paged(ids, collection.texts)
+def _read_texts(collection: Collection, ids: Sequence[str]) -> list[str | None]:
+    found = _read_pages(ids, collection.texts)
     return [found.get(id) for id in ids]
 
 
-def _values_of(
+def _read_values(
     collection: Collection, ids: Sequence[str], fields: Sequence[str]
 ) -> dict[str, list[Any]]:
     found = _by_id(collection, ids, fields)
@@ -377,10 +373,12 @@ def _values_of(
 def _by_id(
     collection: Collection, ids: Sequence[str], fields: Sequence[str]
 ) -> dict[str, dict[str, Any]]:
-    return _paged(ids, lambda page: {one["id"]: one for one in collection.stored(page, fields)})
+    return _read_pages(
+        ids, lambda page: {one["id"]: one for one in collection.stored(page, fields)}
+    )
 
 
-def _paged(ids: Sequence[str], read: Callable[[Sequence[str]], dict[str, T]]) -> dict[str, T]:
+def _read_pages(ids: Sequence[str], read: Callable[[Sequence[str]], dict[str, T]]) -> dict[str, T]:
     """What is read by ids, some pages at the same time."""
     pages = [ids[at : at + PAGE] for at in range(0, len(ids), PAGE)]
     with thread_pool(PAGES) as pool:

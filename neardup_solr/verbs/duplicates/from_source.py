@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, compress
 from typing import Any, TypeAlias
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import sources
+from neardup_solr.arguments import OnRepeatOrKeep
 from neardup_solr.clusters import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
@@ -20,11 +22,11 @@ from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, Progress
 from neardup_solr.records import AnyId, Document, Number, Run
 from neardup_solr.resources import prefetch, thread_pool
-from neardup_solr.settings import Settings
+from neardup_solr.sources import Reading
 from neardup_solr.sources.record import Piece, came_before
-from neardup_solr.spill import Lists, Rows, Strings
+from neardup_solr.spill import Rows, Strings
 from neardup_solr.text.packed import Packed, size_of
-from neardup_solr.verbs.duplicates.inputs import READING, Ids, Input, Intake, RecordOrder, threads
+from neardup_solr.verbs.duplicates.inputs import READING, THREADS, Gathered, Input, RecordOrder
 
 AT_ONCE = 20_000  # documents that are signed at once,
 CHARACTERS = 1 << 23  # or so many that their texts have more characters than this
@@ -33,71 +35,108 @@ SIGNERS = 2  # batches that are signed at the same time, so that no core waits f
 Usable: TypeAlias = Document | Run
 
 
-def of_source(
-    source: sources.SourceLike,
-    rows: Rows,
-    settings: Settings,
-    intake: Intake,
-    sets: Lists | None = None,
-) -> Input:
-    """The documents of a source that have words. Their signatures are added to `rows`.
+class Ids(Sequence[AnyId]):
+    """Ids by row; the number of its record comes to an id that others have, if all are kept.
 
-    So are their shingles to `sets`, if these are wanted.
+    `are_numbers` has 1 for each row whose id is given back as a whole number, or is empty.
     """
-    tell, limit = intake.options.watching.on_progress, intake.options.limit
-    ids, words = intake.spill.strings(), intake.spill.rows(1, np.int64)
-    columns: dict[str, list[Any]] = {name: [] for name in intake.reading.keep}
-    texts = _Texts(source, intake, ids)
-    named, is_in_memory = Ids(ids), sources.paths_of(source) is None
-    order = RecordOrder(positions=intake.spill.strings(), reasons=intake.spill.strings())
+
+    def __init__(self, given: Strings) -> None:
+        self.given = given  # without numbers of records
+        self.are_numbers = bytearray()
+        self._are_shared: NDArray[np.bool_] | None = None
+        self._numbers = np.empty(0, dtype=np.intp)
+        self._taken: dict[int, str] = {}
+
+    def __len__(self) -> int:
+        return len(self.given)
+
+    def extend(self, ids: Iterable[str]) -> None:
+        """Add ids."""
+        self.given.extend(list(ids))
+
+    def __getitem__(self, row: Any) -> Any:
+        if self._are_shared is None or not self._are_shared[row]:
+            given = self.given[row]
+            return int(given) if self.are_numbers and self.are_numbers[row] else given
+        return self._taken.get(row) or f"{self.given[row]}@row{self._numbers[row]}"
+
+    @property
+    def are_whole(self) -> bool:
+        """True if all ids are given back as whole numbers."""
+        return self._are_shared is None and 0 not in self.are_numbers and bool(self.are_numbers)
+
+    def tell_apart(
+        self, are_shared: NDArray[np.bool_], numbers: NDArray[np.intp], hashes: NDArray[np.int64]
+    ) -> None:
+        """Give rows whose ids are shared the `numbers` of their records. `hashes` are of all ids.
+
+        The number comes twice if an id of the source looks like that already.
+        """
+        self._are_shared, self._numbers = are_shared, numbers
+        rows = np.flatnonzero(are_shared)
+        while len(rows):
+            names = [self[row] for row in rows.tolist()]
+            taken = np.isin(np.fromiter(map(hash, names), np.int64, len(names)), hashes)
+            rows = rows[taken]
+            for row, name in zip(rows.tolist(), compress(names, taken.tolist()), strict=True):
+                self._taken[row] = f"{name}@row{numbers[row]}"
+
+
+def sign_source(source: sources.SourceLike, reading: Reading, gathered: Gathered) -> Input:
+    """Read the documents of a source that have words; add their signatures to those gathered."""
+    options, spill, settings = gathered.options, gathered.spill, gathered.settings
+    ids, words, sets = Ids(spill.strings()), spill.rows(1, np.int64), gathered.sets
+    columns: dict[str, list[Any]] = {name: [] for name in reading.keep}
+    texts = _Texts(source, reading, gathered)
+    order = RecordOrder(positions=spill.strings(), reasons=spill.strings())
     side = Input(
-        ids=named,
-        texts=texts.of,
-        values=_values(words, columns),
-        failures=Failures(intake.options.watching.on_error),
+        ids=ids,
+        texts=lambda rows: texts.read(rows, ids),
+        values=partial(_read_values, words, columns),
+        failures=Failures(options.watching.on_error),
         order=order,
         has_changed=texts.has_changed,
+        are_whole=lambda: ids.are_whole,
     )
+    digest = hashlib.blake2b() if options.checkpoint is not None else None
+    remembering, is_in_memory = gathered.remembering, sources.paths_of(source) is None
+    signers = min(SIGNERS, THREADS)
 
-    digest = None if intake.options.checkpoint is None else hashlib.blake2b()
-    remembering = intake.remembering
-
-    signers = min(SIGNERS, threads())
-    threads_each = -(-threads() // signers)
-
-    def signed(batch: _Batch) -> tuple[_Batch, Signed, Flat | None]:
-        made = sign.sign_parts(
+    def sign_batch(batch: _Batch) -> tuple[_Batch, Signed, Flat | None]:
+        signed = sign.sign_parts(
             batch.texts,
             settings,
-            threads=threads_each,
+            threads=-(-THREADS // signers),
             keep_normal=sets is not None,
             keep_keys=False,
         )
         if sets is None:
-            return batch, made, None
+            return batch, signed, None
         from neardup_solr.measures.sets import hash_sets
 
-        return batch, made, hash_sets(made.normal, settings)
+        return batch, signed, hash_sets(signed.normal, settings)
 
     hashes: list[NDArray[np.int64]] = []  # of all ids
     with_words: list[NDArray[np.bool_]] = []
-    usable = _usable(_checked(source, intake), side.failures, order)
-    batches = _batches(_limited(usable, limit, side))
+    usable = _note_usable(_check(source, reading, options.on_repeat), side)
+    batches = _batches(_limit(usable, options.limit, side))
     with thread_pool(signers) as pool:
-        for batch, made, own_sets in prefetch(pool, signed, batches, at_once=signers):
-            is_there = made.words > 0
+        for batch, signed, own_sets in prefetch(pool, sign_batch, batches, at_once=signers):
+            is_there = signed.words > 0
             there = is_there.tolist()
             order.have_words.extend(is_there.tobytes())
             hashes.append(np.fromiter(map(hash, batch.ids), np.int64, len(batch.ids)))
             with_words.append(is_there)
             side.documents += len(batch.ids)
-            of_rows = list(compress(batch.ids, there))
-            ids.extend(of_rows)
+            ids.extend(compress(batch.ids, there))
             if is_in_memory:
-                named.are_numbers.extend(compress(batch.are_numbers, there))
+                ids.are_numbers.extend(compress(batch.are_numbers, there))
             # If all have words, without a copy, which takes a tenth as long as signing.
-            rows.append(made.signatures if is_there.all() else made.signatures[is_there])
-            words.append(made.words[is_there][:, None])
+            gathered.rows.append(
+                signed.signatures if is_there.all() else signed.signatures[is_there]
+            )
+            words.append(signed.words[is_there][:, None])
             texts.add(batch, is_there)
             if sets is not None and own_sets is not None:
                 ends = own_sets.bounds[1:][is_there]  # the sets of the others are empty
@@ -113,28 +152,29 @@ def of_source(
                     remembering.add(keys.only(is_there))
             for name, column in columns.items():
                 column.extend(kept.get(name) for kept in compress(batch.kept, there))
-            if intake.groups is not None:
-                first = len(ids) - there.count(True)
-                intake.groups.add([columns[name][first:] for name in intake.groups.fields])
-            tell(Progress(READING, side.documents, limit))
-    if digest is not None:
-        side.digest = digest.digest()
+            if gathered.numbers is not None:
+                first = len(ids) - sum(there)
+                gathered.numbers.add([columns[name][first:] for name in options.same])
+            options.watching.on_progress(Progress(READING, side.documents, options.limit))
+    side.digest = digest.digest() if digest is not None else b""
     if hashes:
-        _note_repeats(side, intake, np.concatenate(hashes), np.concatenate(with_words))
+        _note_repeats(side, ids, gathered, np.concatenate(hashes), np.concatenate(with_words))
     return side
 
 
-def _checked(source: sources.SourceLike, intake: Intake) -> Iterator[Piece]:
-    """What a source holds, with an error in place of each record that cannot be used."""
+def _check(
+    source: sources.SourceLike, reading: Reading, on_repeat: OnRepeatOrKeep
+) -> Iterator[Piece]:
+    """Read a source, with an error in place of each record that cannot be used."""
     found = (
         (entries.refusal(piece) or piece) if isinstance(piece, Document) else piece
-        for piece in sources.pieces(source, reading=intake.reading)
+        for piece in sources.pieces(source, reading=reading)
     )
-    return _each_id_once(found) if intake.options.on_repeat == "fail" else found
+    return _fail_repeated(found) if on_repeat == "fail" else found
 
 
-def _each_id_once(found: Iterator[Piece]) -> Iterator[Piece]:
-    """The same, with an error in place of each record whose id came before."""
+def _fail_repeated(found: Iterator[Piece]) -> Iterator[Piece]:
+    """Put an error in place of each record whose id came before."""
     seen: set[str] = set()
     for piece in found:
         if isinstance(piece, RecordError):
@@ -152,19 +192,20 @@ def _each_id_once(found: Iterator[Piece]) -> Iterator[Piece]:
         seen.update(ids)
 
 
-def _usable(found: Iterator[Piece], failures: Failures, order: RecordOrder) -> Iterator[Usable]:
-    """The documents that can be used. The others are counted, and the order of all is noted."""
+def _note_usable(found: Iterator[Piece], side: Input) -> Iterator[Usable]:
+    """Yield the documents that can be used; count the others, and note the order of all."""
+    assert side.order is not None
     for piece in found:
         if isinstance(piece, RecordError):
-            order.fail(piece)
-            failures.add(piece)
+            side.order.fail(piece)
+            side.failures.add(piece)
         else:
-            order.are_documents.extend(b"\1" * (len(piece) if isinstance(piece, Run) else 1))
+            side.order.are_documents.extend(b"\1" * (len(piece) if isinstance(piece, Run) else 1))
             yield piece
 
 
-def _limited(usable: Iterator[Usable], limit: int | None, side: Input) -> Iterator[Usable]:
-    """The first documents; notes in `side` if there are more."""
+def _limit(usable: Iterator[Usable], limit: int | None, side: Input) -> Iterator[Usable]:
+    """Yield the first documents; note in `side` if there are more."""
     if limit is None:
         yield from usable
         return
@@ -233,12 +274,13 @@ def _batches(usable: Iterator[Usable]) -> Iterator[_Batch]:
 class _Texts:
     """The texts of a side by row: read again where they stand if that is possible, else held."""
 
-    def __init__(self, source: sources.SourceLike, intake: Intake, ids: Strings) -> None:
-        self._are_wanted, self._ids = intake.needs_texts, ids
-        self._held, self._places = intake.spill.strings(), intake.spill.rows(2, np.int64)
-        self._again = sources.again(source, intake.reading) if intake.needs_texts else None
+    def __init__(self, source: sources.SourceLike, reading: Reading, gathered: Gathered) -> None:
+        spill, options = gathered.spill, gathered.options
+        self._are_wanted = options.needs_texts or bool(options.texts)
+        self._held, self._places = spill.strings(), spill.rows(2, np.int64)
+        self._again = sources.again(source, reading) if self._are_wanted else None
         if self._again is not None:
-            intake.spill.held(self._again.file)
+            spill.held(self._again.file)
 
     def add(self, batch: _Batch, is_there: NDArray[np.bool_]) -> None:
         """Add those of further documents that are there."""
@@ -251,63 +293,64 @@ class _Texts:
         """Tell whether a file that is read again has been written to since."""
         return self._again is not None and self._again.has_changed()
 
-    def of(self, rows: Sequence[int]) -> Sequence[str]:
-        """The texts of rows. Raises SourceError if a file that is read again has them no more."""
+    def read(self, rows: Sequence[int], ids: Ids) -> Sequence[str]:
+        """Read the texts of rows.
+
+        Raises SourceError if a file that is read again has them no more.
+        """
         if self._again is None:
             return [self._held[row] for row in rows]
-        places = self._places.table()[rows]
-        return self._again.texts([self._ids[row] for row in rows], places)
+        return self._again.texts([ids.given[row] for row in rows], self._places.table()[rows])
 
 
-def _values(
-    words: Rows, columns: Mapping[str, list[Any]]
-) -> Callable[[Sequence[int], Sequence[str]], dict[str, list[Any]]]:
-    """What gives the values of fields by row: of kept columns, and what is known of any text."""
-
-    def values(wanted: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
-        lengths = words.table()[:, 0]
-        known: dict[str, Callable[[int], Any]] = {
-            LENGTH: lambda row: int(lengths[row]),
-            ARRIVAL: lambda row: row,
-        }
-        of_column = {name: column.__getitem__ for name, column in columns.items()}
-        missing = [name for name in fields if name not in known and name not in of_column]
-        if missing:
-            reason = f"the source's column {missing[0]!r} is not kept"
-            raise SettingsError(reason, f"add {missing[0]!r} to `keep`")
-        return {name: [(of_column | known)[name](row) for row in wanted] for name in fields}
-
-    return values
+def _read_values(
+    words: Rows, columns: Mapping[str, list[Any]], rows: Sequence[int], fields: Sequence[str]
+) -> dict[str, list[Any]]:
+    """Read the values of fields by row: of kept columns, and what is known of any text."""
+    found: dict[str, list[Any]] = {}
+    for name in fields:
+        if name == LENGTH:
+            found[name] = words.table()[rows, 0].tolist()
+        elif name == ARRIVAL:
+            found[name] = list(rows)
+        elif name in columns:
+            found[name] = [columns[name][row] for row in rows]
+        else:
+            reason = f"the source's column {name!r} is not kept"
+            raise SettingsError(reason, f"add {name!r} to `keep`")
+    return found
 
 
 def _note_repeats(
-    side: Input, intake: Intake, hashes: NDArray[np.int64], with_words: NDArray[np.bool_]
+    side: Input,
+    ids: Ids,
+    gathered: Gathered,
+    hashes: NDArray[np.int64],
+    with_words: NDArray[np.bool_],
 ) -> None:
     """Note which records share their ids, and which of these count, by hashes of all ids."""
     ordered = np.sort(hashes)
     # Not by `np.unique`, which imports masked arrays without need.
-    side.repeated = int(np.count_nonzero(ordered[1:] == ordered[:-1]))
+    shared = ordered[1:][ordered[1:] == ordered[:-1]]
+    side.repeated = len(shared)
     if not side.repeated:
         return
-    counts = intake.options.on_repeat
+    counts = gathered.options.on_repeat
     if counts != "keep":
         side.documents -= side.repeated
-        side.dead = _repeated(
-            side.ids, hashes[with_words], last_counts=intake.options.on_repeat == "last"
-        )
+        side.dead = _find_dead(ids, hashes[with_words], last_counts=counts == "last")
         return
-    assert isinstance(side.ids, Ids)
     assert side.order is not None
-    are_shared = np.isin(hashes, ordered[1:][ordered[1:] == ordered[:-1]])[with_words]
-    side.ids.tell_apart(are_shared, side.order.numbers(), ordered)
-    if intake.remembering is not None:
+    are_shared = np.isin(hashes, shared)[with_words]
+    ids.tell_apart(are_shared, side.order.numbers(), ordered)
+    if gathered.remembering is not None:
         rows = np.flatnonzero(are_shared)
-        names = sign.hash_texts([side.ids[row] for row in rows.tolist()])
-        intake.remembering.rename(rows, names)
+        names = sign.hash_texts([ids[row] for row in rows.tolist()])
+        gathered.remembering.rename(rows, names)
 
 
-def _repeated(ids: Sequence[AnyId], hashes: NDArray[np.int64], *, last_counts: bool) -> list[int]:
-    """The rows whose id, of which there are hashes, others have; without that which counts."""
+def _find_dead(ids: Ids, hashes: NDArray[np.int64], *, last_counts: bool) -> list[int]:
+    """Find the rows whose id, of which there are hashes, others have, but for that which counts."""
     order = np.argsort(hashes, kind="stable")
     same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
     pairs = ((int(order[at]), int(order[at + 1])) for at in same.tolist())

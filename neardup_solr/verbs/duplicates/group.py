@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup_solr import clusters
 from neardup_solr.arguments import Linkage
-from neardup_solr.clusters import LENGTH, components
+from neardup_solr.clusters import LENGTH, Labels, Rule, Similarities, components
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NO_DISTANCE, floor
 from neardup_solr.measures.arrays import Pairs, number_pairs
+from neardup_solr.minhash.signature import count_shared_bands
 from neardup_solr.records import AnyId, Cluster, Duplicate, Member, key_of, natural
 from neardup_solr.resources import gc_disabled
 from neardup_solr.verbs.duplicates.compare import Comparison, Verified
-from neardup_solr.verbs.duplicates.options import Options
 
 if TYPE_CHECKING:
     from neardup_solr.verbs.duplicates.result import Duplicates
@@ -32,29 +32,88 @@ SIDES = ((0, 0), (0, 1), (1, 1))  # of a pair, by how many of the two are of the
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grouped:
-    """Pairs and clusters by ids, and the rows of their documents, whose `keys` tell them apart."""
+    """Pairs and clusters by ids, `keys` of their documents by row, and what the rule compares."""
 
     pairs: tuple[Duplicate, ...]
     clusters: tuple[Cluster, ...]
-    rows: list[int]
     keys: dict[int, AnyId]
     values: Mapping[DocumentKey, object]
 
 
-def group(comparison: Comparison, verified: Verified, options: Options) -> Grouped:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Linked:
+    """Documents with a pair, numbered in the natural order of their ids, in clusters.
+
+    Each has the label of its cluster, and the first document that the measure cannot tell from it.
+    """
+
+    nodes: Sequence[DocumentKey]
+    pairs: Pairs
+    labels: Labels
+    stand_ins: Labels
+
+    @classmethod
+    def by(
+        cls,
+        linkage: Linkage,
+        measure: str,
+        nodes: Sequence[DocumentKey],
+        pairs: Pairs,
+        similarities: Similarities,
+    ) -> _Linked:
+        """Make clusters of pairs by a linkage."""
+        stand_ins = np.arange(len(nodes))
+        if measure != "containment":  # an excerpt is not the whole
+            stand_ins = components(len(nodes), pairs[similarities >= 1.0])
+        folded = clusters.fold_identical(pairs, similarities, stand_ins)
+        labels = clusters.link(linkage, len(nodes), *folded)[stand_ins]
+        return cls(nodes=nodes, pairs=pairs, labels=labels, stand_ins=stand_ins)
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all documents."""
+        return [id for _, id in self.nodes]
+
+    def choose(self, rule: Rule, values: Mapping[str, Sequence[Any]], *, has_sides: bool) -> Labels:
+        """Choose the canonical document of each document's cluster."""
+        return clusters.choose_canonicals(
+            rule, self.labels, self.ids, values, are_ordered=not has_sides
+        )
+
+    def clusters(
+        self, canonical: Labels, distances: NDArray[np.int64], similarities: Similarities
+    ) -> tuple[Cluster, ...]:
+        """The clusters, by the comparison of each member with the canonical document."""
+        return clusters.make_clusters(
+            self.ids,
+            self.pairs,
+            labels=self.labels,
+            canonical=canonical,
+            similarities=similarities,
+            distances=distances,
+            stand_ins=self.stand_ins,
+            sides=np.array([side for side, _ in self.nodes], dtype=np.int64),
+        )
+
+    def order(self) -> tuple[list[str], NDArray[np.intp]]:
+        """The cluster of each pair, UNCLUSTERED between two, and the order by clusters and ids."""
+        first, second = self.pairs[:, 0], self.pairs[:, 1]
+        labels = np.where(self.labels[first] == self.labels[second], self.labels[first], -1)
+        order = np.lexsort((second, first, np.where(labels < 0, len(self.nodes), labels)))
+        ids = self.ids
+        return [UNCLUSTERED if label < 0 else ids[label] for label in labels.tolist()], order
+
+
+def group(comparison: Comparison, verified: Verified) -> Grouped:
     """Make clusters of verified pairs, and the pairs in the order of their clusters.
 
     For complete linkage, the pairs that single linkage would infer are compared too; those that
     are near-duplicates are added.
     """
     with gc_disabled():
-        own = _Numbered(comparison, verified, options)
+        own = _Numbered(comparison, verified)
         return Grouped(
-            pairs=own.rows(),
-            clusters=own.clusters(),
-            rows=own.originals,
-            keys=own.keys(),
-            values=own.values(),
+            pairs=own.rows(), clusters=own.clusters(), keys=own.keys(), values=own.values()
         )
 
 
@@ -71,168 +130,108 @@ def regroup(found: Duplicates, least: float) -> tuple[tuple[Duplicate, ...], tup
     number = {node: at for at, node in enumerate(nodes)}
     table = np.array([[number[one], number[other]] for one, other in ends], dtype=np.uint32)
     similarities = np.array([pair.similarity for pair in pairs])
-    stand_ins = _stand_ins(found.measure, len(nodes), table, similarities)
-    labels = _link(found.linkage, table, similarities, stand_ins)
-    ids = [id for _, id in nodes]
+    linked = _Linked.by(found.linkage, found.measure, nodes, table, similarities)
     rule = clusters.parse_rule(found.canonical)
     values = {rule.field: [found.values.get(node) for node in nodes]}
-    chosen = clusters.choose_canonicals(rule, labels, ids, values, are_ordered=not found.against)
-    known = {
-        (one.members[0].side, one.canonical): {(m.side, m.id): m for m in one.members}
+    chosen = linked.choose(rule, values, has_sides=found.against)
+    compared: dict[tuple[DocumentKey, DocumentKey], Duplicate | Member] = {
+        ((member.side, member.id), (one.members[0].side, one.canonical)): member
         for one in found.clusters
+        for member in one.members
     }
-    compared: dict[tuple[int, int], Duplicate | Member] = {}
-    for at, pair in zip(table.tolist(), pairs, strict=True):
-        compared[at[0], at[1]] = compared[at[1], at[0]] = pair
-    near = [
-        compared.get((at, to)) or known.get(nodes[to], {}).get(nodes[at])
-        for at, to in enumerate(chosen.tolist())
-    ]
-    own = chosen == np.arange(len(nodes))
-    grouped_anew = clusters.make_clusters(
-        ids,
-        table,
-        labels=labels,
-        canonical=chosen,
-        similarities=np.where(own, 1.0, [one.similarity if one else np.nan for one in near]),
-        distances=np.array([-1 if one is None or one.distance is None else one.distance
-                            for one in near]),
-        stand_ins=stand_ins,
-        sides=np.array([side for side, _ in nodes]),
-    )  # fmt: skip
-    of, order = _in_clusters(table, labels)
-    names = [UNCLUSTERED if label < 0 else ids[label] for label in of.tolist()]
+    for (one, other), pair in zip(ends, pairs, strict=True):
+        compared[one, other] = compared[other, one] = pair
+    near = [compared.get((node, nodes[to])) for node, to in zip(nodes, chosen, strict=True)]
+    is_own = chosen == np.arange(len(nodes))
+    grouped_anew = linked.clusters(
+        chosen,
+        np.array([-1 if one is None or one.distance is None else one.distance for one in near]),
+        np.where(is_own, 1.0, [one.similarity if one else np.nan for one in near]),
+    )
+    names, order = linked.order()
     return tuple(replace(pairs[at], cluster=names[at]) for at in order.tolist()), grouped_anew
-
-
-def _stand_ins(
-    measure: str, documents: int, pairs: Pairs, similarities: NDArray[np.float64]
-) -> NDArray[np.int64]:
-    """For each document, the first one that the measure cannot tell from it."""
-    if measure == "containment":  # an excerpt is not the whole
-        return np.arange(documents)
-    return components(documents, pairs[similarities >= 1.0])
-
-
-def _link(
-    linkage: Linkage,
-    pairs: Pairs,
-    similarities: NDArray[np.float64],
-    stand_ins: NDArray[np.int64],
-) -> NDArray[np.int64]:
-    """The label of each document by the linkage that was asked for."""
-    pairs, similarities = clusters.fold_identical(pairs, similarities, stand_ins)
-    return clusters.link(linkage, len(stand_ins), pairs, similarities)[stand_ins]
-
-
-def _in_clusters(
-    pairs: Pairs, labels: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
-    """The label of each pair, -1 between clusters, and the order of pairs by cluster and ids."""
-    first, second = pairs[:, 0], pairs[:, 1]
-    own = np.where(labels[first] == labels[second], labels[first], -1)
-    return own, np.lexsort((second, first, np.where(own < 0, len(labels), own)))
 
 
 class _Numbered:
     """The documents that have a pair, numbered in the natural order of their ids."""
 
-    def __init__(self, comparison: Comparison, verified: Verified, options: Options) -> None:
-        self._comparison, self._rule = comparison, options.rule
+    def __init__(self, comparison: Comparison, verified: Verified) -> None:
+        self._comparison = comparison
+        options, gathered = comparison.gathered.options, comparison.gathered
         involved = np.unique(verified.pairs).tolist()
-        ids = comparison.gathered.ids(involved)
-        start = comparison.gathered.bounds[1]
+        ids, start = gathered.ids(involved), gathered.bounds[1]
         order = sorted(range(len(ids)), key=lambda at: (involved[at] >= start, *natural(ids[at])))
-        self.originals = [involved[at] for at in order]
-        self._ids = [ids[at] for at in order]
-        self._sides = np.array([row >= start for row in self.originals], dtype=np.int64)
-        self._places = np.array(self.originals, dtype=np.uint32)
-        self._take(verified)
+        self._places = np.array([involved[at] for at in order], dtype=np.uint32)
+        nodes = [(int(involved[at] >= start), ids[at]) for at in order]
+        self._pairs, by_ids = self._renumber(verified.pairs)
+        self._distances, self._similarities = (
+            verified.distances[by_ids], verified.similarities[by_ids],
+        )  # fmt: skip
         if options.linkage == "complete":
-            self._add(self._compare_missing(verified))
-        measure = comparison.comparer.measure.name
-        self._values = self._read_values(self._rule.needs)
-        self._stand_ins = _stand_ins(measure, len(self._ids), self._pairs, self._similarities)
-        self._labels = _link(options.linkage, self._pairs, self._similarities, self._stand_ins)
+            labels = components(len(nodes), self._pairs)
+            lacking = clusters.missing_pairs(len(nodes), self._pairs, labels)
+            more = comparison.verify(np.sort(self._places[lacking], axis=1))
+            pairs, by_ids = self._renumber(more.pairs)
+            self._pairs = np.concatenate([self._pairs, pairs])
+            self._distances = np.concatenate([self._distances, more.distances[by_ids]])
+            self._similarities = np.concatenate([self._similarities, more.similarities[by_ids]])
+        self._values = self._read_values(options.rule.needs)
+        self._linked = _Linked.by(
+            options.linkage, options.measure, nodes, self._pairs, self._similarities
+        )
 
     def rows(self) -> tuple[Duplicate, ...]:
         """The pairs in the order of their clusters."""
-        labels, order = _in_clusters(self._pairs, self._labels)
+        names, order = self._linked.order()
         shared = self._shared_bands()
         columns = (
             column[order].tolist()
-            for column in (self._pairs, self._distances, self._similarities, labels, shared)
+            for column in (self._pairs, self._distances, self._similarities, shared)
         )
-        measure = self._comparison.comparer.measure.name
-        ids, sides = self._ids, self._sides.tolist()
+        measure, nodes = self._comparison.comparer.measure.name, self._linked.nodes
         return tuple(
             Duplicate(
-                id=ids[one],
-                other_id=ids[other],
+                id=nodes[one][1],
+                other_id=nodes[other][1],
                 similarity=similarity,
                 distance=None if distance < 0 else distance,
                 measure=measure,
-                cluster=UNCLUSTERED if label < 0 else ids[label],
+                cluster=names[at],
                 shared=bands,
-                sides=SIDES[sides[one] + sides[other]],
+                sides=SIDES[nodes[one][0] + nodes[other][0]],
             )
-            for (one, other), distance, similarity, label, bands in zip(*columns, strict=True)
+            for at, (one, other), distance, similarity, bands in zip(
+                order.tolist(), *columns, strict=True
+            )
         )
 
     def clusters(self) -> tuple[Cluster, ...]:
         """The clusters, each member compared with the canonical document."""
-        rule, values = self._rule, self._values
-        one_side = len(self._comparison.gathered.sides) == 1
-        chosen = clusters.choose_canonicals(
-            rule, self._labels, self._ids, values, are_ordered=one_side
-        )
-        distances, similarities = self._to_canonical(chosen)
-        return clusters.make_clusters(
-            self._ids,
-            self._pairs,
-            labels=self._labels,
-            canonical=chosen,
-            similarities=similarities,
-            distances=distances,
-            stand_ins=self._stand_ins,
-            sides=self._sides,
-        )
+        gathered = self._comparison.gathered
+        has_sides = len(gathered.sides) > 1
+        chosen = self._linked.choose(gathered.options.rule, self._values, has_sides=has_sides)
+        return self._linked.clusters(chosen, *self._compare_with(chosen))
 
     def keys(self) -> dict[int, AnyId]:
         """The key of each document, by its row."""
-        return dict(zip(self.originals, map(key_of, self._ids, self._sides.tolist()), strict=True))
+        keys = (key_of(id, side) for side, id in self._linked.nodes)
+        return dict(zip(self._places.tolist(), keys, strict=True))
 
     def values(self) -> dict[DocumentKey, object]:
         """What the rule for the canonical document reads, of each document."""
-        nodes = list(zip(self._sides.tolist(), self._ids, strict=True))
         return {
             node: value
             for column in self._values.values()
-            for node, value in zip(nodes, column, strict=True)
+            for node, value in zip(self._linked.nodes, column, strict=True)
         }
 
-    def _take(self, found: Verified) -> None:
-        self._pairs, order = self._own(found.pairs)
-        self._distances, self._similarities = found.distances[order], found.similarities[order]
-
-    def _own(self, pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
-        """Pairs by our own numbers, the smaller first, sorted; and the order that sorts them."""
+    def _renumber(self, pairs: Pairs) -> tuple[Pairs, NDArray[np.intp]]:
+        """Number pairs by ids, the smaller number first; return them sorted, and their order."""
         numbers = np.argsort(self._places)
         own = numbers[np.searchsorted(self._places[numbers], pairs)]
         paired: Pairs = np.sort(own, axis=1).astype(np.uint32)
         order = np.lexsort((paired[:, 1], paired[:, 0]))
         return paired[order], order
-
-    def _compare_missing(self, verified: Verified) -> Verified:
-        labels = components(len(self._ids), self._pairs)
-        lacking = clusters.missing_pairs(len(self._ids), self._pairs, labels)
-        return self._comparison.verified(np.sort(self._places[lacking], axis=1))
-
-    def _add(self, more: Verified) -> None:
-        own, order = self._own(more.pairs)
-        self._pairs = np.concatenate([self._pairs, own])
-        self._distances = np.concatenate([self._distances, more.distances[order]])
-        self._similarities = np.concatenate([self._similarities, more.similarities[order]])
 
     def _read_values(self, fields: Sequence[str]) -> dict[str, list[object]]:
         gathered = self._comparison.gathered
@@ -248,11 +247,9 @@ class _Numbered:
                 )
         return ordered
 
-    def _to_canonical(
-        self, chosen: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Distance and similarity of each document to the canonical one of its cluster."""
-        own = np.arange(len(self._ids))
+    def _compare_with(self, chosen: Labels) -> tuple[NDArray[np.int64], Similarities]:
+        """Compare each document with the canonical one of its cluster."""
+        own = np.arange(len(self._places))
         has_distance = self._comparison.comparer.measure.has_distance
         distances = np.full(len(own), 0 if has_distance else NO_DISTANCE)
         similarities = np.ones(len(own))
@@ -267,7 +264,7 @@ class _Numbered:
         rest = np.flatnonzero(~is_known & (chosen != own))
         if len(rest):
             asked = np.sort(self._places[np.stack([rest, chosen[rest]], axis=1)], axis=1)
-            found = self._comparison.without_limits().verified(np.unique(asked, axis=0))
+            found = self._comparison.without_limits().verify(np.unique(asked, axis=0))
             keys, sought = number_pairs(found.pairs), number_pairs(asked)
             at = np.searchsorted(keys, sought).clip(max=max(len(keys) - 1, 0))
             is_there = keys[at] == sought if len(keys) else np.zeros(len(sought), dtype=np.bool_)
@@ -277,13 +274,10 @@ class _Numbered:
         return distances, similarities
 
     def _shared_bands(self) -> NDArray[np.int64]:
-        from neardup_solr.minhash.signature import count_shared_bands
-
-        gathered = self._comparison.gathered
-        settings = gathered.settings
-        originals = self._places[self._pairs]
-        found = np.empty(len(originals), dtype=np.int64)
-        for at in range(0, len(originals), PAIRS_AT_ONCE):
-            some = slice(at, at + PAIRS_AT_ONCE)
-            found[some] = count_shared_bands(gathered.signatures, originals[some], settings)
+        """Count the LSH bands in which each pair agrees."""
+        gathered, pairs = self._comparison.gathered, self._places[self._pairs]
+        found = np.empty(len(pairs), dtype=np.int64)
+        for at in range(0, len(pairs), PAIRS_AT_ONCE):
+            part = slice(at, at + PAIRS_AT_ONCE)
+            found[part] = count_shared_bands(gathered.signatures, pairs[part], gathered.settings)
         return found

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import accumulate, compress
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -20,16 +20,15 @@ from neardup_solr.minhash import sign
 from neardup_solr.progress import Failures, unheard
 from neardup_solr.records import AnyId
 from neardup_solr.resources import prefetch, thread_pool
-from neardup_solr.settings import Settings
+from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr import is_collection
-from neardup_solr.sources import Reading
 from neardup_solr.sources.record import plain
 from neardup_solr.spill import Lists, Rows, Spill, Strings
 from neardup_solr.text.packed import size_of
 
 if TYPE_CHECKING:
     from neardup_solr.solr.collection import Collection, State
-    from neardup_solr.verbs.duplicates.options import Options
+    from neardup_solr.verbs.duplicates import Options
     from neardup_solr.verbs.duplicates.previous_run import PreviousRun
 
     Compared: TypeAlias = sources.SourceLike | Collection
@@ -38,18 +37,11 @@ else:
 
 _Key: TypeAlias = str | tuple[str, ...]
 READING = "reading"
-
-
 AT_ONCE = 20_000  # texts that are read at once
-NO_ROWS = np.empty(0, dtype=np.intp)
 PAGE = 500  # documents that are requested at once
 FIRST, MOST = 100, 10_000  # or while others are worked on: the first ones, and at most
 CHARACTERS = 1 << 24  # that those have, about
-
-
-def threads() -> int:
-    """The number of threads that compare."""
-    return os.cpu_count() or 1
+THREADS = os.cpu_count() or 1  # that compare
 
 
 @dataclass(slots=True, kw_only=True)
@@ -77,50 +69,6 @@ class RecordOrder:
         return 1 + documents[: len(self.have_words)][np.frombuffer(self.have_words, np.bool_)]
 
 
-class Ids(Sequence[AnyId]):
-    """Ids by row; the number of its record comes to an id that others have, if all are kept.
-
-    `are_numbers` has 1 for each row whose id is given back as a whole number, or is empty.
-    """
-
-    def __init__(self, given: Strings) -> None:
-        self._given = given
-        self.are_numbers = bytearray()
-        self._are_shared: NDArray[np.bool_] | None = None
-        self._numbers = np.empty(0, dtype=np.intp)
-        self._taken: dict[int, str] = {}
-
-    def __len__(self) -> int:
-        return len(self._given)
-
-    def __getitem__(self, row: Any) -> Any:
-        if self._are_shared is None or not self._are_shared[row]:
-            given = self._given[row]
-            return int(given) if self.are_numbers and self.are_numbers[row] else given
-        return self._taken.get(row) or f"{self._given[row]}@row{self._numbers[row]}"
-
-    @property
-    def are_whole(self) -> bool:
-        """True if all ids are given back as whole numbers."""
-        return self._are_shared is None and 0 not in self.are_numbers and bool(self.are_numbers)
-
-    def tell_apart(
-        self, are_shared: NDArray[np.bool_], numbers: NDArray[np.intp], hashes: NDArray[np.int64]
-    ) -> None:
-        """Give rows whose ids are shared the `numbers` of their records. `hashes` are of all ids.
-
-        The number comes twice if an id of the source looks like that already.
-        """
-        self._are_shared, self._numbers = are_shared, numbers
-        rows = np.flatnonzero(are_shared)
-        while len(rows):
-            names = [self[row] for row in rows.tolist()]
-            taken = np.isin(np.fromiter(map(hash, names), np.int64, len(names)), hashes)
-            rows = rows[taken]
-            for row, name in zip(rows.tolist(), compress(names, taken.tolist()), strict=True):
-                self._taken[row] = f"{name}@row{numbers[row]}"
-
-
 @dataclass(slots=True, kw_only=True)
 class Input:
     """The documents of one source that have words: ids and texts by row, and what was left out.
@@ -128,8 +76,8 @@ class Input:
     `unsigned` documents have text but no signature; `repeated` records had an id that others have;
     `dead` rows do not count beside those. `state` is the state of a collection when it was read,
     `order` that of the records of a source;
-    `has_changed` tells whether a file has been written to since; `digest` tells the texts of a
-    source, if there is a checkpoint.
+    `has_changed` tells whether a file has been written to since, `are_whole` whether all ids are
+    given back as whole numbers; `digest` tells the texts of a source, if there is a checkpoint.
     """
 
     ids: Sequence[AnyId]
@@ -145,6 +93,7 @@ class Input:
     state: State | None = None
     order: RecordOrder | None = None
     has_changed: Callable[[], bool] = lambda: False
+    are_whole: Callable[[], bool] = lambda: False
     digest: bytes = b""
 
 
@@ -156,7 +105,7 @@ class Groups:
     nothing.
     """
 
-    fields: tuple[str, ...]
+    fields: Sequence[str]
     rows: Rows
     alone: int = 0
     _numbers: dict[tuple[_Key, ...], int] = field(default_factory=dict)
@@ -206,32 +155,6 @@ def _as_text(value: Any) -> str:
     return orjson.dumps(value, default=str).decode()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Intake:
-    """What reading the inputs needs beside the options, and what it fills.
-
-    `reading` reads the side that is read; `groups` numbers documents by their values if only those
-    with equal ones are compared;
-    `previous` is an earlier run, if runs are remembered.
-    """
-
-    options: Options
-    spill: Spill
-    reading: Reading = field(default_factory=Reading)
-    groups: Groups | None = None
-    previous: PreviousRun | None = None
-
-    @property
-    def needs_texts(self) -> bool:
-        """True if texts have to be there when all is read."""
-        return self.options.needs_texts or bool(self.options.texts)
-
-    @property
-    def remembering(self) -> PreviousRun | None:
-        """The earlier run, if this one can be remembered."""
-        return self.previous if self.previous is not None and self.previous.is_kept else None
-
-
 def fitting_parts(count: int, read: Callable[[], tuple[int, int]]) -> Iterator[slice]:
     """Split so many texts into parts to read at once, by the length of those before.
 
@@ -246,25 +169,39 @@ def fitting_parts(count: int, read: Callable[[], tuple[int, int]]) -> Iterator[s
         at = last
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class Gathered:
     """All that is compared, by row: the rows of the second side come after those of the first.
 
+    `options` are what was asked, `spill` holds what does not fit into memory, `previous` is an
+    earlier run, if runs are remembered. What is read is added to `rows` (signatures), `sets` (the
+    shingles of each document, None if they are not wanted), `numbers` (of groups, if there are
+    such) and `sides`.
+
     Only documents of the same of `groups` are compared; it is empty if all are. The rows that are
-    `dead`, because another record of their id counts, have groups of their own. `sets` are the
-    shingles of each document, if they were kept while it was signed.
+    `dead`, because another record of their id counts, have groups of their own.
     """
 
+    options: Options
+    spill: Spill
     settings: Settings
-    signatures: NDArray[np.uint32]
-    sides: tuple[Input, ...]
+    rows: Rows
+    sets: Lists | None = None
+    numbers: Groups | None = None
+    previous: PreviousRun | None = None
+    sides: list[Input] = field(default_factory=list)
+    signatures: NDArray[np.uint32] = field(default_factory=lambda: np.empty((0, 0), np.uint32))
     groups: NDArray[np.uint32] = field(default_factory=lambda: ONE_GROUP)
-    dead: NDArray[np.intp] = field(default_factory=lambda: NO_ROWS)
-    sets: Flat | None = None
+    dead: list[int] = field(default_factory=list)
     _forms: list[str] = field(default_factory=list)
 
     def __len__(self) -> int:
         return len(self.signatures)
+
+    @property
+    def remembering(self) -> PreviousRun | None:
+        """The earlier run, if this one can be remembered."""
+        return self.previous if self.previous is not None and self.previous.is_kept else None
 
     @property
     def may_change(self) -> bool:
@@ -276,16 +213,10 @@ class Gathered:
         """The first row of each side, and the number of all rows."""
         return list(accumulate((len(side.ids) for side in self.sides), initial=0))
 
-    def side_of(self) -> NDArray[np.uint8]:
-        """The side of each row: 0 or 1."""
-        sizes = [len(side.ids) for side in self.sides]
-        return np.repeat(np.arange(len(sizes), dtype=np.uint8), sizes)
-
-    @property
-    def has_whole_ids(self) -> tuple[bool, bool]:
-        """True if all ids of the first side, and of the other, are whole numbers."""
-        first, *_, last = [isinstance(s.ids, Ids) and s.ids.are_whole for s in self.sides] * 2
-        return first, last
+    def by_side(self, rows: Sequence[int]) -> Iterator[tuple[Input, list[int]]]:
+        """Split ascending rows by their sides, in which they begin at 0."""
+        for side, first, last in zip(self.sides, self.bounds, self.bounds[1:], strict=False):
+            yield side, [row - first for row in rows if first <= row < last]
 
     def ids(self, rows: Sequence[int]) -> list[AnyId]:
         """The ids of rows."""
@@ -297,11 +228,7 @@ class Gathered:
         """The texts of rows, in ascending order, or None if a document is no longer there."""
         if len(self.sides) == 1:
             return self.sides[0].texts(rows)
-        return [
-            text
-            for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True)
-            for text in side.texts([row - first for row in rows if first <= row < last])
-        ]
+        return [text for side, own in self.by_side(rows) for text in side.texts(own)]
 
     def living(self) -> NDArray[np.intp]:
         """The rows that count, in ascending order."""
@@ -324,18 +251,20 @@ class Gathered:
             self._forms.extend(sign.normal_forms([text or "" for text in texts]))
         return self._forms
 
-    def read_sets(self, spill: Spill, tell: Callable[[int], None]) -> Flat:
-        """The shingles of all documents, whose texts are read. `tell` gets how many are done."""
+    def read_sets(self, tell: Callable[[int], None]) -> Flat:
+        """Read the shingles of all documents, if they were not kept while these were signed.
+
+        `tell` gets how many are done.
+        """
+        if self.sets is not None:
+            return self.sets.flat()
         from neardup_solr.measures.sets import hash_sets
 
-        sets = spill.lists()
-        characters = 0
-
-        every = range(len(self))
+        sets, every, characters = self.spill.lists(), range(len(self)), 0
         parts = (every[part] for part in fitting_parts(len(self), lambda: (len(sets), characters)))
         with thread_pool(1) as reader:
             for texts in prefetch(reader, self.texts, parts):
-                forms = sign.normal_forms([text or "" for text in texts], threads=threads())
+                forms = sign.normal_forms([text or "" for text in texts], threads=THREADS)
                 sets.extend(hash_sets(forms, self.settings))
                 characters += size_of(forms)
                 tell(len(sets))
@@ -343,84 +272,69 @@ class Gathered:
 
     def values(self, rows: Sequence[int], fields: Sequence[str]) -> dict[str, list[Any]]:
         """The values of fields of rows, in ascending order, or None if there is no value."""
-        found: dict[str, list[Any]] = {name: [] for name in fields}
-        if not found:
-            return found
-        for side, first, last in zip(self.sides, self.bounds[:-1], self.bounds[1:], strict=True):
-            own = side.values([row - first for row in rows if first <= row < last], fields)
-            for name in fields:
-                found[name].extend(own[name])
-        return found
+        if not fields:
+            return {}
+        found = [side.values(own, fields) for side, own in self.by_side(rows)]
+        return {name: [value for side in found for value in side[name]] for name in fields}
 
 
-def gather(given: Sequence[Compared], intake: Intake) -> Gathered:
+def gather(options: Options, spill: Spill, previous: PreviousRun | None = None) -> Gathered:
     """Read one source, or two sides; a side that is not a collection is signed.
 
     The stored settings of a collection apply to both sides.
 
     Raises SettingsError if two collections have different settings.
     """
-    stored = [_settings_of(each) for each in given if is_collection(each)]
+    stored = [_stored_settings(each) for each in options.given if is_collection(each)]
     if len(stored) == 2 and stored[0] != stored[1]:
         shown = " and ".join(f"[{each.fingerprint}]" for each in stored)
         reason = f"the two collections were indexed with different settings, {shown}"
         raise SettingsError(reason, "index one of them again with the settings of the other")
-    settings = stored[0] if stored else intake.options.settings
-    if intake.previous is not None:
-        intake.previous.open(settings, " ".join(_known_by(each, intake) for each in given))
-    rows = intake.spill.rows(settings.hashes, np.uint32)
-    sets = intake.spill.lists() if intake.options.needs_sets and not stored else None
-    sides = tuple(
-        _of_collection(each, rows, settings, intake)
-        if is_collection(each)
-        else _of_source(each, rows, settings, replace(intake, reading=own), sets)
-        for each, own in zip(given, intake.options.readings, strict=False)
-    )
-    signatures = rows.table()
-    if intake.remembering is not None:
-        intake.remembering.settle(signatures)
-    groups = ONE_GROUP if intake.groups is None else intake.groups.table()
-    starts = accumulate((len(side.ids) for side in sides), initial=0)
-    dead = np.array(
-        [first + row for side, first in zip(sides, starts, strict=False) for row in side.dead],
-        dtype=np.intp,
-    )
-    if len(dead):
-        groups = groups.copy() if len(groups) else np.zeros(len(signatures), dtype=np.uint32)
-        groups[dead] = int(groups.max()) + 1 + np.arange(len(dead), dtype=np.uint32)
-    return Gathered(
+    settings = stored[0] if stored else settings_of(options.settings)
+    gathered = Gathered(
+        options=options,
+        spill=spill,
         settings=settings,
-        signatures=signatures,
-        sides=sides,
-        groups=groups,
-        dead=dead,
-        sets=None if sets is None else sets.flat(),
+        rows=spill.rows(settings.hashes, np.uint32),
+        sets=spill.lists() if options.needs_sets and not stored else None,
+        numbers=Groups(options.same, spill.rows(1, np.uint32)) if options.same else None,
+        previous=previous,
     )
+    if previous is not None:
+        previous.open(settings, " ".join(_describe(each, options) for each in options.given))
+    for each, reading in zip(options.given, options.readings, strict=False):
+        if is_collection(each):
+            from neardup_solr.verbs.duplicates.from_solr import read_collection
+
+            side = read_collection(each, gathered)
+        else:
+            from neardup_solr.verbs.duplicates.from_source import sign_source
+
+            side = sign_source(each, reading, gathered)
+        gathered.dead += [sum(len(one.ids) for one in gathered.sides) + row for row in side.dead]
+        gathered.sides.append(side)
+    gathered.signatures = gathered.rows.table()
+    if gathered.remembering is not None:
+        gathered.remembering.settle(gathered.signatures)
+    if gathered.numbers is not None:
+        gathered.groups = gathered.numbers.table()
+    if dead := gathered.dead:
+        groups = gathered.groups.copy()
+        groups = groups if len(groups) else np.zeros(len(gathered), dtype=np.uint32)
+        groups[dead] = int(groups.max()) + 1 + np.arange(len(dead), dtype=np.uint32)
+        gathered.groups = groups
+    return gathered
 
 
-def _of_collection(collection: Collection, rows: Rows, settings: Settings, intake: Intake) -> Input:
-    from neardup_solr.verbs.duplicates.from_solr import of_collection
-
-    return of_collection(collection, rows, settings, intake)
-
-
-def _of_source(
-    source: sources.SourceLike, rows: Rows, settings: Settings, intake: Intake, sets: Lists | None
-) -> Input:
-    from neardup_solr.verbs.duplicates.from_source import of_source
-
-    return of_source(source, rows, settings, intake, sets)
-
-
-def _known_by(given: Compared, intake: Intake) -> str:
-    """What is compared of a collection or of a source: anything else is another work."""
+def _describe(given: Compared, options: Options) -> str:
+    """Describe what is compared of a collection or of a source: anything else is another work."""
     if is_collection(given):
-        filters = f" {intake.options.fq!r}" if intake.options.fq else ""
+        filters = f" {options.fq!r}" if options.fq else ""
         return f"{given.name} {given.names.noted()}{filters}"
-    return f"a source, on repeat {intake.options.on_repeat}"
+    return f"a source, on repeat {options.on_repeat}"
 
 
-def _settings_of(collection: Collection) -> Settings:
+def _stored_settings(collection: Collection) -> Settings:
     collection.commit()
     settings = collection.needed_settings()
     settings.require("signature", "content")

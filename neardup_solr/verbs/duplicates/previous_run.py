@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import orjson
@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 from neardup_solr.errors import SourceError
 from neardup_solr.files import whole
 from neardup_solr.kernel import joins
-from neardup_solr.measures import Limits, Measure
 from neardup_solr.measures.arrays import Pairs, number_pairs, pairs_of
 from neardup_solr.minhash.sign import hash_texts
 from neardup_solr.settings import Settings
 from neardup_solr.text.packed import Packed, pack
+
+if TYPE_CHECKING:
+    from neardup_solr.verbs.duplicates import Options
+    from neardup_solr.verbs.duplicates.inputs import Gathered
 
 FORMAT = 3
 READABLE = (2, 3)  # 2 has more arrays, which nothing needs any more
@@ -202,19 +205,16 @@ class StoredRun:
 
 @dataclass(slots=True, kw_only=True)
 class PreviousRun:
-    """An earlier run that is stored in the file `path`, and what this run adds to it.
+    """An earlier run that is stored in the file `remember` of the options, and what this run adds.
 
-    `is_full` starts over. `before` is the earlier run while it is of use, and `reason` says why it
+    `before` is the earlier run while it is of use, and `reason` says why it
     is not; `is_kept` tells whether this run can be stored, `is_cut` whether it has not all
     documents. `newest` is the newest version that was there before they were listed.
 
     Raises SourceError if there is another file at that place.
     """
 
-    path: Path
-    measure: Measure
-    limits: Limits
-    is_full: bool = False
+    options: Options
     is_cut: bool = False
     reason: str = ""
     is_kept: bool = True
@@ -234,14 +234,14 @@ class PreviousRun:
         """Read the earlier run, if it was of these settings and of what is `compared` now."""
         from neardup_solr import __version__
 
-        name = self.measure.name
-        self._work = f"{__version__} {settings.fingerprint} {name} {self.limits} {compared}"
-        if self.measure.needs_frequencies:
+        name, limits = self.options.measure, self.options.limits
+        self._work = f"{__version__} {settings.fingerprint} {name} {limits} {compared}"
+        if self.options.compared_by.needs_frequencies:
             reason = f"{name} weighs words by all documents, so nothing can be remembered"
             self.give_up(reason, is_kept=False)
             return
-        found = read(self.path)
-        if self.is_full:
+        found = read(self.options.files["remember"])
+        if self.options.full:
             self.reason = "`full` was asked for"
         elif isinstance(found, str):
             self.reason = found
@@ -279,7 +279,7 @@ class PreviousRun:
         self._parts.clear()
         rows_renamed, names = self._renamed
         keys.ids[rows_renamed] = names
-        if not self.measure.needs_texts:
+        if not self.options.compared_by.needs_texts:
             keys = keys._replace(contents=hash_signatures(signatures))
         self._keys = keys
         self.newest = 0 if self.is_cut else min(self.newest, int(keys.versions.max(initial=0)))
@@ -325,23 +325,24 @@ class PreviousRun:
             return Changes(reason=self.reason)
         return replace(self._changes, reused=self.within.reused)
 
-    def write(self, names: Sequence[str], signatures: NDArray[np.uint32]) -> None:
+    def write(self, gathered: Gathered) -> None:
         """Store this run, with the ids and signatures of a collection, in place of the earlier.
 
         Raises SourceError if the file cannot be written.
         """
-        keys, forgotten = self._keys, list(self._forgotten)
+        keys, forgotten, side = self._keys, list(self._forgotten), gathered.sides[0]
         keys.versions[forgotten] = 0
         keys.contents[forgotten] = UNKNOWN
+        is_stored = side.collection is not None
         run = StoredRun(
             keys=keys,
-            names=pack(names),
-            signatures=signatures,
+            names=pack([str(id) for id in side.ids] if is_stored else []),
+            signatures=gathered.signatures if is_stored else gathered.signatures[:0],
             newest=np.array([self.newest]),
             within=self.within.results(),
             beyond=self.beyond.results(),
         )
-        write(self.path, self._work, run)
+        write(self.options.files["remember"], self._work, run)
 
     @property
     def digest(self) -> str:

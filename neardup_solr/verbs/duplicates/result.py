@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from neardup_solr.arguments import (
     Linkage,
@@ -14,17 +14,23 @@ from neardup_solr.arguments import (
     TableOf,
     Way,
     checked,
+    listed,
     require,
     require_choice,
     require_positive,
 )
+from neardup_solr.candidates import Candidates
 from neardup_solr.clusters import remove_across, remove_within
 from neardup_solr.errors import ArgumentError, RecordError, counted
-from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of
+from neardup_solr.records import AnyId, Cluster, Duplicate, Removed, key_of, largest
 from neardup_solr.reports import rows, tables
 from neardup_solr.settings import Settings
-from neardup_solr.verbs.duplicates.group import DocumentKey, regroup
-from neardup_solr.verbs.duplicates.options import TWICE
+from neardup_solr.solr import is_collection
+from neardup_solr.sources import is_for_excel, paths_of, shown_name
+from neardup_solr.text.normalize import normalize
+from neardup_solr.verbs.duplicates.compare import Comparison, Verified
+from neardup_solr.verbs.duplicates.group import DocumentKey, Grouped, regroup
+from neardup_solr.verbs.duplicates.inputs import Compared, Gathered
 from neardup_solr.verbs.duplicates.write import write_duplicates
 
 if TYPE_CHECKING:
@@ -39,6 +45,10 @@ if TYPE_CHECKING:
     from neardup_solr.verbs.evaluate.answers import AnswerSheet
 
 SHORT, MANY = 20, 100  # words of a short document; documents of which not all pairs are looked at
+V = TypeVar("V")
+TWICE = "compare the first one with itself, then what is left of it with the other"
+FIRST = 10  # members of a cluster whose texts are shown
+AT_ONCE = 5_000  # texts that are read at once
 LONGEST = 2  # pairs between the ends of a cluster that is not a chain
 
 
@@ -109,9 +119,9 @@ class Duplicates:
         return f"<Duplicates: {pairs} in {clusters} among {documents} ({how})>"
 
     def _repr_html_(self) -> str:
-        from neardup_solr.verbs.duplicates import notebook
+        from neardup_solr.verbs.duplicates.write import show_in_notebook
 
-        return notebook.page(self)
+        return show_in_notebook(self)
 
     @property
     def labels(self) -> dict[AnyId, AnyId]:
@@ -269,3 +279,160 @@ class Duplicates:
         of that name then stays as it is.
         """
         write_duplicates(self, path)
+
+
+def make_result(
+    comparison: Comparison, way: Way, found: Candidates, verified: Verified, clustered: Grouped
+) -> Duplicates:
+    """Make the result of what was gathered, compared and grouped; read the texts that it has."""
+    gathered = comparison.gathered
+    options, sides, previous = gathered.options, gathered.sides, gathered.previous
+    texts = _read_texts(gathered, clustered, options.texts or False)
+    has_shown = options.texts is None and options.needs_texts
+    shown = _read_texts(gathered, clustered, None) if has_shown else {}
+    are_whole = [side.are_whole() for side in sides]
+    whole = {"id": are_whole[0], "other_id": are_whole[-1], "cluster": all(are_whole)}
+    may_remember = previous is not None and previous.is_kept
+    return Duplicates(
+        pairs=clustered.pairs,
+        clusters=clustered.clusters,
+        whole_ids=tuple(name for name, is_whole in whole.items() if is_whole),
+        documents=sum(side.documents for side in sides),
+        candidates=len(found.pairs),
+        hot_keys=found.hot_keys,
+        settings=gathered.settings,
+        measure=options.measure,
+        by=way,
+        min_similarity=comparison.comparer.least,
+        max_distance=options.max_distance,
+        linkage=options.linkage,
+        canonical=options.canonical,
+        fq=listed(options.fq),
+        same=listed(options.same),
+        beyond_cap=comparison.count_beyond(found),
+        median_words=comparison.median_words(),
+        repeated=sum(side.repeated for side in sides),
+        failed=sum(side.failures.count for side in sides),
+        errors=tuple(error for side in sides for error in side.failures.first),
+        gaps=tuple(_find_gaps(gathered, verified)),
+        texts=texts,
+        shown=shown,
+        frequencies=_select_frequencies(comparison, texts or shown),
+        kept=_read_kept(gathered, clustered),
+        values=clustered.values,
+        for_excel=any(
+            is_for_excel(each, reading=own)
+            for each, own in zip(options.given, options.readings, strict=False)
+            if not is_collection(each)
+        ),
+        about=" against ".join(map(_name, options.given)),
+        against=options.against is not None,
+        within=options.within,
+        since=None if previous is None else previous.changes,
+        remembered=options.files["remember"]
+        if may_remember and not any(side.has_changed() for side in sides)
+        else None,
+    )
+
+
+def _name(source: Compared) -> str:
+    if is_collection(source):
+        return source.name
+    paths = paths_of(source)
+    return "documents" if paths is None else shown_name([Path(path).name for path in paths])
+
+
+def _find_gaps(gathered: Gathered, verified: Verified) -> Iterator[str]:
+    """Say what may be missing from the result, and what to do about it."""
+    fq, step = gathered.options.fq, "run it again"
+    for side in gathered.sides:
+        if side.is_cut:
+            yield f"only the first {side.documents:,} documents were read"
+        if side.collection is not None:
+            from neardup_solr.solr import settings_of
+
+            yield from settings_of.describe_unsigned(side.collection, side.unsigned)
+            if fq and not (side.documents or side.unsigned):
+                name, filters = side.collection.name, " AND ".join(fq)
+                yield f"no document of {name!r} matches {filters}; check the filter"
+        if side.failures.count:
+            yield f"records that could not be used: {side.failures.count:,}"
+        if side.collection is not None:
+            side.collection.commit()
+            if side.collection.state() != side.state:
+                yield settings_of.CHANGED
+            step = settings_of.remedy(side.collection, "index them again", "renews their fields")
+    if verified.vanished:
+        yield f"documents deleted meanwhile: {len(verified.vanished):,}"
+    if verified.stale:
+        yield f"documents whose text has changed: {len(verified.stale):,}; {step}"
+    groups = gathered.numbers
+    if groups is not None and groups.alone:
+        names = " or ".join(groups.fields)
+        yield f"documents without {names}: {groups.alone:,}, which were compared with nothing"
+
+
+def _read_kept(gathered: Gathered, clustered: Grouped) -> Mapping[AnyId, Mapping[str, Any]]:
+    """Read the columns to keep of each document that has a pair, by its key and its id."""
+    names = gathered.options.keep
+    if not names:
+        return {}
+    rows = sorted(clustered.keys)
+    columns = gathered.values(rows, names)
+    return _add_ids(
+        clustered,
+        {
+            clustered.keys[row]: {name: columns[name][at] for name in names}
+            for at, row in enumerate(rows)
+        },
+    )
+
+
+def _read_texts(
+    gathered: Gathered, clustered: Grouped, wanted: bool | int | None
+) -> Mapping[AnyId, str]:
+    """Read the texts of all pairs, or of the first members of so many of the largest clusters.
+
+    None is for those that a page shows, if they need not be asked of a Solr.
+    """
+    row_of = {key: row for row, key in clustered.keys.items()}
+    most = None
+    if wanted is None:
+        if any(side.collection is not None for side in gathered.sides):
+            return {}
+        from neardup_solr.reports.html.embed import MOST_TEXTS, listing
+
+        most = MOST_TEXTS
+        rows = [row_of[key] for key in listing(clustered.clusters, clustered.pairs).documents]
+    elif wanted is True:
+        rows = sorted(clustered.keys)
+    else:
+        shown = largest(clustered.clusters, wanted) if wanted else []
+        members = [member for one in shown for member in one.members[:FIRST]]
+        rows = sorted({row_of[key_of(member.id, member.side)] for member in members})
+    found: dict[AnyId, str] = {}
+    for at in range(0, len(rows), AT_ONCE):
+        some = sorted(rows[at : at + AT_ONCE])
+        texts = zip(some, gathered.texts(some), strict=True)
+        found |= {clustered.keys[row]: text for row, text in texts if text is not None}
+        if most is not None and sum(map(len, found.values())) > most:
+            break
+    return _add_ids(clustered, found)
+
+
+def _add_ids(clustered: Grouped, by_key: Mapping[AnyId, V]) -> Mapping[AnyId, V]:
+    """Add what is of the second side by its id alone, if no document of the first has that."""
+    firsts = {key for key in clustered.keys.values() if not isinstance(key, tuple)}
+    others = ((key[1], value) for key, value in by_key.items() if isinstance(key, tuple))
+    return {**by_key, **{id: value for id, value in others if id not in firsts}}
+
+
+def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> Frequencies | None:
+    """Count the documents that have each word of these texts, if the measure weighs words."""
+    known = comparison.comparer.frequencies
+    if known is None:
+        return None
+    from neardup_solr.measures.aligned import Frequencies, aligned_words
+
+    words = {word for text in texts.values() for word in aligned_words(normalize(text))}
+    return Frequencies(known.documents, {word: known.counts.get(word, 1) for word in words})

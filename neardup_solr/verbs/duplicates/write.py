@@ -6,19 +6,24 @@ import shlex
 import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
+from html import escape
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from neardup_solr.errors import SourceError, counted, without_password
 from neardup_solr.files import check_place, write_lines
+from neardup_solr.records import key_of, largest
 from neardup_solr.reports import rows, tables
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from neardup_solr.records import Cluster, Member
     from neardup_solr.verbs.duplicates.result import Duplicates
 
+MOST = 10  # clusters in a notebook, and members of each
+LONGEST = 80  # characters of a text there
 PAGE, TABLE = ".html", ".parquet"
 ROWS_AT_ONCE = 100_000  # of a table
 HOT_KEYS = {"bands": "band key", "shingles": "shingle"}  # by the way candidates were found
@@ -82,74 +87,57 @@ def _table(found: Duplicates, path: Path) -> None:
 
 
 def _page(found: Duplicates, path: Path) -> None:
+    from neardup_solr import __version__
     from neardup_solr.reports import html
 
-    settings, measure = found.settings, found.measure
-    members = sum(len(cluster.members) for cluster in found.clusters)
-    shown = html.Page(
-        title=found.about,
-        pairs=found.pairs,
-        clusters=found.clusters,
-        parameters={
-            "Measure": measure,
-            "At least": f"{found.min_similarity:g}",
-            **_distance(found),
-            "Candidates": _candidates(found),
-            "Linkage": found.linkage,
-            **_limited(found),
-            "Canonical": found.canonical,
-            "Settings": settings.fingerprint,
-        },
-        summary={
-            "Documents": f"{found.documents:,}",
-            "Near-duplicate pairs": f"{len(found.pairs):,}",
-            **_between(found),
-            "Clusters": f"{len(found.clusters):,}",
-            "Documents in clusters": f"{members:,}",
-            "Pairs compared": f"{found.candidates:,}",
-        },
-        texts=found.texts or found.shown,
-        kept=found.kept,
-        by=found.by,
-        frequencies=found.frequencies,
-        curve=(settings.bands, settings.rows) if found.by_bands else None,
-        complete=found.complete,
-        notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps] + _hot(found),
-        made=_made(),
-        command=_command(),
-    )
-    write_lines(path, html.page_lines(shown))
-
-
-def _distance(found: Duplicates) -> dict[str, str]:
-    most = found.max_distance
-    return {} if most is None else {"At most": f"{most} words apart"}
-
-
-def _limited(found: Duplicates) -> dict[str, str]:
-    """Which documents were compared, if not all with all."""
-    limits = {"Filters": ", ".join(found.fq), "Same": ", ".join(found.same)}
-    return {name: value for name, value in limits.items() if value}
-
-
-def _candidates(found: Duplicates) -> str:
     settings = found.settings
+    members = sum(len(cluster.members) for cluster in found.clusters)
+    between = len(found.pairs) - sum(cluster.pairs for cluster in found.clusters)
     ways = {
         "shingles": "share some of their shingles",
         "bands": f"share one of {settings.bands} bands of {settings.rows}",
         "words": "share a rare word",
         "all": "every pair",
     }
-    return ways[found.by]
+    parameters = {
+        "Measure": found.measure,
+        "At least": f"{found.min_similarity:g}",
+        "At most": "" if found.max_distance is None else f"{found.max_distance} words apart",
+        "Candidates": ways[found.by],
+        "Linkage": found.linkage,
+        "Filters": ", ".join(found.fq),
+        "Same": ", ".join(found.same),
+        "Canonical": found.canonical,
+        "Settings": settings.fingerprint,
+    }
+    summary = {
+        "Documents": f"{found.documents:,}",
+        "Near-duplicate pairs": f"{len(found.pairs):,}",
+        "Pairs between clusters": f"{between:,}" if between else "",  # of complete linkage
+        "Clusters": f"{len(found.clusters):,}",
+        "Documents in clusters": f"{members:,}",
+        "Pairs compared": f"{found.candidates:,}",
+    }
+    page = html.Page(
+        title=found.about,
+        pairs=found.pairs,
+        clusters=found.clusters,
+        parameters={name: value for name, value in parameters.items() if value},
+        summary={name: value for name, value in summary.items() if value},
+        texts=found.texts or found.shown,
+        kept=found.kept,
+        by=found.by,
+        frequencies=found.frequencies,
+        curve=(settings.bands, settings.rows) if found.by_bands else None,
+        complete=found.complete,
+        notes=[f"{gap[0].upper()}{gap[1:]}." for gap in found.gaps] + _describe_hot(found),
+        made=f"neardup_solr {__version__}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        command=_command(),
+    )
+    write_lines(path, html.page_lines(page))
 
 
-def _between(found: Duplicates) -> dict[str, str]:
-    """The pairs that complete linkage has separated: they are in no cluster."""
-    count = len(found.pairs) - sum(cluster.pairs for cluster in found.clusters)
-    return {"Pairs between clusters": f"{count:,}"} if count else {}
-
-
-def _hot(found: Duplicates) -> list[str]:
+def _describe_hot(found: Duplicates) -> list[str]:
     if found.beyond_cap:
         return [
             f"About {found.beyond_cap:,} more pairs share only words of more documents than the"
@@ -164,12 +152,6 @@ def _hot(found: Duplicates) -> list[str]:
     ]
 
 
-def _made() -> str:
-    from neardup_solr import __version__
-
-    return f"neardup_solr {__version__}, {datetime.now(UTC):%Y-%m-%d %H:%M} UTC"
-
-
 def _command() -> str:
     """The command line of this process, without passwords; "" if it is not neardup."""
     program, *arguments = sys.argv or [""]
@@ -177,6 +159,42 @@ def _command() -> str:
         Path(program).parts[-2:] == ("neardup_solr", "__main__.py")
     )
     return shlex.join(["neardup", *map(without_password, arguments)]) if is_ours else ""
+
+
+def show_in_notebook(found: Duplicates) -> str:
+    """Make the HTML that a notebook shows: what was found, and the largest clusters."""
+    from neardup_solr.text.escape import make_html_table
+
+    clusters = largest(found.clusters, MOST)
+    heads = ("documents", "similarity", "keep", "near it")
+    table = make_html_table(heads, [_cells(found, one) for one in clusters]) if clusters else ""
+    more = len(found.clusters) - len(clusters)
+    note = f"<p>… and {more:,} more: <code>.to_pandas('clusters')</code></p>"
+    advice = (
+        f"<p>The records are short ({found.median_words} words by the median):"
+        ' <code>measure="aligned"</code> tells such apart better.</p>'
+    )
+    said = f"<p>{escape(repr(found)[1:-1])}</p>{table}{note if more else ''}"
+    return said + (advice if found.are_short else "")
+
+
+def _cells(found: Duplicates, cluster: Cluster) -> list[object]:
+    from neardup_solr.text.escape import Markup
+
+    others = [_show_member(found, member) for member in cluster.members[1 : MOST + 1]]
+    more = ["…"] if len(cluster.members) > MOST + 1 else []
+    least = min(member.similarity for member in cluster.members)
+    keep = Markup(_show_member(found, cluster.members[0]))
+    return [len(cluster.members), f"{least:.3f}", keep, Markup("<br>".join([*others, *more]))]
+
+
+def _show_member(found: Duplicates, member: Member) -> str:
+    from neardup_solr.reports.html import show_invisibles
+
+    text = found.texts.get(key_of(member.id, member.side), "")
+    cut = f"{text[:LONGEST]}…" if len(text) > LONGEST else text
+    side = " (other side)" if member.side else ""
+    return f"<b>{show_invisibles(str(member.id), is_id=True)}</b>{side} {show_invisibles(cut)}"
 
 
 _FACES: dict[str, Callable[[Duplicates, Path], None]] = {PAGE: _page, TABLE: _table}

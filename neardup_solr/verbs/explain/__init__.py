@@ -19,7 +19,7 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.settings_of import remedy
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.verbs import search
-from neardup_solr.verbs.duplicates.options import way_of
+from neardup_solr.verbs.duplicates import choose_way
 from neardup_solr.verbs.explain.facts import STORED, Subject, gather_facts, make_subject
 from neardup_solr.verbs.explain.verdict import Explanation, explain_facts
 
@@ -78,12 +78,12 @@ def explain(
         if by_words:
             sample, documents = list(sample), source.count()
             characters = sum(map(len, sample)) * documents // max(len(sample), 1)
-            by = way_of(chosen, documents, lambda most: characters <= most)
+            by = choose_way(chosen, documents, lambda most: characters <= most)
     else:
         reading = reading_of(locals(), "number")
         first, second, sample, lengths = _read(source, ids, used, reading, is_whole=by_words)
         documents = len(lengths)
-        by = way_of(chosen, documents, lambda most: sum(lengths) <= most)
+        by = choose_way(chosen, documents, lambda most: sum(lengths) <= most)
     is_short = max(first.entry.num_words, second.entry.num_words) <= ALIGNED_WORDS
     forms = search.normal_forms(sample) if is_short or by_words else []
     shared = _shared_words(first, second, forms, documents) if by_words else {}

@@ -141,7 +141,7 @@ def test_new_documents_alone_are_asked_for(
     other = [nd.Document(id=now[n].id, text=now[n].text + " again") for n in range(7)]
     nd.index([*new, *other], solr)
     with monkeypatch.context() as patched:
-        patched.delattr(from_solr, "_all")
+        patched.delattr(from_solr, "_list_all")
         found = nd.duplicates(solr, **working)
     since = of_again(found.since)
     assert (since.came, since.changed, since.gone) == (9, 7, 0)

@@ -9,7 +9,6 @@ import neardup_solr as nd
 from neardup_solr.measures.arrays import Flat
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
-from neardup_solr.spill import Spill
 from neardup_solr.verbs.duplicates.inputs import FIRST, Gathered
 from tests.excerpts import EXCERPTS, articles, excerpts
 
@@ -51,10 +50,10 @@ def test_long_texts_are_read_few_at_a_time(
         sizes.append(len(rows))
         return read(self, rows)
 
-    def looked_at(self: Gathered, spill: Spill, tell: Callable[[int], None]) -> Flat:
+    def looked_at(self: Gathered, tell: Callable[[int], None]) -> Flat:
         with monkeypatch.context() as patch:
             patch.setattr(Gathered, "texts", counted)
-            return read_sets(self, spill, tell)
+            return read_sets(self, tell)
 
     monkeypatch.setattr(Gathered, "read_sets", looked_at)
     assert nd.duplicates(solr, measure="containment").pairs == whole.pairs

@@ -374,7 +374,7 @@ def test_records_that_do_not_count_change_nothing(
     on_repeat: Any, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Neither the cap, nor the way, nor the frequencies of words, see those of a repeated id."""
-    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates.options"], "FEW", 50)
+    monkeypatch.setattr(sys.modules["neardup_solr.verbs.duplicates"], "FEW", 50)
     words = [f"word{n}" for n in range(40)]
     near = {"a": " ".join(words), "b": " ".join([*words[:39], "other"])}
     once = documents(near | {f"{n}": f"text {n} of many others {n * n} here" for n in range(40)})

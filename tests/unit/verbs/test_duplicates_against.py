@@ -9,7 +9,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.cli import show
-from neardup_solr.verbs.duplicates import notebook
+from neardup_solr.verbs.duplicates import write
 from tests.solr.verbs.test_duplicates_against import EXPECTED, NEW, OLD, documents, rows
 from tests.unit.reports.test_html import embedded, embedded_parts
 
@@ -175,7 +175,7 @@ def test_texts_on_a_terminal_and_in_a_notebook(capsys: pytest.CaptureFixture[str
     show.print_clusters(found.clusters, found.texts)
     printed = capsys.readouterr().out
     assert printed.index("five north") < printed.index("five south")
-    drawn = notebook.page(found)
+    drawn = write.show_in_notebook(found)
     assert drawn.index("five north") < drawn.index("five south")
 
 
