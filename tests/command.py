@@ -21,11 +21,18 @@ NEARDUP = (sys.executable, "-m", "neardup_solr")
 
 
 def neardup(
-    *words: str | bytes, env: Mapping[str, str | None] = NOTHING, input: str | None = None
+    *words: str | bytes,
+    env: Mapping[str, str | None] = NOTHING,
+    input: str | None = None,
+    is_mixed: bool = False,
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command; what it prints, and its exit code. A variable that is None is not set."""
+    """Run the command; what it prints, and its exit code. A variable that is None is not set.
+
+    If the streams are mixed, standard output has all that a terminal would show.
+    """
     typed = [os.fsdecode(word) for word in words]
-    out, err = _stream(), _stream()
+    out = _stream()
+    err = out if is_mixed else _stream()
     variables = {**os.environ, **env}
     given = {name: value for name, value in variables.items() if value is not None}
     with (
@@ -37,7 +44,9 @@ def neardup(
         _warnings_printed(),
     ):
         code = main._run(typed)
-    return subprocess.CompletedProcess(words, code, _printed(out), _printed(err))
+    return subprocess.CompletedProcess(
+        words, code, _printed(out), "" if is_mixed else _printed(err)
+    )
 
 
 def _stream() -> io.TextIOWrapper:

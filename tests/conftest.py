@@ -7,9 +7,11 @@ import signal
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 from neardup_solr import embedded
 from neardup_solr.embedded import cores, process
@@ -21,14 +23,18 @@ from tests import ROOT, durations
 from tests.faults.tiers import sized
 from tests.solr.cloud import empty, nodes, with_jars
 
+# Files whose tests need no other test, and those that share what is slow to start.
+APART = ("tests/test_examples.py", "tests/test_trials.py")
+SHARING = ("tests/spark/", "tests/solr/test_cloud", "tests/solr/test_aliases", "tests/solr/test_ex",
+           "tests/solr/test_zookeeper", "tests/solr/verbs/test_annotate_cloud")  # fmt: skip
 SHARED_DATA = Path(__file__).parents[2] / "shared" / "data"
 
 
 def pytest_configure() -> None:
     """Take SIGINT as usual: the background job of a shell ignores it, as would all it starts.
 
-    No example of hypothesis is timed, as a busy machine would fail it; all are for
-    `scripts/test --all`.
+    No example of hypothesis is timed, as a busy machine would fail it; `scripts/test --all`
+    tries more of them.
     """
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -42,24 +48,25 @@ def pytest_configure() -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the files that take longest, and keep the tests of each in one worker."""
+    """Begin with the files that take longest."""
     seconds = durations.read()
-    items.sort(key=lambda item: -seconds.get(_file(item), 0.0))
-    for item in items:
-        if group := _group(item):
-            item.add_marker(pytest.mark.xdist_group(group))
+    items.sort(key=lambda item: -seconds.get(item.path.relative_to(ROOT).as_posix(), 0.0))
 
 
-def _group(item: pytest.Item) -> str:
-    """What has to run in one worker: a file, or all that share a cloud or Spark; "" is free."""
-    file = _file(item).removeprefix("tests/")
-    if "one_cloud" in getattr(item, "fixturenames", ()) or file.startswith("spark/"):
-        return "cloud"
-    return "" if item.get_closest_marker("apart") else file
+class ByGroup(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Keeps the tests of a file in one worker, also all files that share a cloud or Spark."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        if nodeid.startswith(APART):
+            return nodeid
+        file = nodeid.partition("::")[0]
+        return "cloud" if file.startswith(SHARING) else file
 
 
-def _file(item: pytest.Item) -> str:
-    return item.path.relative_to(ROOT).as_posix()
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
+    """Let workers take groups in their order; --dist loadgroup has none with pytest 9."""
+    return ByGroup(config, log)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

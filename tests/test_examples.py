@@ -13,6 +13,7 @@ import doctest
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -26,9 +27,9 @@ import pytest
 
 from neardup_solr import demo
 from tests import ROOT
+from tests.command import neardup
 from tests.solr import foreign
 
-pytestmark = pytest.mark.apart
 FILES = ROOT / "tests" / "examples"
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 FENCE = re.compile(
@@ -36,6 +37,7 @@ FENCE = re.compile(
     r"```(?P<language>\w*)\n(?P<text>.*?)^ *```$",
     flags=re.MULTILINE | re.DOTALL,
 )
+PLAIN = re.compile(r"neardup (?!solr )[^|<>*?;&`$(){}\\]+")  # nothing in it is the shell's
 # What `json`, `solr` and `sql` blocks say is tried by tests of their own, see OTHER_TESTS.
 LANGUAGES = {"console", "python", "text", "json", "solr", "sql", "xml"}
 OTHER_TESTS = {
@@ -181,18 +183,26 @@ def run_console(text: str, where: str) -> None:
     A command has to succeed, unless the page shows its error.
     """
     for command, shown in re.findall(r"^\$ (.+)\n((?:(?!\$ ).*\n)*)", text, flags=re.MULTILINE):
-        ran = subprocess.run(
-            ["bash", "-c", command],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            env=os.environ | {"COLUMNS": "80"},
-            text=True,
-            timeout=300,
-        )
+        ran = run_command(command, in_shell=where.startswith("README"))
         is_error = shown.startswith("neardup: ")
         assert (ran.returncode != 0) == is_error, f"{where}: {command}\n{ran.stdout}"
         if shown.strip():
             require_output(shown, ran.stdout, f"{where}: {command}")
+
+
+def run_command(command: str, *, in_shell: bool) -> subprocess.CompletedProcess[str]:
+    """Run a line that was typed, in a shell if so, or if the command alone is not all of it."""
+    columns = {"COLUMNS": "80"}
+    if PLAIN.fullmatch(command) and not in_shell:
+        return neardup(*shlex.split(command, comments=True)[1:], env=columns, is_mixed=True)
+    return subprocess.run(
+        ["bash", "-c", command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        env=os.environ | columns,
+        text=True,
+        timeout=300,
+    )
 
 
 def require_output(shown: str, printed: str, where: str) -> None:

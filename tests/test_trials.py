@@ -7,8 +7,6 @@ import pytest
 from tests import ROOT
 from tests.trials import TRIALS, Trial, problems, run, write_files
 
-pytestmark = pytest.mark.apart
-
 
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda trial: trial.title)
 @pytest.mark.usefixtures("address")

@@ -26,7 +26,7 @@ from neardup_solr.jobs import (
 from neardup_solr.minhash import sign
 from neardup_solr.solr import admin
 from neardup_solr.solr.collection import Collection
-from tests.command import NEARDUP
+from tests.command import NEARDUP, neardup
 
 RECORDS = 1_000
 EVERY, BATCH = 100, 20
@@ -95,13 +95,16 @@ class Runs:
         """The words of the command."""
         limits = ["--checkpoint-every", str(EVERY), "--batch", str(BATCH)]
         place = ["--solr", self.solr.base, "-c", self.solr.name, "--job", str(self.job)]
-        return [*NEARDUP, "index", self.source, "--keep", "price_i", *limits, *place, *more]
+        return ["index", self.source, "--keep", "price_i", *limits, *place, *more]
 
     def __call__(self, *more: str, **env: str) -> subprocess.CompletedProcess[str]:
-        """Run it to its end, with an input of two documents if it asks for one."""
+        """Run it, with an input of two documents; with variables as a process, which may end."""
+        input = '{"id": 1, "text": "one"}\n{"id": 2, "text": "two"}\n'
+        if not env:
+            return neardup(*self.words(*more), input=input)
         return subprocess.run(
-            self.words(*more),
-            input='{"id": 1, "text": "one"}\n{"id": 2, "text": "two"}\n',
+            [*NEARDUP, *self.words(*more)],
+            input=input,
             capture_output=True,
             text=True,
             timeout=120,
@@ -339,7 +342,7 @@ def test_ctrl_c_says_how_to_go_on(runs: Runs) -> None:
     """Exit code 130, a checkpoint, and a line with --resume; which then does the rest."""
     lines = [json.dumps({"id": str(one), "text": f"text {one}"}) for one in range(10_000)]
     Path(runs.source).write_text("\n".join(lines) + "\n")
-    with subprocess.Popen(runs.words(), stderr=subprocess.PIPE, text=True) as running:
+    with subprocess.Popen([*NEARDUP, *runs.words()], stderr=subprocess.PIPE, text=True) as running:
         while not (runs.job / CHECKPOINT).exists():
             assert running.poll() is None
             time.sleep(0.01)
