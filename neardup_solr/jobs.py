@@ -214,7 +214,7 @@ class Job:
         *,
         has_ended: bool = False,
     ) -> Position:
-        """Add dead letters, then write a checkpoint; both are on the disk before this returns.
+        """Add dead letters, then write a checkpoint. Both are on the disk before this returns.
 
         After an interrupt it may be called again with the same: then they are not added twice.
         """
@@ -244,7 +244,7 @@ class Job:
             json.dump(content, file, indent=1)
 
     def keep_letters(self, letters: Iterable[Letter]) -> None:
-        """Keep these dead letters instead of those there are; all of them or none are written."""
+        """Replace the dead letters by these. All of them or none are written."""
         with (
             _writing(self.letters),
             replaced(self.letters) as unfinished,
@@ -261,7 +261,7 @@ class Job:
                 (self.folder / name).unlink(missing_ok=True)
 
     def _append(self, dead: Sequence[RecordError]) -> int:
-        """Append dead letters; returns the length of the file."""
+        """Append dead letters, and return the length of the file."""
         lines = "".join(map(line_of, map(_letter_of, dead)))
         with _writing(self.letters), open(self.letters, "ab", opener=private) as file:
             file.truncate(self._letters)
@@ -279,7 +279,7 @@ class Job:
 
 
 def read_checkpoint(folder: Path) -> SavedJob | None:
-    """The checkpoint of a job; None if there is none.
+    """Read the checkpoint of a job, or None if there is none.
 
     Raises JobError if it cannot be understood.
     """
@@ -376,7 +376,7 @@ def all_jobs() -> Path:
 
 
 def _time_of(path: Path) -> int:
-    """When a file was written last, in ns; 0 if there is none."""
+    """Return when a file was written last, in ns, or 0 if there is none."""
     try:
         return path.stat().st_mtime_ns
     except FileNotFoundError:
@@ -394,7 +394,7 @@ def _letter_of(error: RecordError) -> Letter:
 
 
 def _parse_letter(line: bytes) -> Letter:
-    """A dead letter from its line; raises ValueError, as people may have edited it."""
+    """Parse the line of a dead letter. Raises ValueError, as people may have edited it."""
     content = json.loads(line)
     if not isinstance(content, dict) or content.keys() != _FIELDS.keys():
         raise ValueError(f"it has to be an object of {', '.join(_FIELDS)}")

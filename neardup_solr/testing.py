@@ -86,7 +86,7 @@ def _address(config: pytest.Config) -> str:
 
 
 def _address_in_environment() -> str | None:
-    """The address in $NEARDUP_TEST_SOLR_URL, if there is one; a Solr answers there."""
+    """Return the address in $NEARDUP_TEST_SOLR_URL, if there is one. A Solr answers there."""
     if address := os.environ.get(ADDRESS):
         try:
             admin.is_cloud(collection.open_collection(address, "any"))

@@ -149,7 +149,7 @@ def write(
 
 
 def _connect(address: str, collection: str) -> Collection:
-    """The collection, which the driver can reach; no executor has an embedded Solr."""
+    """Open the collection, which the driver can reach. No executor has an embedded Solr."""
     from neardup_solr.verbs.connect import connect
 
     example = "give one such as http://host:8983/solr"
@@ -203,7 +203,7 @@ class _Writing:
     patience: float
 
     def index_partition(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Index all batches of a partition; the first row says what became of them."""
+        """Index all batches of a partition. The first row says what became of them."""
         from neardup_solr.spark.work import encode_report, records
         from neardup_solr.verbs.connect import connect_again
         from neardup_solr.verbs.index import index
@@ -222,7 +222,7 @@ class _Writing:
                     unusable.add(found)
 
         def refuse(error: RecordError) -> None:
-            """What Solr has refused may not be there, whatever it has of that id."""
+            """Forget a document that Solr has refused, whatever it has of that id."""
             if error.id is not None:
                 sent[error.id] = 0
 

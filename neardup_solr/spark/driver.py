@@ -131,7 +131,7 @@ def require_session(given: object) -> None:
 
 
 def import_sql() -> Any:
-    """The module pyspark.sql; raises SettingsError if it is not installed."""
+    """Import pyspark.sql. Raises SettingsError if it is not installed."""
     try:
         from pyspark import sql
     except ModuleNotFoundError:

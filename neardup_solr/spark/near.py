@@ -272,7 +272,7 @@ def _blocks(found: DataFrame, size: int) -> tuple[DataFrame, DataFrame]:
 def _band_pairs(
     hashed: DataFrame, settings: Settings, cap: int, documents: int | None
 ) -> DataFrame:
-    """The pairs of hashes that share a band: how many `pairs` a `blob` has; see `unpacked`."""
+    """Find the pairs of hashes that share a band, in blobs, as `unpack_pairs` reads them."""
     from neardup_solr.spark.work import Banding
 
     count = hashed.count() if documents is None else documents
@@ -298,7 +298,7 @@ def _hash_ids(frame: DataFrame, id: str, text: OneOrMore) -> DataFrame:
 
 
 def _require_id(name: str, reason: str) -> Column:
-    """A column of ids, as texts; one that is null or empty ends the job, for a reason."""
+    """Make a column of ids, as texts. One that is null or empty ends the job, for a reason."""
     from pyspark.sql import functions as f
 
     id = f.col(name).cast("string")

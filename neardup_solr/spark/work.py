@@ -1,4 +1,4 @@
-"""What the executors do with Arrow batches; nothing here knows Spark.
+"""The work of executors on Arrow batches. Nothing here knows Spark.
 
 An id is known by a hash of 64 bits, which Spark computes. If two ids have the same one, their
 documents are compared once more than needed, and told apart by their ids in the end.
@@ -56,7 +56,7 @@ def repeat_error(column: str, id: str) -> SourceError:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Banding:
-    """Division of documents: each band into `splits`, pairs into `parts`; see `Joining`."""
+    """Division of documents: each band into `splits`, pairs into `parts`, as for `Joining`."""
 
     settings: Settings
     splits: int
@@ -144,7 +144,7 @@ class Blocking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """Compares pairs by a measure, within limits; `id` is the column with the ids."""
+    """Compares pairs by a measure, within limits. `id` is the column with the ids."""
 
     id: str
     measure: str
@@ -228,7 +228,7 @@ class Fields:
 
 
 def records(batch: pa.RecordBatch, reading: Reading) -> Iterator[Record]:
-    """The documents of a batch (id, text, the columns to keep); errors tell them by their names."""
+    """Read the documents of a batch (id, text, the columns to keep), or errors that name them."""
     keep = tuple((name, place) for place, name in enumerate(reading.keep, 2))
     names = (reading.id, reading.text[0], *reading.keep)
     asked = Columns(names=names, id=0, text=(1,), keep=keep)
@@ -244,7 +244,7 @@ def encode_report(summary: Mapping[str, Any], ids: Iterable[str]) -> pa.RecordBa
 
 
 def count_hashes(table: pa.Table) -> pa.Table:
-    """The number of distinct hashes in a bucket; what tasks tell stays as it is."""
+    """Count the distinct hashes in a bucket. The reports of tasks stay as they are."""
     if table.column("bucket")[0].as_py() == TOLD:
         none = pa.array([0] * len(table), pa.int64())
         return pa.table({"indexed": none, "told": table.column("blob")})

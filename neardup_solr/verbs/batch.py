@@ -52,7 +52,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NearMatch:
-    """A document that another is near to; `is_equal` if what is compared is the same."""
+    """A document that another is near to. `is_equal` if what is compared is the same."""
 
     met: Candidate
     match: Match
@@ -86,7 +86,7 @@ class Finder:
     hot: FrequentTerms = field(default_factory=FrequentTerms)
 
     def question(self) -> Question:
-        """What is asked of Solr."""
+        """The question that is asked of Solr."""
         asked = (self.comparer.measure.compared_field, "num_words", *self.fields)
         settings = None if self.is_sure else self.comparer.settings.fingerprint
         return Question(field=BANDS, fields=asked, filters=self.filters, settings=settings)
@@ -107,7 +107,7 @@ def hits_of_batch(collection: Collection, batch: SignedBatch, finder: Finder) ->
 def collect_candidates(
     batch: SignedBatch, found: Sequence[Sequence[Hit]], known: list[str], comparer: Comparer
 ) -> list[tuple[int, Candidate]]:
-    """What was found for each row and may be within the limits, with the row.
+    """Collect what was found for each row and may be within the limits, with the row.
 
     What it is compared by is added to `known`, which begins with that of the batch.
     """

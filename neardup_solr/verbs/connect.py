@@ -141,7 +141,7 @@ def _in_time(asked: Callable[[], list[str]], patience: float) -> list[str]:
 def _open(
     address: str | Connection, collection: str | None, access: Access, nodes: list[str]
 ) -> Collection:
-    """A collection at an address, or at the nodes that its ZooKeeper has told; nothing is asked."""
+    """Open a collection at an address, or at the nodes of its ZooKeeper, and ask it nothing."""
     found = open_collection(nodes[0] if nodes else address, collection or NAME, access=access)
     found.session.nodes.learn(nodes)
     if nodes:

@@ -343,7 +343,7 @@ class Reader:
         return RecordError(position, one.reason, one.id) if isinstance(one, RecordError) else one
 
     def _plain(self) -> Reading:
-        """How what is in the file of dead letters is read: it is UTF-8 by now."""
+        """Choose how the file of dead letters is read: it is UTF-8 by now."""
         return replace(self.reading, encoding=None)
 
     def _open(self, raw: bytes) -> Opened:

@@ -45,7 +45,7 @@ HURRY_SECONDS = 8.0  # for the last documents, once the user wants to stop
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sending:
-    """How documents are sent: by `threads` threads, in batches of limited size.
+    """Ways to send documents: by `threads` threads, in batches of limited size.
 
     At most `checkpoint_every` records lie between two checkpoints. A Solr that is away is waited
     for, `patience` seconds at most each time. In a SolrCloud a checkpoint needs `min_replicas` of
@@ -72,7 +72,7 @@ class Sending:
 
 @dataclass(slots=True, kw_only=True)
 class Batch:
-    """Documents to send at once, by their ids; `alone` if an earlier batch may have one of them.
+    """Documents to send at once, by their ids. `alone` if an earlier batch may have one of them.
 
     `read` and `repeated` count the records of the source up to its end, `seal` is a hash of them,
     `dead` are records before its end that could not be used.
@@ -89,7 +89,7 @@ class Batch:
 
 @dataclass(slots=True, kw_only=True)
 class Interval:
-    """What is sent between two checkpoints.
+    """Documents that are sent between two checkpoints.
 
     `documents` are those that Solr should have at its end, as they were sent last, and `versions`
     what Solr gave them; `again` is set if an id came before, in this stretch or an earlier one.
@@ -167,7 +167,7 @@ class Destination:
             self.recover(stretch, missing)
 
     def unseen(self, stretch: Interval) -> list[str]:
-        """Commit; then the ids that a search does not find in the version that Solr gave them."""
+        """Commit, and list the ids that a search does not find in the version that Solr gave."""
         reach("before-commit")
         self.collection.commit()
         reach("after-commit")
@@ -279,7 +279,7 @@ class Delivery:
     _checker: ThreadPoolExecutor = field(init=False)
 
     def run(self, batches: Iterable[Batch]) -> None:
-        """Send all batches; when this returns, all they hold is in Solr or a dead letter.
+        """Send all batches. When this returns, all they hold is in Solr or a dead letter.
 
         The next batch is encoded while all threads wait for Solr, so that Solr need not wait, and
         the next stretch is sent while one is verified. A batch that repeats an id waits for those
@@ -334,7 +334,7 @@ class Delivery:
             self._close()
 
     def _most(self) -> int:
-        """How many records a stretch may have: two may be on their way between two checkpoints."""
+        """Limit the records of a stretch: two may be on their way between two checkpoints."""
         return max(1, self.target.sending.checkpoint_every // 2)
 
     def _acknowledge(self) -> None:
@@ -393,5 +393,5 @@ class Delivery:
             return  # the last checkpoint holds
 
     def _time_left(self) -> float | None:
-        """How long an answer may take from now, or None if it takes what it takes."""
+        """Return how long an answer may take from now, or None if it takes what it takes."""
         return None if self._deadline is None else max(0.0, self._deadline - time.monotonic())

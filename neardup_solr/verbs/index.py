@@ -224,7 +224,7 @@ def run(
 def _choose_settings(
     collection: Collection, settings: Settings | Mapping[str, Any] | None, min_replicas: int
 ) -> Settings:
-    """Choose the settings; a collection that is missing is to be made with enough replicas."""
+    """Choose the settings. A collection that is missing is to be made with enough replicas."""
     try:
         return collection.settled(settings)
     except CoreMissing as error:
@@ -250,7 +250,7 @@ def _require_one_text_field(collection: Collection, columns: Sequence[str]) -> N
 
 
 def not_begun(source: object) -> str:
-    """What is told if Solr stays away before the first checkpoint."""
+    """Say that Solr stayed away before the first checkpoint."""
     return f"No record of {source} is known to be done: the same command begins anew."
 
 
@@ -382,7 +382,7 @@ class _IndexRun:
         self.progress.report(self.read, self.sent)
 
     def keep_checkpoint(self, stretch: Interval) -> None:
-        """Keep a checkpoint, and count what is done; nothing for a stretch that is counted."""
+        """Keep a checkpoint, and count what is done, unless the stretch is counted already."""
         done = self.reached
         if stretch.read <= done.read:
             return

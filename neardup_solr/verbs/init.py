@@ -24,7 +24,7 @@ ATTEMPTS = 3  # if somebody else changes the schema at the same time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preparation:
-    """What was changed in a schema, or what has to be.
+    """Changes to a schema that were made, or have to be.
 
     `names` are the collection's names of its fields; `fields` are those to add or to remove, and
     `is_done` tells whether the schema has been changed so, or needs no change. `xml` has what was
@@ -247,7 +247,7 @@ def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
 
 
 def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, Any]:
-    """What the Schema API has to do; empty if nothing is missing."""
+    """List what the Schema API has to do, which is nothing if no field is missing."""
     missing = [one for name, one in schema.wanted(names).items() if name not in found.fields]
     fields = schema.definitions(missing)
     commands: dict[str, Any] = {}
@@ -263,7 +263,7 @@ def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, 
 
 
 def _change_schema(collection: Collection, commands: Mapping[str, Any], *, last: bool) -> bool:
-    """Tell whether the schema was changed; False if somebody else has just made the same change."""
+    """Change the schema, and return False if somebody else has just made the same change."""
     try:
         schema.change(collection, commands)
     except SolrAnswerError as error:

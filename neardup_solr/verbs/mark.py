@@ -191,7 +191,7 @@ class _MarkRun:
         return differing
 
     def send(self, marks: Mapping[str, Mark], on_progress: OnProgress) -> None:
-        """Send marks in batches; what Solr refuses will still differ."""
+        """Send marks in batches. What Solr refuses will still differ."""
         updates = [_update(id, mark) for id, mark in marks.items()]
         for at in range(0, len(updates), BATCH):
             refused = self.collection.add(updates[at : at + BATCH])

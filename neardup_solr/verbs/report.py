@@ -161,7 +161,7 @@ def check_ids(from_id: str | None, to_id: str | None) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Neighbours:
-    """What finds the near-duplicates of documents of a collection."""
+    """Finder of the near-duplicates of documents of a collection."""
 
     collection: Collection
     criteria: Criteria
@@ -170,7 +170,7 @@ class _Neighbours:
 
     @property
     def comparer(self) -> Comparer:
-        """What compares candidates."""
+        """The comparer of candidates."""
         return self.finder.comparer
 
     def documents(self, ids: Sequence[str]) -> list[Document]:

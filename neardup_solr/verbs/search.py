@@ -50,7 +50,7 @@ NOT_BOTH = "`id` is that of a document in the collection, `text` any text"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Criteria:
-    """How candidates are found, and which of them count: the arguments of `search`, checked.
+    """Ways to find candidates, and limits for them: the arguments of `search`, checked.
 
     Raises ArgumentError if a value is not possible.
     """
@@ -255,13 +255,13 @@ def hits(
 
 
 def _values(stored: object) -> frozenset[str]:
-    """The values of a field, one or several, as texts; empty ones are none."""
+    """Return the values of a field, one or several, as texts, without empty ones."""
     values = stored if isinstance(stored, list) else [stored]
     return frozenset(str(value) for value in values if value not in (None, ""))
 
 
 def comparer_for(collection: Collection, settings: Settings, name: str, limits: Limits) -> Comparer:
-    """What compares documents of a collection by a measure, with word frequencies if needed."""
+    """Make the comparer of a collection by a measure, with word frequencies if needed."""
     measure = measure_of(name, limits)
     return Comparer(
         measure=measure,
@@ -292,7 +292,7 @@ def compare_hits(
 
 
 def _signatures(collection: Collection, ids: Sequence[str]) -> dict[str, str]:
-    """The encoded signatures of documents by id; those without one are left out."""
+    """Read the encoded signatures of documents by id. Those without one are left out."""
     rows = collection.stored(ids, ["signature"])
     return {row["id"]: row["signature"] for row in rows if row.get("signature")}
 

@@ -143,7 +143,7 @@ def _annotate_in_place(
 def _rename_fields(
     collection: Collection, text: Sequence[str], prefix: str | None, *, in_place: bool
 ) -> Collection:
-    """The collection with the names that are asked for; in place they have to be its own."""
+    """Give a collection the names that are asked for. In place they have to be its own."""
     if not (text or prefix is not None):
         return collection
     chosen(collection.names, "", text=text, prefix=prefix)  # refused before Solr is asked
@@ -166,7 +166,7 @@ def _beside(collection: Collection, name: str) -> Collection:
 
 @dataclass(slots=True, kw_only=True)
 class _Annotation:
-    """What a run writes for each document, and how many need nothing."""
+    """Orders of a run for its documents, and counts of those that need nothing."""
 
     collection: Collection
     settings: Settings
@@ -175,11 +175,11 @@ class _Annotation:
     without_text: int = 0
 
     def task(self) -> RewriteJob:
-        """What is read of each document, and what is written."""
+        """Say what is read of each document, and what is written."""
         return RewriteJob(stage="annotating", fields=READ, orders=self.orders)
 
     def orders(self, found: list[Found], again: bool) -> list[Order]:
-        """Orders for the documents that need one; the others are counted, once."""
+        """Make orders for the documents that need one, and count the others, once."""
         needed, emptied = [], []
         for one in found:
             annotated, text = SETTINGS in one, one.get(TEXT)
@@ -217,7 +217,7 @@ class _Annotation:
 
 
 def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool:
-    """Whether the stored fields are those of this text under these settings."""
+    """Return True if the stored fields are those of this text under these settings."""
     if stored.get(SETTINGS) != settings.fingerprint:
         return False
     return bool(stored.get(MD5) == normalize.md5(normalize.normalize(text)))
@@ -226,7 +226,7 @@ def is_current(stored: Mapping[str, Any], text: str, settings: Settings) -> bool
 def choose_settings(
     collection: Collection, settings: Settings | Mapping[str, Any] | None, usual: Settings
 ) -> Settings:
-    """The settings to annotate with; the text counts as one of the fields, as it is stored.
+    """Choose the settings to annotate with. The text counts as one of the fields, as it is stored.
 
     They are the `usual` ones, unless others are asked for or stored.
 

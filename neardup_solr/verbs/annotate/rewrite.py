@@ -35,7 +35,7 @@ FIRST = 3  # documents that are updated one by one and compared, before any othe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RateLimit:
-    """How fast documents are written: arguments of `annotate` and `strip`, checked.
+    """Speed at which documents are written: arguments of `annotate` and `strip`, checked.
 
     At most `rate` documents a second (0: no limit), by `threads` threads; `batch` documents are
     read and sent at once, fewer if the rate is lower.
@@ -52,12 +52,12 @@ class RateLimit:
         require_positive(threads=self.threads, batch=self.batch)
 
     def portions(self, orders: list[Order]) -> Iterator[list[Order]]:
-        """What is sent at once: a batch, but no more than a second's share."""
+        """Part orders into what is sent at once: a batch, but no more than a second's share."""
         size = max(1, int(min(self.batch, self.rate or self.batch)))
         return (orders[at : at + size] for at in range(0, len(orders), size))
 
     def wait(self, sent: int, since: float) -> float:
-        """Keep to the rate: wait until `sent` documents `since` that time are due; returns now.
+        """Wait until `sent` documents `since` that time are due, and return the time.
 
         It is called for each portion, so that a pause is not made up for later.
         """
@@ -68,7 +68,7 @@ class RateLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RewriteJob:
-    """What is done with each document: the `fields` to read, and the orders for what was read.
+    """Work on each document: the `fields` to read, and the orders for what was read.
 
     `stage` names the work in reports of progress. The second argument of `orders` says whether
     these documents are read again, because Solr dropped the first order for a document that had
@@ -99,7 +99,7 @@ class Rewrite:
     _wholes: Wholes | None = None
 
     def run(self, filters: Sequence[str]) -> None:
-        """Update all documents that match the filters; those that others change are read again.
+        """Update all documents that match the filters. Those that others change are read again.
 
         Raises SolrAnswerError if Solr refuses a whole batch, SettingsError if an update changes
         more than it should: then only one document was touched.
@@ -151,7 +151,7 @@ class Rewrite:
         return ids, self.collection.stored(ids, self.task.fields)
 
     def _try_first(self, orders: list[Order]) -> list[Order]:
-        """Send and compare the first orders of a run; returns those that are still to be sent."""
+        """Send and compare the first orders of a run, and return those that are left."""
         assert self._canary is not None
         while orders and self._canary.left:
             self._acknowledge(self._canary.send(orders[0]))
@@ -200,7 +200,7 @@ _INSTEAD = "write another collection with `into`, or use an update chain that ke
 
 @dataclass(slots=True, kw_only=True)
 class FirstDocuments:
-    """The first documents of a run, compared before and after; `left` are still to be tried.
+    """The first documents of a run, compared before and after. `left` are still to be tried.
 
     `own` are the fields that may change; `update` sends orders as the run does.
     """

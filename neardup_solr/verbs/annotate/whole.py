@@ -58,7 +58,7 @@ _KEPT = 10_000  # plans: documents have few different sets of fields, or any pla
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """The fields to write of documents that have the same ones; `floats` are of 32 bits."""
+    """The fields to write of documents that have the same ones. `floats` are of 32 bits."""
 
     written: Sequence[str]
     floats: Sequence[str]
@@ -66,7 +66,7 @@ class _Plan:
 
 @dataclass(slots=True, kw_only=True)
 class Wholes:
-    """What makes whole documents of updates, for a collection that has this schema.
+    """Maker of whole documents instead of updates, for a collection that has this schema.
 
     `params` go with each request that holds whole documents.
     """
@@ -111,7 +111,7 @@ class Wholes:
         return replace(order, json=b"".join((head, *values, b"}")))
 
     def _make_plan(self, names: frozenset[str]) -> _Plan | None:
-        """What is written of a document with these fields; None if not all of it is read exactly.
+        """Plan what is written of a document, or None if not all of its fields are read exactly.
 
         What Solr copies from another of its fields is left out, or it would be there twice.
         """
@@ -125,7 +125,7 @@ class Wholes:
 
 
 def wholes(collection: Collection, own: frozenset[str]) -> Wholes | None:
-    """How documents of a collection are written whole; None if updates have to be atomic.
+    """Prepare to write documents of a collection whole, or None if updates have to be atomic.
 
     So they have to be if something of the user's would run a second time, if not all fields of the
     documents can be read exactly, or if children could not be told from other documents.
@@ -154,7 +154,7 @@ def _alone(found: Schema) -> list[str]:
 
 
 def _is_exact(name: str, found: Schema) -> bool:
-    """Whether the values of a field can be read, and written again, with nothing changed.
+    """Return True if the values of a field can be read and written again with nothing changed.
 
     That they are copied to fields of other types counts as well.
     """
@@ -172,7 +172,7 @@ def _kind(name: str, found: Schema) -> str:
 
 
 def _is_torn(value: Any) -> bool:
-    """Whether Solr may read another float of 32 bits than the one that it wrote.
+    """Return True if Solr may read another float of 32 bits than the one that it wrote.
 
     It reads JSON with 64 bits and rounds them to 32. Only about halfway between two of the latter
     may both steps come to something else than one would; not if the first is exact, as for whole

@@ -215,14 +215,14 @@ class Evaluation:
 
     @property
     def precision(self) -> float:
-        """Share of the found pairs that are known, in 0..1; 1 if none were found."""
+        """Share of the found pairs that are known, in 0..1, and 1 if none were found."""
         if self.share is not None:
             return self.share.value
         return self.right / self.found if self.found else 1.0
 
     @property
     def recall(self) -> float:
-        """Share of the known pairs that were found, in 0..1; 1 if none are known."""
+        """Share of the known pairs that were found, in 0..1, and 1 if none are known."""
         if self.share is not None:
             return math.nan
         return self.right / self.known if self.known else 1.0
@@ -243,7 +243,7 @@ def evaluate_pairs(
     are_whole: bool = False,
     in_order: bool = False,
 ) -> Evaluation:
-    """Compare found pairs with known pairs; if they are `in_order`, the order within one counts.
+    """Compare found pairs with known pairs. If they are `in_order`, the order within one counts.
 
     An id is equal to its text. Those that were missed, or are false, are as they were given, but
     whole numbers if all ids of what was compared `are_whole`.
@@ -313,7 +313,7 @@ class Sweep(tables.Table):
 
     @property
     def best(self) -> Point:
-        """The point of the highest F1; without known pairs, of the highest precision.
+        """The point of the highest F1 or, without known pairs, of the highest precision.
 
         Of equal ones it is the one with the lowest threshold.
         """

@@ -150,7 +150,7 @@ class Answers:
 
 
 def columns_of(given: object) -> Mapping[str, Sequence[Any]]:
-    """The columns of a file of pairs, a DataFrame or a sheet, by name; none of anything else."""
+    """Read the columns of a file of pairs, a DataFrame or a sheet, and none of anything else."""
     if isinstance(given, str | Path):
         return read_columns(given)
     if isinstance(given, AnswerSheet):

@@ -146,7 +146,7 @@ def gate(
 
 
 def _known_settings(collection: Collection, policy: Policy) -> Settings | None:
-    """The settings that the collection had before, if they will do; they may have changed.
+    """Return the settings that the collection had before, if they will do. They may have changed.
 
     What is indexed may not depend on that.
     """
@@ -159,7 +159,7 @@ def _needed(policy: Policy) -> set[str]:
 
 
 def _settings(collection: Collection, policy: Policy, *, index: bool) -> Settings:
-    """The settings of a collection that has what the policy compares; defaults if it is empty."""
+    """Read the settings of a collection that has what the policy compares, or the defaults."""
     if index and not collection.names.is_plain:
         reason = "the documents of this collection are written by another program"
         next_step = "leave `index` out, let that program write what is admitted, then annotate"
@@ -196,7 +196,7 @@ def _meeting(
 
 @dataclass(slots=True, kw_only=True)
 class _GateRun:
-    """Decides about documents, one after the other; `stretch` holds what is not verified yet."""
+    """Decides about documents, one after the other. `stretch` holds what is not verified yet."""
 
     meeting: Matcher
     policy: Policy
@@ -219,7 +219,7 @@ class _GateRun:
         return settings_of.describe_unsigned(collection, count)
 
     def decisions(self, records: Iterable[Record]) -> Iterator[Decision | RecordError]:
-        """The decisions about documents, batch by batch; other records stay in their places."""
+        """Decide about documents, batch by batch. Other records stay in their places."""
         remaining, done = iter(records), 0
         with Spill() as spill, self.target.collection.session.outages.waited_for(self.patience):
             admitted = Admitted.none(spill)
@@ -246,7 +246,7 @@ class _GateRun:
         self.failures.warn()
 
     def _verify(self) -> None:
-        """See that Solr has what was indexed; what it loses each time is told as failed."""
+        """See that Solr has what was indexed, and report what it loses each time as failed."""
         if self.is_indexing:
             self.target.verify(self.stretch)
             for error in self.stretch.dead:
@@ -347,7 +347,7 @@ class _GateRun:
     def _send(
         self, decisions: Sequence[Decision], fixed: Mapping[int, Decision]
     ) -> dict[int, Decision]:
-        """Index what is admitted and not sent yet; rejections of what Solr refuses, by row."""
+        """Index what is admitted and not sent yet, and return what Solr refuses, by row."""
         rows = [row for row, one in enumerate(decisions) if one.is_admitted and row not in fixed]
         if not rows:
             return {}

@@ -1,4 +1,4 @@
-"""What the gate does with a document, by its similarity to the nearest one there."""
+"""Actions of the gate, by the similarity of a document to the nearest one there."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ class Decision:
         return self.action in ADMITTED
 
     def kept(self) -> Mapping[str, Any]:
-        """The columns to keep with the document; a tagged one also has `neardup_of`.
+        """Return the columns to keep with the document, and `neardup_of` for a tagged one.
 
         `neardup_of` has the ids of its matches, the nearest first.
         """
@@ -154,7 +154,7 @@ class Decisions(Table, Iterator[Decision]):
 
     @property
     def gaps(self) -> tuple[str, ...]:
-        """What the collection lacks now: documents without a signature, which nothing is near to.
+        """Gaps of the collection now: documents without a signature, which nothing is near to.
 
         Solr is asked each time.
         """

@@ -66,7 +66,7 @@ def keeping_held(
     id: str = "id",
     text: Sequence[str] = ("text",),
 ) -> Iterator[Decision | RecordError]:
-    """The same decisions; each held document is in the file before its decision is given.
+    """Pass decisions on, and put each held document into the file before.
 
     Lines are appended: id, text, the kept columns, neardup_reason and neardup_of (the ids of its
     matches). `id` and `text` name the columns of the first two; each of several has its own part of

@@ -1,4 +1,4 @@
-"""lint: whether an existing collection can be used, and what would be lost; the checks before."""
+"""lint: check if an existing collection can be used, and refuse one that would lose data."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
 def _growth(
     collection: Collection, found: Schema, names: Names, used: Set[str] | None
 ) -> Growth | None:
-    """What annotate would add, if nothing of it is there yet."""
+    """Estimate what annotate would add, if nothing of it is there yet."""
     is_ours = NOTE not in found.fields and all(map(found.fields.__contains__, schema.wanted(names)))
     is_there = used is None or names.of(SETTINGS) in used
     if is_ours or is_there or any(no_text(found.field(name)) for name in names.text):
@@ -134,7 +134,7 @@ def own_fields(collection: Collection) -> frozenset[str]:
 
 
 def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> Schema:
-    """Refuse a collection in which an update in place would lose data; returns its schema.
+    """Refuse a collection in which an update in place would lose data, and return its schema.
 
     Raises SettingsError, which says what would be lost, and what to do instead.
     """
@@ -155,7 +155,7 @@ def require_readable(collection: Collection) -> None:
 
 
 def require_texts(collection: Collection, found: Schema, fields: Iterable[str]) -> None:
-    """Refuse fields that no texts can be read from; the SettingsError suggests others.
+    """Refuse fields that no texts can be read from, by a SettingsError that suggests others.
 
     Our own fields are never suggested.
     """
@@ -189,7 +189,7 @@ def require_other(collection: Collection, other: Collection) -> None:
 
 
 def _fields_in_use(collection: Collection) -> frozenset[str]:
-    """The fields that documents have; if Solr does not tell, those of the first documents."""
+    """List the fields that documents have, or the first ones have, if Solr does not tell."""
     told = admin.used_fields(collection)
     if told is None:  # as for a collection of ours
         told = frozenset().union(
@@ -219,7 +219,7 @@ def _is_text_of(name: str, targets: Sequence[str], found: Schema) -> bool:
 
 
 def _was_written(name: str, document: Mapping[str, Any]) -> bool:
-    """Whether a copied field has a value that is no beginning of another field's (maxChars)."""
+    """Return True if a copied field has a value that begins no other field (maxChars)."""
     others = [each for other in document if other != name for each in _values(document[other])]
     return not all(
         any(each.startswith(value) for each in others) for value in _values(document[name])

@@ -1,4 +1,4 @@
-"""What the fields of annotate take in a collection, estimated before any of them is written."""
+"""Estimate of what the fields of annotate take, before any of them is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _KEY = 42 << 48  # a band key, as long as most are
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """What annotate would add to a collection of so many `documents`.
+    """Bytes that annotate would add to a collection of so many `documents`.
 
     `bytes_each` is the JSON of our fields in one document, as an answer has it; `index_bytes` is
     the size of the index without them, None if Solr does not tell.

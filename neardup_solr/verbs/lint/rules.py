@@ -37,7 +37,7 @@ class Finding:
 
 
 def clash(name: str, needed: Field, schema: Schema, names: Names, used: Collection[str]) -> str:
-    """Why one of our names cannot be used in a collection with these used fields; "" if it can."""
+    """Say why one of our names cannot be used in a collection, or "" if it can."""
     there = schema.fields.get(name)
     if there is not None and (problem := there.problem(needed)):
         return problem
@@ -237,7 +237,7 @@ def grown(facts: CollectionFacts) -> Iterator[Finding]:
 
 
 def no_text(found: Field | None) -> str:
-    """Why texts cannot be read from a field; "" if they can."""
+    """Say why texts cannot be read from a field, or "" if they can."""
     if found is None:
         return "there is no such field"
     if not found.is_kept:
@@ -262,7 +262,7 @@ def text_field(schema: Schema, ours: Mapping[str, Field], used: Collection[str] 
 
 
 def likely_texts(schema: Schema, names: Names, used: Collection[str]) -> list[str]:
-    """The used fields that may hold the text, dynamic ones too; not those that are copied."""
+    """List the used fields that may hold the text, dynamic ones too, but no copies."""
     fields = {name: schema.field(name) for name in sorted({*used} - {schema.key})}
     ours = {names.of(name) for name in OWN}
     return [
@@ -279,7 +279,7 @@ _HIDING = frozenset({"fq", "defType", "q", "fl", "rows", "start", "sort", "group
 
 
 def findings(facts: CollectionFacts) -> list[Finding]:
-    """All findings, the most serious first; commands in remedies name the collection."""
+    """Return all findings, the most serious first. Commands in remedies name the collection."""
     found = [
         replace(finding, remedy=finding.remedy.replace("-c NAME", facts.place))
         for rule in RULES
