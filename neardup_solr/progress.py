@@ -30,7 +30,7 @@ OnError = Callable[[RecordError], None]
 OnProgress = Callable[[Progress], None]
 
 
-def unheard(_: object) -> None:
+def ignore(_: object) -> None:
     """Ignore the report."""
 
 
@@ -56,19 +56,18 @@ class SourceProgress:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Watching:
+class Callbacks:
     """Callbacks for records that cannot be used, and for progress."""
 
     on_error: OnError | None = None
-    on_progress: OnProgress = field(default=unheard)
+    on_progress: OnProgress = field(default=ignore)
 
     @classmethod
-    def of(cls, on_error: OnError | None, on_progress: OnProgress | None) -> Watching:
-        """The functions that a verb was given as arguments."""
-        return cls(on_error=on_error, on_progress=on_progress or unheard)
+    def of(cls, on_error: OnError | None, on_progress: OnProgress | None) -> Callbacks:
+        """Take the functions that a verb was given as arguments."""
+        return cls(on_error=on_error, on_progress=on_progress or ignore)
 
 
-SILENT = Watching()
 LOG = logging.getLogger("neardup_solr")
 MOST_ERRORS = 1_000  # that a result holds; more are only counted
 MOST_CHARACTERS = 2**24  # of the records that these carry along

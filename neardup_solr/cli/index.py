@@ -94,15 +94,13 @@ def _judge(given: Given) -> None:
     The first record of a file is read; a pipe can be read only once.
     """
     from neardup_solr import sources
-    from neardup_solr.progress import unheard
+    from neardup_solr.progress import ignore
     from neardup_solr.sources.columns import check_keep
 
     can_read_again = sources.size_hint(given["source"]) is not None
     asked = sources.reading_of(given, "refuse" if can_read_again else "none")
     check_keep(asked.keep)
     # Notices about the source are printed when it is indexed.
-    documents = sources.documents(
-        given["source"], reading=asked, on_error=unheard, on_notice=unheard
-    )
+    documents = sources.documents(given["source"], reading=asked, on_error=ignore, on_notice=ignore)
     if can_read_again:
         next(documents, None)

@@ -11,22 +11,22 @@ from typing import TYPE_CHECKING
 from neardup_solr.cli import show
 
 if TYPE_CHECKING:
-    from neardup_solr.progress import Progress, Watching
+    from neardup_solr.progress import Callbacks, Progress
 
 MOST_ERRORS = 20
 UNITS = {"joining": "bands"}  # what a stage counts, if not documents
 
 
 @contextmanager
-def watching(**units: str) -> Iterator[Watching]:
+def watching(**units: str) -> Iterator[Callbacks]:
     """A bar for each stage with rate and time left, and a line for each of the first errors.
 
     `units` say what a stage counts, by its name. Bars are shown only on a terminal.
     """
-    from neardup_solr.progress import Watching
+    from neardup_solr.progress import Callbacks
 
     if not sys.stderr.isatty():
-        yield Watching(on_error=first_errors(show.say))
+        yield Callbacks(on_error=first_errors(show.say))
         return
     from rich.console import Console
     from rich.progress import BarColumn, TaskID, TextColumn, TimeRemainingColumn
@@ -59,7 +59,7 @@ def watching(**units: str) -> Iterator[Watching]:
 
     with bars:
         errors = first_errors(lambda line: console.print(line, markup=False, soft_wrap=True))
-        yield Watching(on_error=errors, on_progress=on_progress)
+        yield Callbacks(on_error=errors, on_progress=on_progress)
 
 
 def first_errors(say: Callable[[str], None]) -> Callable[[Exception], None]:

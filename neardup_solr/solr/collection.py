@@ -24,7 +24,7 @@ from neardup_solr.errors import (
     counted,
     place,
 )
-from neardup_solr.progress import unheard
+from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.settings import (
     ANNOTATED,
@@ -631,7 +631,7 @@ class Collection:
         body: bytes,
         needed: Mapping[str, type] = NOTHING,
         *,
-        require: Callable[[dict[str, Any]], None] = unheard,
+        require: Callable[[dict[str, Any]], None] = ignore,
         params: Mapping[str, str] = EXACT,
     ) -> dict[str, Any]:
         """What a handler of the collection answers to a body of JSON; see `CheckedSession.ask`."""

@@ -32,7 +32,7 @@ from neardup_solr.errors import (
     SolrUnauthorized,
     SolrUnreachable,
 )
-from neardup_solr.progress import unheard
+from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.solr.cloud import Nodes
 from neardup_solr.solr.credentials import (
@@ -149,7 +149,7 @@ class CheckedSession(requests.Session):
         url: str,
         needed: Mapping[str, type] = NOTHING,
         *,
-        require: Callable[[dict[str, Any]], None] = unheard,
+        require: Callable[[dict[str, Any]], None] = ignore,
         **kwargs: Any,
     ) -> dict[str, Any]:
         """Send a request; gives the JSON of the answer, which has the parts that are `needed`.

@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from neardup_solr.arguments import Source
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.progress import unheard
+from neardup_solr.progress import ignore
 from neardup_solr.records import Document, Run, characters
 from neardup_solr.sources import sniff
 from neardup_solr.sources.folders import (
@@ -264,7 +264,7 @@ def _parts(
     paths: Sequence[Named],
     reading: Reading,
     on_progress: Callable[[int], None] | None = None,
-    on_notice: Callable[[str], None] = unheard,
+    on_notice: Callable[[str], None] = ignore,
     *,
     refuses_mixed: bool = False,
 ) -> list[tuple[Opened, str | None]]:

@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any, Final
 
 from neardup_solr.errors import RecordError
-from neardup_solr.progress import unheard
+from neardup_solr.progress import ignore
 from neardup_solr.records import NOTHING
 from neardup_solr.sources.columns import Columns, are_there, columns
 from neardup_solr.sources.lines import lines, lists_of_lines
@@ -270,7 +270,7 @@ def _as_written(
 
 def delimiter_of(source: Opened, first: bytes, format: str) -> str:
     """What separates the columns of a table, by its first line."""
-    quiet = replace(source, on_notice=unheard)
+    quiet = replace(source, on_notice=ignore)
     usual = "\t" if format == "tsv" else ","
     return source.reading.delimiter or _delimiter(quiet, first, source.reading, usual)
 

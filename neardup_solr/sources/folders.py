@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
-from neardup_solr.progress import unheard
+from neardup_solr.progress import ignore
 from neardup_solr.sources.columns import columns
 from neardup_solr.sources.lines import DECOMPRESSORS, blocks
 from neardup_solr.sources.record import (
@@ -191,7 +191,7 @@ def _names(part: Opened, format: str, reading: Reading) -> list[Any] | None:
     if format in WITHOUT_COLUMNS:
         return None
     try:
-        quiet = replace(part, on_notice=unheard, on_progress=None, begun=None)
+        quiet = replace(part, on_notice=ignore, on_progress=None, begun=None)
         names = WRITTEN[format](quiet, reading).names
     except (Unusable, RecordError, StopIteration):  # which is told when it is read
         return None

@@ -23,7 +23,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.progress import unheard
+from neardup_solr.progress import ignore
 from neardup_solr.records import EMPTY_ID, MAX_ID_BYTES, NOTHING, Document, Number, Run
 from neardup_solr.text.packed import Packed
 
@@ -120,7 +120,7 @@ class Opened:
     path: Path | None  # None: standard input
     reading: Reading
     on_progress: Callable[[int], None] | None = None
-    on_notice: Callable[[str], None] = unheard
+    on_notice: Callable[[str], None] = ignore
     begun: Iterator[bytes] | None = None  # its blocks, if the first ones were read already
 
     def error(self, reason: str, next_step: str) -> SourceError:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Final
 
 from neardup_solr.errors import RecordError
-from neardup_solr.progress import unheard
+from neardup_solr.progress import ignore
 from neardup_solr.sources.columns import are_there, choose_id, number_them, shown
 from neardup_solr.sources.csv import DELIMITERS, delimiter_of, fields, lines_have_ids
 from neardup_solr.sources.lines import begun
@@ -77,7 +77,7 @@ def _names(source: Opened, format: str) -> tuple[list[str], Opened]:
     if format in ("parquet", "xlsx"):
         from neardup_solr.sources.raw import WRITTEN
 
-        quiet = replace(source, on_notice=unheard, on_progress=None)
+        quiet = replace(source, on_notice=ignore, on_progress=None)
         with suppress(Unusable, RecordError, StopIteration):
             return list(WRITTEN[format](quiet, source.reading).names or ()), source
         return [], source

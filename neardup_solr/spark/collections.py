@@ -18,7 +18,7 @@ from neardup_solr.arguments import (
     require_positive,
 )
 from neardup_solr.errors import RecordError, SolrUnreachable
-from neardup_solr.progress import Failures, unheard
+from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings, require_possible
 from neardup_solr.sources import Reading
@@ -209,7 +209,7 @@ class _Writing:
         from neardup_solr.verbs.index import index
 
         target = connect_again(self.address, self.collection, patience=self.patience)
-        unusable = Failures(unheard)
+        unusable = Failures(ignore)
         sent: Counter[str] = Counter()
 
         def usable() -> Iterator[Document]:

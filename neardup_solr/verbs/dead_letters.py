@@ -24,7 +24,7 @@ from neardup_solr.jobs import (
     read_checkpoint,
     read_letters,
 )
-from neardup_solr.progress import Failures, OnError, OnProgress, Watching, unheard
+from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.solr.collection import Collection
 from neardup_solr.sources import Reading
@@ -131,7 +131,7 @@ def retry(
         collection=collection,
         sending=Sending(patience=in_seconds(patience, "patience")),
         failures=Failures(on_error),
-        on_progress=on_progress or unheard,
+        on_progress=on_progress or ignore,
     )
     for folder in folders:
         if folder not in unfinished:
@@ -209,7 +209,7 @@ class _Attempt:
                 settings=None,
                 reading=reader.reading,
                 sending=self.sending,
-                watching=Watching(on_error=self._note_refusal, on_progress=self.on_progress),
+                watching=Callbacks(on_error=self._note_refusal, on_progress=self.on_progress),
                 may_lose=bool(reader.reading.keep),
             )
             if _state(job.letters) != before:

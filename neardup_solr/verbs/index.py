@@ -33,7 +33,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.jobs import ANEW, Job, JobSpec, Position, SavedJob, read_checkpoint
 from neardup_solr.minhash import entries
-from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, Watching
+from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, SourceProgress
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import admin, update
@@ -147,7 +147,7 @@ def index(
             patience=in_seconds(patience, "patience"),
             min_replicas=min_replicas,
         ),
-        watching=Watching.of(on_error, on_progress),
+        watching=Callbacks.of(on_error, on_progress),
         may_lose=keep is not None,
         on_repeat=on_repeat,
         job=None if job is None else Path(job),
@@ -162,7 +162,7 @@ def run(
     settings: Settings | Mapping[str, Any] | None,
     reading: Reading,
     sending: Sending,
-    watching: Watching,
+    watching: Callbacks,
     may_lose: bool = True,
     on_repeat: OnRepeat = "last",
     job: Path | None = None,

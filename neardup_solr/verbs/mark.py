@@ -18,7 +18,7 @@ from neardup_solr.errors import (
     SourceError,
     counted,
 )
-from neardup_solr.progress import LOG, OnProgress, Progress, unheard
+from neardup_solr.progress import LOG, OnProgress, Progress, ignore
 from neardup_solr.records import Cluster
 from neardup_solr.resources import gc_disabled
 from neardup_solr.solr import schema
@@ -89,7 +89,7 @@ def mark(
     SettingsError if the collection has no fields for marks, SolrError if Solr does not answer, or
     refuses updates.
     """
-    on_progress = on_progress or unheard
+    on_progress = on_progress or ignore
     members = clusters.clusters if isinstance(clusters, Duplicates) else clusters
     filters = listed(fq) or (clusters.fq if isinstance(clusters, Duplicates) else ())
     _require_apart(members)

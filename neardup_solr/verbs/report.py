@@ -11,7 +11,7 @@ from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, 
 from neardup_solr.errors import counted
 from neardup_solr.measures import Comparer, Limits
 from neardup_solr.minhash import entries
-from neardup_solr.progress import OnProgress, Progress, unheard
+from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.reports import tables
 from neardup_solr.reports.rows import write_pairs
@@ -118,7 +118,7 @@ def report(
         measure=measure,
         limits=Limits(max_distance=max_distance, min_similarity=min_similarity),
     )
-    on_progress = on_progress or unheard
+    on_progress = on_progress or ignore
     settings, criteria = searchable(collection, asked)
     gaps = describe_unsigned(collection)
     state = collection.state()

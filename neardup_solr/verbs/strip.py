@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from neardup_solr.arguments import OneOrMore, checked, in_seconds, listed
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.progress import Failures, OnError, OnProgress, unheard
+from neardup_solr.progress import Failures, OnError, OnProgress, ignore
 from neardup_solr.solr import schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, VERSION
@@ -70,7 +70,7 @@ def strip(
         task=_task(collection, asked, there),
         pace=pace,
         failures=Failures(on_error),
-        on_progress=on_progress or unheard,
+        on_progress=on_progress or ignore,
     )
     patience = in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):

@@ -10,7 +10,7 @@ from typing import Any
 
 from neardup_solr.arguments import OneOrMore, Which, checked, in_seconds, listed, require
 from neardup_solr.errors import ArgumentError, RecordError, SettingsError
-from neardup_solr.progress import Failures, OnError, OnProgress, Progress, Watching
+from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, Progress
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED, DEFAULT_SETTINGS, Settings, choose_fields
 from neardup_solr.solr import admin, schema
@@ -98,7 +98,7 @@ def annotate(
     lose data, SchemaError if fields are missing, SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
-    watching = Watching.of(on_error, on_progress)
+    watching = Callbacks.of(on_error, on_progress)
     patience = in_seconds(patience, "patience")
     with collection.session.outages.waited_for(patience):
         collection = _rename_fields(collection, listed(text), prefix, in_place=into is None)
@@ -119,7 +119,7 @@ def _annotate_in_place(
     query: Sequence[str],
     which: Which,
     pace: RateLimit,
-    watching: Watching,
+    watching: Callbacks,
 ) -> AnnotateSummary:
     collection.require_fields(["id", SETTINGS])  # or the errors would be obscure
     found = require_safe(collection)
@@ -256,7 +256,7 @@ def _annotate_into(
     query: Sequence[str],
     pace: RateLimit,
     sending: Sending,
-    watching: Watching,
+    watching: Callbacks,
 ) -> AnnotateSummary:
     require_readable(collection)
     require_other(collection, other)
@@ -271,7 +271,7 @@ def _annotate_into(
         settings=settled,
         reading=Reading(),
         sending=sending,
-        watching=Watching(on_error=watching.on_error),
+        watching=Callbacks(on_error=watching.on_error),
     )
     return AnnotateSummary(
         read=run.read,
@@ -295,7 +295,7 @@ class _Into:
     other: Collection
     settings: Settings
     pace: RateLimit
-    watching: Watching
+    watching: Callbacks
     total: int = 0
     read: int = 0
     unchanged: int = 0

@@ -30,7 +30,7 @@ from neardup_solr.clusters import ARRIVAL, LENGTH, LINKAGES, Rule, parse_rule
 from neardup_solr.errors import SourceError
 from neardup_solr.files import check_apart, check_place, is_inside
 from neardup_solr.measures import Limits, Measure, measure_named, measure_of
-from neardup_solr.progress import LOG, OnError, OnProgress, Watching
+from neardup_solr.progress import LOG, Callbacks, OnError, OnProgress
 from neardup_solr.settings import Settings, settings_of
 from neardup_solr.solr import is_collection
 from neardup_solr.sources import Reading, paths_of, reading_of
@@ -114,7 +114,7 @@ class Options:
     rule: Rule = field(init=False)
     readings: tuple[Reading, Reading] = field(init=False)
     files: dict[str, Path] = field(init=False)
-    watching: Watching = field(init=False)
+    watching: Callbacks = field(init=False)
 
     def __post_init__(self) -> None:
         self._check_sides()
@@ -133,7 +133,7 @@ class Options:
             self.room = in_bytes(self.memory, "memory")
             reason = f"`memory` cannot be {self.room:,}, which is less than 1 MB"
             require(self.room >= 1 << 20, reason, 'give more, such as "64M"')
-        self.watching = Watching.of(self.on_error, self.on_progress)
+        self.watching = Callbacks.of(self.on_error, self.on_progress)
         self._check_files()
 
     def _check_sides(self) -> None:

@@ -19,7 +19,7 @@ from neardup_solr.measures import (
 )
 from neardup_solr.measures.arrays import Flat, Pairs, pairs_of
 from neardup_solr.minhash import sign
-from neardup_solr.progress import OnProgress, Progress, unheard
+from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.resources import prefetch, run_aside, thread_pool
 from neardup_solr.settings import CAP, WORD_CAP
 from neardup_solr.text.packed import Packed, pack, size_of
@@ -75,7 +75,7 @@ class Comparison:
 
     gathered: Gathered
     comparer: Comparer
-    on_progress: OnProgress = unheard
+    on_progress: OnProgress = ignore
     previous: PreviousRun | None = None
     is_limited: bool = True
 
@@ -108,7 +108,7 @@ class Comparison:
     def without_limits(self) -> Comparison:
         """The same without limits, by which every pair counts, and without a word of progress."""
         every = replace(self.comparer, limits=Limits(min_similarity=0.0))
-        return replace(self, comparer=every, is_limited=False, on_progress=unheard)
+        return replace(self, comparer=every, is_limited=False, on_progress=ignore)
 
     def count_beyond(self, found: Candidates) -> int:
         """Count about how many near-duplicates share only words beyond the cap, by a sample.
@@ -117,7 +117,7 @@ class Comparison:
         """
         if not len(found.beyond):
             return 0
-        alone = replace(self, previous=None, on_progress=unheard)
+        alone = replace(self, previous=None, on_progress=ignore)
         met = np.count_nonzero(np.isin(alone.verify(found.beyond.copy()).pairs, found.sample))
         return round(met / 2 * len(self.gathered) / len(found.sample))
 

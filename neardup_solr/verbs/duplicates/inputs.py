@@ -17,7 +17,7 @@ from neardup_solr.candidates import ONE_GROUP
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
 from neardup_solr.minhash import sign
-from neardup_solr.progress import Failures, unheard
+from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import AnyId
 from neardup_solr.resources import prefetch, thread_pool
 from neardup_solr.settings import Settings, settings_of
@@ -84,7 +84,7 @@ class Input:
     texts: Callable[[Sequence[int]], Sequence[str | None]]
     values: Callable[[Sequence[int], Sequence[str]], Mapping[str, list[Any]]]
     documents: int = 0
-    failures: Failures = field(default_factory=lambda: Failures(unheard))
+    failures: Failures = field(default_factory=lambda: Failures(ignore))
     unsigned: int = 0
     is_cut: bool = False
     repeated: int = 0

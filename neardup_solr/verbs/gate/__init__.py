@@ -23,7 +23,7 @@ from neardup_solr.arguments import (
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named, nearness
 from neardup_solr.minhash import encode, entries
-from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, unheard
+from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema, settings_of
@@ -116,7 +116,7 @@ def gate(
     failures = Failures(on_error)
     progress = SourceProgress(
         stage="deciding",
-        on_progress=on_progress or unheard,
+        on_progress=on_progress or ignore,
         rows=rows_hint(source),
         size=size_hint(source),
     )

@@ -13,7 +13,7 @@ import requests
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
 from neardup_solr.minhash.entries import entry
-from neardup_solr.progress import Failures, unheard
+from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr import update
@@ -295,7 +295,7 @@ def test_a_processor_that_changes_more_is_found_by_the_first_document(filled: Co
 
     task = RewriteJob(stage="stripping", fields=[VERSION], orders=orders)
     run = Rewrite(collection=filled, task=task, pace=RateLimit(**SMALL),
-                  failures=Failures(None), on_progress=unheard)  # fmt: skip
+                  failures=Failures(None), on_progress=ignore)  # fmt: skip
     with pytest.raises(
         SettingsError, match=r"'k0' changed other fields: state \(they were restored"
     ):

@@ -8,7 +8,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.arguments import By
-from neardup_solr.progress import SILENT
+from neardup_solr.progress import Callbacks
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS
 from neardup_solr.solr.collection import Collection
@@ -67,7 +67,9 @@ def test_batches_are_as_large_as_asked(solr: Collection, monkeypatch: pytest.Mon
         (Sending(), [10]),
     ):
         sizes.clear()
-        run(documents, solr, settings=None, reading=Reading(), sending=sending, watching=SILENT)
+        run(
+            documents, solr, settings=None, reading=Reading(), sending=sending, watching=Callbacks()
+        )
         assert sorted(sizes, reverse=True) == expected
     sizes.clear()
     nd.index(documents, solr, batch=4)
