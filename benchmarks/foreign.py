@@ -91,7 +91,7 @@ def _filled(texts: list[str]) -> Iterator[Collection]:
 
 
 def _prepare_earlier(solr: Collection) -> None:
-    fields = schema.definitions(list(schema.wanted(NAMES).values()))
+    fields = schema.definitions(list(schema.own_fields(NAMES).values()))
     types = [one for one in schema.own_types() if one["class"] != "solr.LongPointField"]
     schema.change(solr, {"add-field-type": types, "add-field": fields})
     keep_names(solr, NAMES)

@@ -85,7 +85,7 @@ def start(
     if cloud in (None, _size(place)) and (there := running()) and len(there.nodes) == _size(place):
         return there
     with server_lock(place, tell):
-        count = _settled(place, cloud)
+        count = _choose_size(place, cloud)
         if count:
             if heap is not None or count != _size(place):
                 heap_size(heap, count)
@@ -132,7 +132,7 @@ def _places(place: Layout) -> list[Layout]:
     return nodes.places(place, size) if size else [place]
 
 
-def _settled(place: Layout, asked: int | None) -> int:
+def _choose_size(place: Layout, asked: int | None) -> int:
     """Decide the number of nodes from now on; raise ServerError if it cannot change."""
     before = _size(place)
     if asked in (None, before):
@@ -182,10 +182,10 @@ def stop(*, timeout: float = 30.0, tell: Tell = to_stderr) -> bool:
     if not place.server.is_dir():
         return False
     with server_lock(place, tell):
-        return _stopped(place, timeout)
+        return _stop_all(place, timeout)
 
 
-def _stopped(place: Layout, timeout: float) -> bool:
+def _stop_all(place: Layout, timeout: float) -> bool:
     # Nodes may run without being remembered, if their start was interrupted.
     count = _nodes_there(place)
     was_cloud = nodes.stop(place, count, timeout) if count else False
@@ -202,7 +202,7 @@ def reset(*, tell: Tell = to_stderr) -> None:
     if not place.server.is_dir():
         return
     with server_lock(place, tell):
-        _stopped(place, timeout=30.0)
+        _stop_all(place, timeout=30.0)
         state = recall(place)
         with writing(place.server):
             if state is not None and state.cloud:
@@ -293,7 +293,7 @@ def follow(*, node: int = 1) -> Iterator[str]:
     try:
         file.seek(0, os.SEEK_END)
         while True:
-            replaced = _replaced(path, file.fileno())  # asked before the old file is read out
+            replaced = _is_replaced(path, file.fileno())  # asked before the old file is read out
             yield from iter(file.readline, "")
             if replaced:
                 file.close()
@@ -313,7 +313,7 @@ def _newest(node: int) -> Path | None:
     return max(found, key=lambda path: path.stat().st_mtime_ns, default=None)
 
 
-def _replaced(path: Path, descriptor: int) -> bool:
+def _is_replaced(path: Path, descriptor: int) -> bool:
     """Return True if the log was rolled over, so that another file has its name now."""
     try:
         return path.stat().st_ino != os.fstat(descriptor).st_ino

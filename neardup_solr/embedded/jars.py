@@ -196,7 +196,7 @@ def _download(jar: Jar, artifact: Artifact) -> Path:
             return artifact.resolve()
         except (RequestException, RuntimeError) as error:
             if pause is None:
-                cause, next_step = _explained(error)
+                cause, next_step = _explain(error)
                 raise ServerError(
                     f"the jar {jar.name} cannot be downloaded ({cause})",
                     f"{next_step}, then run: neardup solr start",
@@ -205,7 +205,7 @@ def _download(jar: Jar, artifact: Artifact) -> Path:
     raise AssertionError("the last attempt returns or raises")
 
 
-def _explained(error: Exception) -> tuple[str, str]:
+def _explain(error: Exception) -> tuple[str, str]:
     """A foreign error in a few words, and what to do; its own text is long and technical."""
     name = type(error).__name__
     return {

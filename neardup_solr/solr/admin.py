@@ -179,7 +179,7 @@ def update_chain(config: Config) -> list[str]:
         classes.insert(classes.index(RUNS) if RUNS in classes else len(classes), REBUILDS)
     at = classes.index(REBUILDS)
     before, after = (
-        [*_named(config, chain.get(part, "")), *_named(config, asked[part])]
+        [*_classes_of(config, chain.get(part, "")), *_classes_of(config, asked[part])]
         for part in ("processor", "post-processor")
     )
     return [*classes[:at], *before, REBUILDS, *after, *classes[at + 1 :]]
@@ -214,7 +214,7 @@ def _covers(paths: str, path: str) -> bool:
     )
 
 
-def _named(config: Config, names: str) -> Iterator[str]:
+def _classes_of(config: Config, names: str) -> Iterator[str]:
     """The classes of processors that a chain names."""
     known = config.get("updateProcessor") or {}
     for name in filter(None, (each.strip() for each in names.split(","))):

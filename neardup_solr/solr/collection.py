@@ -52,8 +52,8 @@ from neardup_solr.solr.responses import (
     Sent,
     answer,
     is_refusal,
-    refused_alone,
-    refused_by,
+    parse_refusals,
+    refuse_alone,
     require_once,
     require_page,
     require_parts,
@@ -158,7 +158,7 @@ class Collection:
                 versions = versions_in(decoded)
             else:
                 versions = {id: before.get(id, 0) + 1 for id in own}
-            return Sent(refused=refused_by(self.url, decoded), versions=versions)
+            return Sent(refused=parse_refusals(self.url, decoded), versions=versions)
 
         def id_of(item: Item) -> str:
             document, _ = item
@@ -513,7 +513,7 @@ class Collection:
         reason = f"the collection {self.name!r} has no documents"
         raise SettingsError(reason, f"index some: neardup index FILE {self.place}")
 
-    def settled(
+    def choose_settings(
         self, asked: Settings | Mapping[str, Any] | None, usual: Settings | None = None
     ) -> Settings:
         """The settings to index with: those asked for, else those stored, else the usual ones.
@@ -622,7 +622,7 @@ class Collection:
     def _edit(self, command: Mapping[str, Any], next_step: str) -> None:
         # The tolerant chain answers status 0 to a delete that it refuses.
         decoded = self.post("update", orjson.dumps(command))
-        for refused in refused_by(self.url, decoded):
+        for refused in parse_refusals(self.url, decoded):
             raise SolrAnswerError(self.url, 200, SAYS + refused.reason, next_step)
 
     def post(
@@ -658,7 +658,7 @@ def in_halves(
         if error.status not in _ONES_FAULT or not is_refusal(error) or not items:
             raise
         if len(items) == 1:
-            return Sent(refused=(refused_alone(id_of(items[0]), error),))
+            return Sent(refused=(refuse_alone(id_of(items[0]), error),))
     middle = len(items) // 2
     return in_halves(items[:middle], send, id_of) | in_halves(items[middle:], send, id_of)
 
@@ -681,11 +681,11 @@ def open_collection(
     Raises ArgumentError if the address is not an http or https URL, no collection can have that
     name, or the CA file cannot be read.
     """
-    from neardup_solr.solr.credentials import located
+    from neardup_solr.solr.credentials import split_address
     from neardup_solr.solr.session import open_session  # loads the client of HTTP
 
     session, url = open_session(address, embedded=embedded, access=access)
-    base, name = located(url, name, is_core=not isinstance(address, str))
+    base, name = split_address(url, name, is_core=not isinstance(address, str))
     require_name(name)
     session.outages.home = f"{base}/{name}"
     has_headers = access is not None and bool(access.headers)

@@ -269,7 +269,7 @@ class Connection(Protocol):
         """The session that sends its requests."""
 
 
-def located(url: str, core: str, *, is_core: bool) -> tuple[str, str]:
+def split_address(url: str, core: str, *, is_core: bool) -> tuple[str, str]:
     """The server's address and the collection's name, from an address that may name both.
 
     With `is_core` the address ends with the name, wherever the server has its /solr.

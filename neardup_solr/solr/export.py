@@ -100,7 +100,7 @@ def _of_shard(session: CheckedSession, shard: str, params: Params, key: str) -> 
 
     def following(deadline: float) -> Block | None:
         if not answers:
-            answers.append(_answered(session, shard, params, key, deadline))
+            answers.append(_read_answer(session, shard, params, key, deadline))
         try:
             for block in answers[0]:
                 if came and block and block[0][key] <= came[0][key]:
@@ -117,7 +117,7 @@ def _of_shard(session: CheckedSession, shard: str, params: Params, key: str) -> 
         yield block
 
 
-def _answered(
+def _read_answer(
     session: CheckedSession, shard: str, params: Params, key: str, deadline: float
 ) -> Iterator[Block]:
     count, found = 0, 0
@@ -129,7 +129,7 @@ def _answered(
             except orjson.JSONDecodeError:
                 raise _broke_off(shard, count, found) if number else _not_solr(shard) from None
             if number == 0:
-                found = _announced(answer, shard)
+                found = _count_announced(answer, shard)
             documents = _documents(answer, shard)
             if documents and "EXCEPTION" in documents[-1]:
                 raise _broke_off(shard, count + len(documents) - 1, found)
@@ -143,7 +143,7 @@ def _answered(
         raise _broke_off(shard, count, found)
 
 
-def _announced(answer: Any, shard: str) -> int:
+def _count_announced(answer: Any, shard: str) -> int:
     """How many documents the first part of an answer announces."""
     response = answer.get("response") if isinstance(answer, dict) else None
     found = response.get("numFound") if isinstance(response, dict) else None

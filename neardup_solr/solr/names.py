@@ -87,7 +87,7 @@ class Names:
             step = f"delete that field, then: neardup init {place}"
             raise SettingsError(reason, step) from None
 
-    def noted(self) -> str:
+    def to_note(self) -> str:
         """These names as the note that a schema keeps of them."""
         kept = {"id": self.id, "text": self.text, "prefix": self.prefix}
         if self.has_numeric_bands:  # collections that were prepared before have terms

@@ -248,7 +248,7 @@ def hit(fields: Fields, shared: int) -> Hit:
     )
 
 
-def ranked(collection: Collection, request: Request, *, page: int = PAGE) -> Iterator[Hit]:
+def fetch_ranked(collection: Collection, request: Request, *, page: int = PAGE) -> Iterator[Hit]:
     """What a request finds, best first, fetched in pages of `page` hits as they are used."""
     page = min(page, PAGE)
     request = at_once(request) if page <= FEW else request
@@ -291,7 +291,7 @@ def hits_of_each(
             raise OtherSettings
         question = replace(question, settings=None)
     if found.total <= MOST:
-        shared = shared_out(terms, found.documents, question.field)
+        shared = assign_hits(terms, found.documents, question.field)
         return [replace(each, is_cut=one) for each, one in zip(shared, is_cut, strict=True)]
     if hot.learn(collection, question.field, asked, found.documents):
         return hits_of_each(collection, terms, question, hot)
@@ -312,7 +312,7 @@ def with_most_shared(
 ) -> list[Hits]:
     """The same hits; if they are cut, also the `NEAREST` that share most terms."""
     return [
-        _joined(each, _most_shared(collection, own, question)) if each.is_cut else each
+        _join(each, _most_shared(collection, own, question)) if each.is_cut else each
         for own, each in zip(terms, found, strict=True)
     ]
 
@@ -324,22 +324,22 @@ def _most_shared(
     wanted = collection.terms(question.field, terms)
     request = any_of(wanted, filters=question.filters, params={})
     found = collection.select(request, fields=question.names, limit=NEAREST)
-    return counted(terms, found.documents, question.field)
+    return count_shared(terms, found.documents, question.field)
 
 
-def _joined(cut: Hits, others: Sequence[Hit]) -> Hits:
+def _join(cut: Hits, others: Sequence[Hit]) -> Hits:
     found = {one.id: one for one in (*cut.found, *others)}
     return replace(cut, found=tuple(sorted(found.values(), key=_order)))
 
 
-def counted(terms: Sequence[str], documents: Sequence[Fields], field: str) -> tuple[Hit, ...]:
+def count_shared(terms: Sequence[str], documents: Sequence[Fields], field: str) -> tuple[Hit, ...]:
     """Documents that share terms with one, as its hits; those that share most first."""
     own = set(terms)
     made = (hit(one, len(own.intersection(_values(one, field)))) for one in documents)
     return tuple(sorted(made, key=_order))
 
 
-def shared_out(
+def assign_hits(
     terms: Sequence[Sequence[str]], documents: Sequence[Fields], field: str
 ) -> list[Hits]:
     """Each document as a hit of those whose terms it has in `field`."""

@@ -152,7 +152,7 @@ REMEDIES = {
 }
 
 
-def redacted(address: str) -> str:
+def redact(address: str) -> str:
     """An address without user, password, query and fragment."""
     parts = urlsplit(address)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
@@ -169,7 +169,7 @@ def check(response: requests.Response, url: str, *, embedded: bool) -> None:
     if status == 407:
         raise SolrAnswerError(url, status, PROXY_REFUSES, PROXY_NEXT)
     if 300 <= status < 400:
-        target = redacted(response.headers.get("Location", "nowhere"))
+        target = redact(response.headers.get("Location", "nowhere"))
         reason = f"it redirects to {target}"
         raise SolrAnswerError(url, status, reason, "give that address if it is your Solr")
     decoded = _json(response)
@@ -196,7 +196,7 @@ def _failed(
     if without_keeper:
         status = 503  # Solr says 400 or 500, too, depending on what it needed ZooKeeper for
     if status in (500, 503, 510) and not said.startswith(_OF_DOCUMENT):
-        if told := explained(said, url, without_keeper=without_keeper, embedded=embedded):
+        if told := explain_outage(said, url, without_keeper=without_keeper, embedded=embedded):
             return SolrAnswerError(url, status, *told)
         if is_disturbed(said):
             return SolrAnswerError(url, status, SAYS + said, NODES)
@@ -204,7 +204,7 @@ def _failed(
     return SolrAnswerError(url, status, SAYS + said, next_step)
 
 
-def explained(
+def explain_outage(
     said: str, url: str, *, without_keeper: bool = False, embedded: bool = False
 ) -> tuple[str, str] | None:
     """Why Solr cannot do it, before what it said itself, and the next step; None if it is unknown.
@@ -304,7 +304,7 @@ def _refused(response: requests.Response, url: str) -> SolrError:
     return SolrUnauthorized(url, response.status_code)
 
 
-def take_in(response: requests.Response, url: str) -> None:
+def read_body(response: requests.Response, url: str) -> None:
     """Read the body of a response that is still to come, up to the largest answer there may be.
 
     Raises SolrAnswerError if it is larger, errors of requests if it breaks off.
@@ -371,7 +371,7 @@ def answer(response: requests.Response, needed: Mapping[str, type] | None = None
     Raises SolrAnswerError if one is missing.
     """
     decoded: dict[str, Any] = vars(response)[_DECODED]
-    require_parts(decoded, needed or {}, redacted(str(response.url)))
+    require_parts(decoded, needed or {}, redact(str(response.url)))
     return decoded
 
 
@@ -462,7 +462,7 @@ class Sent:
         )
 
 
-def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
+def parse_refusals(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     """The documents, or the deletes, that were refused according to an answer of /update.
 
     Raises SolrAnswerError if the answer is not understood. A tolerant chain blames each document
@@ -477,14 +477,14 @@ def refused_by(url: str, decoded: Mapping[str, Any]) -> tuple[Refusal, ...]:
     if said := next(filter(is_halted, messages), None):
         raise SolrHalted(url, said)
     if said := next(filter(is_disturbed, messages), None):
-        raise SolrAnswerError(url, 503, *(explained(said, url) or (SAYS + said, NODES)))
+        raise SolrAnswerError(url, 503, *(explain_outage(said, url) or (SAYS + said, NODES)))
     return tuple(
         Refusal(id=str(each.get("id")), reason=said)
         for each, said in zip(errors, messages, strict=True)
     )
 
 
-def refused_alone(id: str, error: SolrAnswerError) -> Refusal:
+def refuse_alone(id: str, error: SolrAnswerError) -> Refusal:
     """The refusal of a document that was sent on its own: too large (413), or with an error."""
     reason = TOO_LARGE if error.status == 413 else error.reason.removeprefix(SAYS)
     return Refusal(id=id, reason=reason)

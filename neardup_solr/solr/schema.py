@@ -147,7 +147,7 @@ _ATTRIBUTES = {"indexed": "indexed", "stored": "stored", "docValues": "doc_value
 _NO_CHANGE = {"delete-field": {"name": "neardup has no such field"}}
 
 
-def described(collection: Collection) -> Schema:
+def read_schema(collection: Collection) -> Schema:
     """The schema of a collection, defaults included.
 
     Raises CoreMissing if there is no such collection, SolrError if Solr does not answer.
@@ -171,7 +171,7 @@ def described(collection: Collection) -> Schema:
 
 def require_exported(collection: Collection, names: Iterable[str]) -> None:
     """Refuse fields that /export cannot read, or that are not there, by SchemaError."""
-    found, own = described(collection), collection.names
+    found, own = read_schema(collection), collection.names
     places = {name: [found.field(place) for place in own.fields([name])] for name in names}
     lost = [
         name
@@ -208,7 +208,7 @@ def change(collection: Collection, commands: Mapping[str, Any]) -> None:
         collection.post("schema", orjson.dumps(commands))
 
 
-def wanted(names: Names) -> dict[str, Field]:
+def own_fields(names: Names) -> dict[str, Field]:
     """The fields that we need in a collection, by their names there, as our own schema has them.
 
     Numeric bands are in docValues instead of stored, which takes less.
@@ -233,7 +233,7 @@ def wanted(names: Names) -> dict[str, Field]:
 def note(names: Names) -> dict[str, Any]:
     """The field that keeps the names, as the Schema API takes it."""
     off = dict.fromkeys(_ATTRIBUTES, False)
-    return {"name": NOTE, "type": NOTE_TYPE, "default": names.noted(), **off}
+    return {"name": NOTE, "type": NOTE_TYPE, "default": names.to_note(), **off}
 
 
 def own_types() -> list[dict[str, Any]]:

@@ -54,9 +54,9 @@ from neardup_solr.solr.responses import (
     check,
     is_of_solr,
     is_refusal,
-    redacted,
-    refused_by,
-    take_in,
+    parse_refusals,
+    read_body,
+    redact,
 )
 from neardup_solr.solr.waiting import PATIENT_ATTEMPTS, Outages, Retry, passes, retrying
 
@@ -133,7 +133,7 @@ class CheckedSession(requests.Session):
         self.retry, self.embedded, self.carrier = retry or Retry(), embedded, carrier
         self.source = ""  # where user and password were found
         self.reached = False  # whether a Solr has answered yet, if only by an error
-        self.outages = Outages(self._probed)
+        self.outages = Outages(self._probe)
         self.nodes = Nodes()
         self._prepared = Prepared()
         self._process = os.getpid()
@@ -141,7 +141,9 @@ class CheckedSession(requests.Session):
     # The signature is requests' own: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
         """Send a request; the response is JSON with status 0, or an error of ours is raised."""
-        return self.lasting(lambda deadline: self._answered(deadline, method, url, *args, **kwargs))
+        return self.lasting(
+            lambda deadline: self._ask_checked(deadline, method, url, *args, **kwargs)
+        )
 
     def ask(
         self,
@@ -158,7 +160,7 @@ class CheckedSession(requests.Session):
         """
 
         def send(deadline: float) -> dict[str, Any]:
-            decoded = answer(self._answered(deadline, method, url, **kwargs), needed)
+            decoded = answer(self._ask_checked(deadline, method, url, **kwargs), needed)
             require(decoded)
             return decoded
 
@@ -178,7 +180,7 @@ class CheckedSession(requests.Session):
     ) -> requests.Response:
         """As `request`, but sent once, whatever becomes of it; answered within so many seconds."""
         deadline = min(self._deadline(), time.monotonic() + seconds)
-        return self._answered(deadline, method, url, **kwargs)
+        return self._ask_checked(deadline, method, url, **kwargs)
 
     def prepare_request(self, request: requests.Request) -> requests.PreparedRequest:
         """As requests does, but only once for requests that differ in nothing but the body."""
@@ -193,10 +195,10 @@ class CheckedSession(requests.Session):
         It is asked for once; see `lasting` for the deadline.
         Raises SolrAnswerError if it breaks off: what was given by then is not all of it.
         """
-        shown = redacted(url)
+        shown = redact(url)
         with self._from_node(shown, deadline, "GET", url, params=params, stream=True) as response:
             if response.status_code != 200:
-                self._checked(response, shown)
+                self._check(response, shown)
             try:
                 yield from response.iter_content(PIECE)
             except requests.exceptions.RequestException as error:
@@ -252,10 +254,10 @@ class CheckedSession(requests.Session):
             return passes(error) or (self.reached and not is_refusal(error))
         return isinstance(error, SolrUnreachable) and self.reached
 
-    def _probed(self, url: str, deadline: float, **params: str) -> dict[str, Any]:
+    def _probe(self, url: str, deadline: float, **params: str) -> dict[str, Any]:
         soon = min(deadline, time.monotonic() + PROBE_SECONDS)
         try:
-            return answer(self._answered(soon, "GET", url, params={**params, "wt": "json"}))
+            return answer(self._ask_checked(soon, "GET", url, params={**params, "wt": "json"}))
         except SolrError:
             self.nodes.next_node()  # the next one may be well
             raise
@@ -265,7 +267,7 @@ class CheckedSession(requests.Session):
         if self.outages.halted is not None and url.endswith("/update"):
             raise self.outages.halted
 
-    def _ruled(self, url: str, deadline: float) -> dict[str, Any]:
+    def _options(self, url: str, deadline: float) -> dict[str, Any]:
         """What every request is sent with.
 
         It gets most of the time that is left, so that one whose answer was lost can be sent again.
@@ -288,7 +290,7 @@ class CheckedSession(requests.Session):
             ruled["verify"] = self.verify
         return ruled
 
-    def _ruled_elsewhere(self, url: str) -> dict[str, Any]:
+    def _options_elsewhere(self, url: str) -> dict[str, Any]:
         """What a request to another node of the cluster is sent with.
 
         Raises SolrUnreachable for one that may not be asked, as a password goes along.
@@ -298,17 +300,17 @@ class CheckedSession(requests.Session):
         if not self.nodes.may_have(url):
             reason = "the cluster names this node, to which no password may go from your address"
             step = "give the address of a node as the others reach it, by https://"
-            raise SolrUnreachable(redacted(url), reason, step)
+            raise SolrUnreachable(redact(url), reason, step)
         # Or requests would look for a password in ~/.netrc.
         return {"auth": lambda bare: bare} if self.auth is None and self.carrier is None else {}
 
-    def _answered(
+    def _ask_checked(
         self, deadline: float, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any
     ) -> requests.Response:
-        shown = redacted(str(url))
-        return self._checked(self._received(shown, deadline, method, url, *args, **kwargs), shown)
+        shown = redact(str(url))
+        return self._check(self._receive(shown, deadline, method, url, *args, **kwargs), shown)
 
-    def _received(
+    def _receive(
         self, shown: str, deadline: float, method: Any, url: Any, *args: Any, **kwargs: Any
     ) -> requests.Response:
         """The response of the first node that gives one."""
@@ -331,12 +333,12 @@ class CheckedSession(requests.Session):
         self, shown: str, deadline: float, method: Any, url: Any, *args: Any, **kwargs: Any
     ) -> requests.Response:
         self._require_open(shown)
-        ruled = self._ruled(str(url), deadline) | self._ruled_elsewhere(str(url))
+        ruled = self._options(str(url), deadline) | self._options_elsewhere(str(url))
         send = super().request if self.carrier is None else self.carrier.request
         try:
             response = send(method, url, *args, **kwargs | ruled | {"stream": True})
             if not kwargs.get("stream") or response.status_code != 200:
-                take_in(response, shown)
+                read_body(response, shown)
                 self._require_ended(response, shown)
         except requests.exceptions.ContentDecodingError:
             reason = "the answer is damaged: it cannot be unpacked"
@@ -356,12 +358,12 @@ class CheckedSession(requests.Session):
         if response.status_code == 200 and not response.content and not _LENGTHS & told:
             raise self._unreachable(shown, CUT_OFF)
 
-    def _checked(self, response: requests.Response, shown: str) -> requests.Response:
+    def _check(self, response: requests.Response, shown: str) -> requests.Response:
         try:
             check(response, shown, embedded=self.embedded)
             if shown.endswith("/update"):  # a tolerant chain tells of a full disk in a success
                 told = answer(response)
-                refused_by(shown, told)
+                parse_refusals(shown, told)
                 for each in told["responseHeader"].get("errors", ()):
                     each["message"] = self._hidden(str(each.get("message")))
         except SolrUnauthorized as error:
@@ -455,7 +457,7 @@ def open_session(
         session.auth = address.auth or carrier.auth
         if session.auth is None and parts.username is not None:
             session.auth = (unquote(parts.username), unquote(parts.password or ""))
-    return session, redacted(url).rstrip("/")
+    return session, redact(url).rstrip("/")
 
 
 def _furnish(session: CheckedSession, access: Access, *, is_tls: bool) -> None:

@@ -41,7 +41,7 @@ def describe_unsigned(collection: Collection, count: int | None = None) -> list[
     `count` is their number, if it is known already.
     """
     if count is None:
-        count = count_unsigned(collection, schema.described(collection))
+        count = count_unsigned(collection, schema.read_schema(collection))
     if not count:
         return []
     again = remedy(collection, "index them again", "adds them")

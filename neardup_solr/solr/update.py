@@ -19,7 +19,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import DOCS, EXACT, Collection, in_halves
 from neardup_solr.solr.names import BANDS, ID, OWN, SETTINGS, TEXT, VERSION, Names
-from neardup_solr.solr.responses import Sent, refused_by
+from neardup_solr.solr.responses import Sent, parse_refusals
 
 # Inside a string each quote has a backslash before it, so a key is found nowhere else.
 _KEY = re.compile(f',"({"|".join(OWN)})":'.encode())
@@ -119,7 +119,7 @@ def whole(
 
 
 def _sent(url: str, orders: Sequence[Order], decoded: dict[str, Any]) -> Sent:
-    refused = refused_by(url, decoded)
+    refused = parse_refusals(url, decoded)
     named = {one.id for one in refused}
     adds = decoded.get("adds", [])
     # [id, version, id, version, …]; Solr gives version 0 to what it forwarded to another node.

@@ -154,7 +154,7 @@ class Outages:
         Raises SolrUnauthorized at once if it is back and refuses the credentials.
         """
         self.count += 1
-        bound = spoken(self.patience)
+        bound = format_time(self.patience)
         with self._lock:
             # Of a cloud one node may be away, and the others answer.
             with suppress(ServerError):
@@ -173,7 +173,7 @@ class Outages:
                     self.revive()
                     fault = error
                     if self.is_over(end):
-                        away = spoken(time.monotonic() - began)
+                        away = format_time(time.monotonic() - began)
                         LOG.warning("%s: it answers again, after %s", error.url, away)
                         return
                 except SolrUnauthorized as refused:
@@ -183,7 +183,7 @@ class Outages:
                     fault = ended
                 time.sleep(PROBE_PAUSE)
             if fault is error and self.are_waited_for:
-                self._explain(error, spoken(time.monotonic() - began))
+                self._explain(error, format_time(time.monotonic() - began))
             self._given_up = fault
             raise fault from None
 
@@ -223,7 +223,7 @@ class Outages:
         )
 
 
-def spoken(seconds: float) -> str:
+def format_time(seconds: float) -> str:
     """Say a time in words, such as "5 minutes" or "12 seconds"."""
     minutes, rest = divmod(round(seconds), 60)
     is_even = minutes and not rest

@@ -120,7 +120,7 @@ def write(
     documents = chosen(frame, reading)
     target = _connect(address, collection)
     # Before the executors begin: other settings, or a collection that is not to be written to.
-    target.settled(settings)
+    target.choose_settings(settings)
     target.require_placed(1)
     writing = _Writing(
         address=address,

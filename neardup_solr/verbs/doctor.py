@@ -59,7 +59,7 @@ def doctor(collection: Collection, *, sample: int = SAMPLE) -> Diagnosis:
     """
     require(sample >= 0, f"`sample` cannot be {sample}", "give 0 or more")
     collection.require_fields([SETTINGS])
-    found = schema.described(collection)
+    found = schema.read_schema(collection)
     roots, settings = settings_of.roots_only(found), collection.values(SETTINGS)
     documents, with_text = collection.count(roots), settings_of.with_text(collection, found)
     missing = settings_of.count_unsigned(collection, found)

@@ -226,7 +226,7 @@ def _choose_settings(
 ) -> Settings:
     """Choose the settings. A collection that is missing is to be made with enough replicas."""
     try:
-        return collection.settled(settings)
+        return collection.choose_settings(settings)
     except CoreMissing as error:
         if min_replicas > 1:
             if not admin.is_cloud(collection):

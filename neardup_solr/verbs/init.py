@@ -146,7 +146,7 @@ def _add(
     cluster = admin.cluster(collection)
     cluster.require_one()
     for attempt in range(ATTEMPTS):
-        found = schema.described(collection)
+        found = schema.read_schema(collection)
         names = _names(collection, found, text, prefix)
         _require_free(collection, found, names)
         commands = _commands(collection, found, names)
@@ -172,9 +172,9 @@ def _remove(collection: Collection, *, dry_run: bool) -> Preparation:
     """Remove what was added to the schema, unless documents use it."""
     cluster = admin.cluster(collection)
     cluster.require_one()
-    found, names = schema.described(collection), collection.kept_names()
+    found, names = schema.read_schema(collection), collection.kept_names()
     types = {*schema.TYPES.values(), schema.NOTE_TYPE}
-    candidates = [*schema.wanted(names), NOTE]
+    candidates = [*schema.own_fields(names), NOTE]
     ours = [name for name in candidates if name in found.fields
             and found.fields[name].type in types]  # fmt: skip
     planned = Preparation(
@@ -226,7 +226,7 @@ def _names(collection: Collection, found: Schema, text: Sequence[str], prefix: s
 def _require_free(collection: Collection, found: Schema, names: Names) -> None:
     """Refuse names of ours that the collection has for something else."""
     remedy = "choose a `prefix` for our fields, such as nd_"
-    wanted = schema.wanted(names)
+    wanted = schema.own_fields(names)
     used = admin.used_fields(collection)
     if used is None:
         there = wanted.keys() & found.fields.keys()
@@ -248,7 +248,7 @@ def _require_unused(collection: Collection, fields: Sequence[str]) -> None:
 
 def _commands(collection: Collection, found: Schema, names: Names) -> dict[str, Any]:
     """List what the Schema API has to do, which is nothing if no field is missing."""
-    missing = [one for name, one in schema.wanted(names).items() if name not in found.fields]
+    missing = [one for name, one in schema.own_fields(names).items() if name not in found.fields]
     fields = schema.definitions(missing)
     commands: dict[str, Any] = {}
     if not names.is_plain and NOTE not in found.fields:

@@ -260,7 +260,7 @@ def _marks(
 ) -> dict[str, Mark]:
     """The marks of these documents, if they exist, and of all others that match and have any."""
     having = [_any_mark(collection), *filters]
-    key = schema.described(collection).field(collection.names.id)
+    key = schema.read_schema(collection).field(collection.names.id)
     if key is not None and key.is_exported:
         exported = collection.exported(["id", *FIELDS], filters=having)
         marked = {row["id"]: _mark_of(row) for block in exported for row in block}

@@ -26,7 +26,7 @@ from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import query, schema
 from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import SETTINGS, TEXT
-from neardup_solr.solr.query import counted, ranked
+from neardup_solr.solr.query import count_shared, fetch_ranked
 from neardup_solr.text import normalize
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def _by_bands(
     )
     if found.total > limit or not query.are_all(found.counts):
         return None
-    shared = counted(entry.bands, found.documents, "content_bands")
+    shared = count_shared(entry.bands, found.documents, "content_bands")
     there = {one.id: one.fields for one in shared}
     hits = islice(filter(wanted, shared), criteria.candidates)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
@@ -205,7 +205,7 @@ def searchable(collection: Collection, criteria: Criteria) -> tuple[Settings, Cr
 
 def _require_same(collection: Collection, fields: Sequence[str]) -> None:
     """Refuse fields for `same` that are not there, or that no document has, by SettingsError."""
-    described = schema.described(collection)
+    described = schema.read_schema(collection)
     for name in fields:
         place = collection.names.of(name)
         field = described.field(place)
@@ -242,7 +242,7 @@ def hits(
             filters.append(same)
             params |= param
     asked = query.any_of(terms, filters=filters, params=params)
-    found = ranked(collection, asked, page=criteria.candidates + 1)
+    found = fetch_ranked(collection, asked, page=criteria.candidates + 1)
     chosen = list(islice(filter(wanted, found), criteria.candidates))
     if not criteria.read or not chosen:
         return chosen

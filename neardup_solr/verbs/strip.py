@@ -54,7 +54,7 @@ def strip(
     Raises SettingsError if an update would lose data, SolrError if Solr stops answering.
     """
     pace = RateLimit(rate=rate, threads=threads, batch=batch)
-    found = schema.described(collection)
+    found = schema.read_schema(collection)
     there = [name for name in OWN if collection.names.of(name) in found.fields]
     asked = [name for name in there if name not in _TERMS]
     if not asked:

@@ -9,7 +9,7 @@ import pytest
 
 from neardup_solr import errors as e
 from neardup_solr.solr import admin, collection, session
-from neardup_solr.solr.query import ranked
+from neardup_solr.solr.query import fetch_ranked
 from neardup_solr.solr.waiting import Retry
 from tests.faults.scripted import Answer, answering
 
@@ -163,7 +163,7 @@ def test_a_schema_without_the_fields() -> None:
 INCOMPLETE: list[tuple[Callable[[collection.Collection], object], str]] = [
     (lambda solr: solr.require_fields(["id"]), "fields"),
     (lambda solr: solr.count(), "response.docs"),
-    (lambda solr: list(ranked(solr, {"query": "*:*"})), "response.docs"),
+    (lambda solr: list(fetch_ranked(solr, {"query": "*:*"})), "response.docs"),
     (lambda solr: solr.document("1", ["id"]), "response.docs"),
     (lambda solr: solr.texts(["1"]), "response.docs"),
     (lambda solr: solr.values("x"), "facets.count"),

@@ -197,7 +197,7 @@ def test_any_answer_to_an_update(header: dict[str, Any], adds: Any) -> None:
     """Refusals are told by id and reason, or the answer is not understood."""
     decoded = {"responseHeader": header, "adds": adds}
     try:
-        refused = responses.refused_by(URL, decoded)
+        refused = responses.parse_refusals(URL, decoded)
     except nd.SolrError:
         return
     errors = header.get("errors", [])
@@ -308,7 +308,7 @@ READS: dict[str, Callable[[Collection], object]] = {
     ),
     "names": lambda solr: solr.kept_names(),
     "fields": lambda solr: solr.require_fields(["id"]),
-    "schema": schema.described,
+    "schema": schema.read_schema,
     "commit": lambda solr: solr.commit(),
     "delete": lambda solr: solr.delete_ids(["1"]),
 }

@@ -18,7 +18,7 @@ from neardup_solr.cli.main import parser
 from neardup_solr.records import id_problem
 from neardup_solr.solr import query
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Terms, ranked
+from neardup_solr.solr.query import Terms, fetch_ranked
 from neardup_solr.testing import fresh_core
 from tests.faults.conftest import RecordRow
 from tests.faults.tiers import sized
@@ -132,7 +132,7 @@ def check_values(solr: Collection, values: list[str]) -> int:
         same = query.any_of(terms, filters=[filter], params=params)
         alone = query.any_of(Terms(field="content_ng", values=[value]), filters=[], params={})
         for request in (same, alone):
-            assert [hit.id for hit in ranked(solr, request)] == [str(number)]
+            assert [hit.id for hit in fetch_ranked(solr, request)] == [str(number)]
     any_term = query.any_term(Terms(field="content_ng", values=values), filters=[])
     found = solr.select(any_term, fields=["id"], limit=len(values) + 1)
     assert found.total == len(values)

@@ -84,7 +84,7 @@ def test_an_alias_of_several_is_read_and_not_written(cloud: str, name: str) -> N
         answer(parts[0].session.get(f"{cloud}/admin/collections", params=params))
     both = nd.connect(cloud, name)
     nd.init(nd.connect(cloud, "several_0"))
-    before, fields = [part.state() for part in parts], schema.described(parts[0]).fields
+    before, fields = [part.state() for part in parts], schema.read_schema(parts[0]).fields
     found = nd.duplicates(both, by="bands")
     assert (found.documents, bool(found.clusters)) == (40, True)
     assert nd.search(both, text=TEXTS[25], by="bands")[0].id.startswith("several_2")
@@ -113,4 +113,4 @@ def test_an_alias_of_several_is_read_and_not_written(cloud: str, name: str) -> N
     assert (done.returncode, done.stdout) == (1, "")  # before anything is compared
     assert "is an alias of several collections" in done.stderr
     assert [part.state() for part in parts] == before
-    assert schema.described(parts[0]).fields == fields
+    assert schema.read_schema(parts[0]).fields == fields

@@ -10,7 +10,7 @@ import pytest
 from neardup_solr.errors import DocumentNotFound, SolrAnswerError
 from neardup_solr.solr import collection, export, query
 from neardup_solr.solr.collection import Collection
-from neardup_solr.solr.query import Terms, ranked
+from neardup_solr.solr.query import Terms, fetch_ranked
 from tests.hostile import HOSTILE
 
 
@@ -38,7 +38,7 @@ def test_hostile_filter_values_are_exact(solr: Collection) -> None:
         request = query.any_of(
             Terms(field="content_ng", values=["t"]), filters=[filter], params=params
         )
-        assert [hit.id for hit in ranked(solr, request)] == [str(number)]
+        assert [hit.id for hit in fetch_ranked(solr, request)] == [str(number)]
 
 
 def test_hostile_ids_are_deleted_one_by_one(solr: Collection) -> None:
@@ -84,8 +84,8 @@ def test_score_is_the_number_of_shared_terms(solr: Collection, count: int) -> No
         {"id": "half", "content_ng": values[: count // 2] or ["other"]},
         {"id": "none", "content_ng": ["other"]},
     )
-    found = list(ranked(solr, query.any_of(Terms(field="content_ng", values=values), filters=[],
-                                        params={})))  # fmt: skip
+    terms = Terms(field="content_ng", values=values)
+    found = list(fetch_ranked(solr, query.any_of(terms, filters=[], params={})))
     half = [("half", count // 2)] if count > 1 else []
     assert [(hit.id, hit.shared) for hit in found] == [("all", count), *half]
 
@@ -96,14 +96,14 @@ def test_query_of_more_than_two_megabytes(solr: Collection) -> None:
     add(solr, {"id": "1", "content_ng": values[:3]})
     request = query.any_of(Terms(field="content_ng", values=values), filters=[], params={})
     assert len(json.dumps(request)) > 2 * 2**20
-    assert [(hit.id, hit.shared) for hit in ranked(solr, request)] == [("1", 3)]
+    assert [(hit.id, hit.shared) for hit in fetch_ranked(solr, request)] == [("1", 3)]
 
 
 def test_hits_are_paged(solr: Collection) -> None:
     """Hits beyond one page come in order, none twice, none missing."""
     add(solr, *({"id": f"{n:04}", "content_ng": ["t"]} for n in range(25)))
     request = query.any_of(Terms(field="content_ng", values=["t"]), filters=[], params={})
-    assert [hit.id for hit in ranked(solr, request, page=7)] == [f"{n:04}" for n in range(25)]
+    assert [hit.id for hit in fetch_ranked(solr, request, page=7)] == [f"{n:04}" for n in range(25)]
 
 
 def test_ids_are_paged(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -61,7 +61,7 @@ def dangers(solr: Collection) -> dict[str, str]:
 
 def test_a_way_there_and_back(shop: Collection) -> None:
     """Fields are added to the shared configset, which is said, and taken out again."""
-    before = set(schema.described(shop).fields)
+    before = set(schema.read_schema(shop).fields)
     done = init(shop, text=["title"], prefix="nd_")
     assert (done.is_done, done.beside) == (True, (TOYS,))
     toys = connect(f"{shop.base}/{TOYS}")
@@ -72,7 +72,7 @@ def test_a_way_there_and_back(shop: Collection) -> None:
     toys.delete_ids(["1"])
     toys.commit()
     assert init(shop, remove=True).is_done
-    assert set(schema.described(shop).fields) == before
+    assert set(schema.read_schema(shop).fields) == before
 
 
 def test_fields_of_all_shards_are_looked_at(shop: Collection) -> None:

@@ -233,7 +233,7 @@ def update(solr: Collection, *made: dict[str, Any], commit: bool = True) -> None
 
 def keep_names(solr: Collection, names: Names) -> None:
     """Keep names in the schema of a collection, as `init` does."""
-    found = schema.described(solr)
+    found = schema.read_schema(solr)
     if NOTE in found.fields:
         schema.change(solr, {"replace-field": schema.note(names)})
     else:

@@ -147,7 +147,7 @@ def _rename_fields(
     if not (text or prefix is not None):
         return collection
     chosen(collection.names, "", text=text, prefix=prefix)  # refused before Solr is asked
-    names = chosen(collection.names, schema.described(collection).key, text=text, prefix=prefix)
+    names = chosen(collection.names, schema.read_schema(collection).key, text=text, prefix=prefix)
     if in_place and names != collection.names:
         reason = f"{collection.name!r} was not prepared with these names"
         command = f"neardup init {collection.place}{names.options(collection.names)}"
@@ -241,7 +241,7 @@ def choose_settings(
             settings = {**settings, "fields": choose_fields(given, usual.fields) | always}
         elif isinstance(given, Sequence | Set):  # anything else is refused by `settled`
             settings = {**settings, "fields": frozenset(map(str, given)) | always}
-    settled = collection.settled(settings, usual)
+    settled = collection.choose_settings(settings, usual)
     if not always <= settled.fields:
         reason = f"the collection has documents without {', '.join(sorted(always))}"
         raise SettingsError(reason, f"strip it first: neardup strip {collection.place}")
@@ -262,7 +262,7 @@ def _annotate_into(
     require_other(collection, other)
     settled = choose_settings(other, settings, DEFAULT_SETTINGS)
     collection.commit()
-    wanted = [*query, *roots_only(schema.described(collection))]
+    wanted = [*query, *roots_only(schema.read_schema(collection))]
     run = _Into(collection=collection, other=other, settings=settled, pace=pace, watching=watching)
     run.total = collection.count(wanted)
     done = index.run(

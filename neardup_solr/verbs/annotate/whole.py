@@ -130,7 +130,7 @@ def wholes(collection: Collection, own: frozenset[str]) -> Wholes | None:
     So they have to be if something of the user's would run a second time, if not all fields of the
     documents can be read exactly, or if children could not be told from other documents.
     """
-    found, config = schema.described(collection), admin.configuration(collection)
+    found, config = schema.read_schema(collection), admin.configuration(collection)
     used = admin.used_fields(collection)
     if config is None or used is None or admin.may_choose_chain(collection):
         return None

@@ -111,7 +111,7 @@ def read_collection(collection: Collection, gathered: Gathered) -> Input:
     )
     total = count if options.limit is None else min(options.limit, count)
     side.is_cut = total < count
-    described = schema.described(collection)
+    described = schema.read_schema(collection)
     side.unsigned = count_unsigned(collection, described, fq)
     are_exported = [
         _require_readable(collection, described, name, "same").is_exported for name in same

@@ -168,7 +168,7 @@ def _settings(collection: Collection, policy: Policy, *, index: bool) -> Setting
     if stored is None and collection.count():
         # Raises: nothing would ever be near to documents without our fields.
         stored = collection.needed_settings()
-    settings = collection.settled(None) if index else stored or Settings()
+    settings = collection.choose_settings(None) if index else stored or Settings()
     needed = _needed(policy)
     settings.require(*needed)
     collection.require_fields(["id", *(settings.fields if index else needed)])
@@ -214,7 +214,7 @@ class _GateRun:
     def find_gaps(self) -> list[str]:
         """Say how many documents of the collection have no signature."""
         collection = self.target.collection
-        found = schema.described(collection)
+        found = schema.read_schema(collection)
         count = settings_of.count_unsigned(collection, found, self.filters)
         return settings_of.describe_unsigned(collection, count)
 

@@ -62,7 +62,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
     SolrError if Solr does not answer.
     """
     chosen(collection.names, "", text=listed(text), prefix=prefix)  # before Solr is asked
-    found = schema.described(collection)
+    found = schema.read_schema(collection)
     names = chosen(collection.names, found.key, text=listed(text), prefix=prefix)
     documents = collection.count()
     used = admin.used_fields(collection) if documents else frozenset[str]()
@@ -82,7 +82,7 @@ def lint(collection: Collection, *, text: OneOrMore = (), prefix: str | None = N
         kept=collection.names,
         schema=found,
         names=replace(names, id=collection.names.id),
-        wanted=schema.wanted(names),
+        wanted=schema.own_fields(names),
         documents=documents,
         used=used,
         longest=longest,
@@ -111,7 +111,9 @@ def _growth(
     collection: Collection, found: Schema, names: Names, used: Set[str] | None
 ) -> Growth | None:
     """Estimate what annotate would add, if nothing of it is there yet."""
-    is_ours = NOTE not in found.fields and all(map(found.fields.__contains__, schema.wanted(names)))
+    is_ours = NOTE not in found.fields and all(
+        map(found.fields.__contains__, schema.own_fields(names))
+    )
     is_there = used is None or names.of(SETTINGS) in used
     if is_ours or is_there or any(no_text(found.field(name)) for name in names.text):
         return None
@@ -144,14 +146,14 @@ def require_safe(collection: Collection, *, text: Sequence[str] = ()) -> Schema:
         first, more = dangers[0], len(dangers) - 1
         others = f" (and {more} more: neardup lint {collection.place})" if more else ""
         raise SettingsError(f"{first.about}: {first.reason}{others}", first.remedy)
-    found = schema.described(collection)
+    found = schema.read_schema(collection)
     _require_only_copied(collection, found)
     return found
 
 
 def require_readable(collection: Collection) -> None:
     """Refuse text fields whose values Solr does not return, by SettingsError."""
-    require_texts(collection, schema.described(collection), collection.names.text)
+    require_texts(collection, schema.read_schema(collection), collection.names.text)
 
 
 def require_texts(collection: Collection, found: Schema, fields: Iterable[str]) -> None:
@@ -162,7 +164,7 @@ def require_texts(collection: Collection, found: Schema, fields: Iterable[str]) 
     for name in fields:
         if problem := no_text(found.field(name)):
             used = admin.used_fields(collection) or ()
-            next_step = text_field(found, schema.wanted(collection.names), used)
+            next_step = text_field(found, schema.own_fields(collection.names), used)
             raise SettingsError(f"the text field {name!r}: {problem}", next_step)
 
 

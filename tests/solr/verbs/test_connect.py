@@ -96,7 +96,7 @@ def test_settings_of_an_interrupted_run_hold(solr: Collection) -> None:
     """Documents that no search sees yet have settings, too."""
     unseen(solr, "1", "2")
     with pytest.raises(nd.SettingsError, match="asked for"):
-        solr.settled(nd.Settings(hashes=256))
+        solr.choose_settings(nd.Settings(hashes=256))
 
 
 def test_delete_counts_what_matched(solr: Collection) -> None:

@@ -390,13 +390,13 @@ def test_one_request_does(solr: Collection, monkeypatch: pytest.MonkeyPatch) -> 
     """Once the settings were met, a document without hot bands takes one request."""
     nd.index([document("1", FOX)], solr)
     asked: list[str] = []
-    send = CheckedSession._answered
+    send = CheckedSession._ask_checked
 
     def sent(session: CheckedSession, deadline: float, method: str, url: str, **kwargs: Any) -> Any:
         asked.append(url.rpartition("/")[2])
         return send(session, deadline, method, url, **kwargs)
 
-    monkeypatch.setattr(CheckedSession, "_answered", sent)
+    monkeypatch.setattr(CheckedSession, "_ask_checked", sent)
     first = list(nd.gate([document("new", FOX)], solr))
     assert len(asked) > 1
     asked.clear()

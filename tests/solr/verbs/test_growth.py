@@ -173,7 +173,7 @@ def test_collections_prepared_before_go_on() -> None:
     earlier = Names(id="sku", text=("body_txt",), prefix="nd_")
     with collection() as solr:
         types = [one for one in schema.own_types() if one["class"] != "solr.LongPointField"]
-        fields = schema.definitions(list(schema.wanted(earlier).values()))
+        fields = schema.definitions(list(schema.own_fields(earlier).values()))
         schema.change(filled(solr), {"add-field-type": types, "add-field": fields})
         keep_names(solr, earlier)
         named = replace(solr, names=solr.kept_names())

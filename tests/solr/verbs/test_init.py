@@ -46,7 +46,7 @@ def test_what_is_added_is_taken_away_again() -> None:
         assert done.names == NAMES
         assert set(done.fields) == {"nd_" + name for name in OWN} | {NOTE}
         assert solr.kept_names() == solr.names == NAMES
-        added = set(schema.described(solr).fields) - set(SCHEMA_FIELDS)
+        added = set(schema.read_schema(solr).fields) - set(SCHEMA_FIELDS)
         assert added == set(done.fields)
         assert lint(solr, text=NAMES.text, prefix="nd_").dangers == ()
         again = init(solr)
@@ -202,7 +202,7 @@ def test_fields_that_were_there_before_stay() -> None:
         assert "md5_hash" not in done.fields
         assert lint(solr).dangers == ()
         assert "md5_hash" not in init(solr, remove=True).fields
-        assert "md5_hash" in schema.described(solr).fields
+        assert "md5_hash" in schema.read_schema(solr).fields
 
 
 def test_several_commands_prepare_at_once() -> None:

@@ -88,7 +88,7 @@ def ready(**made: str) -> Iterator[Collection]:
             {"name": "neardup_string", "class": "solr.StrField"},
             {"name": "neardup_int", "class": "solr.IntPointField"},
         ]
-        fields = schema.definitions(list(schema.wanted(NAMES).values()))
+        fields = schema.definitions(list(schema.own_fields(NAMES).values()))
         schema.change(solr, {"add-field-type": types, "add-field": fields})
         yield solr
 

@@ -70,8 +70,8 @@ def test_band_keys_may_be_numbers() -> None:
 def test_the_note_keeps_what_bands_are() -> None:
     """One that was written before has terms."""
     for names in (SHOP, replace(SHOP, has_numeric_bands=True)):
-        assert Names.read(names.noted()) == names
-    assert SHOP.noted() == '{"id":"sku","text":["title","body"],"prefix":"nd_"}'
+        assert Names.read(names.to_note()) == names
+    assert SHOP.to_note() == '{"id":"sku","text":["title","body"],"prefix":"nd_"}'
 
 
 def test_documents_go_and_come_back() -> None:

@@ -18,7 +18,7 @@ from neardup_solr.errors import (
 )
 from neardup_solr.solr import waiting
 from neardup_solr.solr.collection import Collection, open_collection
-from neardup_solr.solr.waiting import Retry, spoken
+from neardup_solr.solr.waiting import Retry, format_time
 from tests.faults.scripted import Answer, answering
 
 WELL = Answer(
@@ -309,4 +309,4 @@ def test_a_full_disk_is_sent_no_further_update(answer: Answer) -> None:
 )
 def test_times_are_told_in_words(seconds: float, words: str) -> None:
     """Whole minutes as such, all else in seconds."""
-    assert spoken(seconds) == words
+    assert format_time(seconds) == words
