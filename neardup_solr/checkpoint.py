@@ -49,7 +49,7 @@ class Checkpoint:
             self._file.close()
 
     def kept(self) -> Iterator[Part]:
-        """The finished parts; what is damaged, or was being written at an interruption, is cut off.
+        """Read the finished parts. What is damaged, or half written, is cut off.
 
         Nothing after such a part is given either.
         """

@@ -43,7 +43,7 @@ def home() -> Path:
 
 
 def page(name: str) -> str:
-    """Where to read a page of the documentation, such as "tuning": an address, or a file.
+    """Name the place of a page of the documentation, such as "tuning": an address, or a file.
 
     The address is $NEARDUP_DOCS, or that of the site; if there is none, it is the page that came
     with the package.
@@ -95,7 +95,7 @@ def is_inside(path: Path, folder: Path) -> bool:
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """Write lines, with their own line breaks, to a file as UTF-8; see `whole`."""
+    """Write lines, with their own line breaks, to a file as UTF-8. See `whole`."""
     with whole(path) as unfinished, open(unfinished, "x", encoding="utf-8", newline="") as file:
         file.writelines(lines)
 

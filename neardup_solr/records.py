@@ -234,7 +234,7 @@ def key_of(id: AnyId, side: int) -> AnyId:
 
 
 def largest(clusters: Iterable[Cluster], most: int | None = None) -> list[Cluster]:
-    """Clusters by their number of documents, the largest first; at most so many of them."""
+    """Sort clusters by their number of documents, the largest first, at most so many of them."""
     return sorted(clusters, key=lambda cluster: -len(cluster.members))[:most]
 
 
@@ -244,7 +244,7 @@ _LONGEST_NUMBER = 4_000  # digits; Python refuses to read longer ones
 
 
 def id_problem(id: str) -> str | None:
-    """Say what is wrong with an id: empty, over 512 bytes of UTF-8, a lone surrogate; or None.
+    """Say what is wrong with an id (empty, over 512 bytes of UTF-8, a lone surrogate), or None.
 
     Solr would accept an empty one, and replace a lone surrogate.
     """

@@ -20,7 +20,7 @@ _UNKNOWN = 4 << 30  # bytes, if the machine does not tell
 
 
 class Spill:
-    """Holds columns that may not fit into memory; closing it frees everything.
+    """Columns that may not fit into memory. Closing it frees everything.
 
     Each column holds up to a quarter of `memory` bytes (None: half of the machine's), then it
     goes to a file in `folder` (None: the system's for temporary files) that has no name, so that
@@ -115,7 +115,7 @@ class Rows:
         self._held[first : self._rows] = block
 
     def table(self) -> NDArray[Any]:
-        """All rows, shape (rows, width); of a file those that are looked at come into memory."""
+        """Give all rows, shape (rows, width). Those of a file that are looked at come to memory."""
         if self._file is None:
             return self._held[: self._rows]
         if len(self._held) < self._rows:
@@ -145,14 +145,14 @@ class Lists:
         self._ends.append(before + (lists.bounds[1:] - lists.bounds[0])[:, None])
 
     def flat(self) -> Flat:
-        """All lists; of a file those values that are looked at come into memory."""
+        """Give all lists. Of a file those values that are looked at come into memory."""
         values = self._values
         flat = np.empty(0, np.uint64) if values is None else values.table()[:, 0]
         return Flat(flat, self._ends.table()[:, 0])
 
 
 class Strings(Sequence[str]):
-    """A list of strings that grows; lone surrogates are kept."""
+    """A list of strings that grows, with lone surrogates as they are."""
 
     def __init__(self, spill: Spill) -> None:
         self._bytes, self._ends = spill.rows(1, np.uint8), spill.rows(1, np.int64)

@@ -68,7 +68,7 @@ def check_added(source: str, columns: Collection[str], added: Collection[str]) -
 
 
 @contextmanager
-def copied(path: Path, source: Written, added: Beside = NOTHING) -> Iterator[Add]:
+def open_copy(path: Path, source: Written, added: Beside = NOTHING) -> Iterator[Add]:
     """Give what writes records of a source to a file, which appears once all are written.
 
     `added` names the columns beside those of the source. Raises SourceError if the file cannot be
@@ -86,9 +86,9 @@ def copied(path: Path, source: Written, added: Beside = NOTHING) -> Iterator[Add
             if suffix in JSON_LINES:
                 encode = _object(source, path)
             elif source.format == "lines":
-                encode = _copied_line(source)
+                encode = _encode_line(source)
             else:
-                head, encode = _copied_row(source, added)
+                head, encode = _encode_row(source, added)
                 file.write(head)
 
             def add(record: Any, beside: Added) -> None:
@@ -132,13 +132,13 @@ def _stream(path: Path, suffix: str) -> Iterator[BinaryIO]:
 Encode: TypeAlias = Callable[[Any, Added], bytes]
 
 
-def _copied_line(source: Written) -> Encode:
+def _encode_line(source: Written) -> Encode:
     raw = source.raw
     assert raw is not None
     return lambda record, _: raw(record) + b"\n"
 
 
-def _copied_row(source: Written, added: Beside) -> tuple[bytes, Encode]:
+def _encode_row(source: Written, added: Beside) -> tuple[bytes, Encode]:
     """The header, and what makes a row of a record."""
     raw, delimiter = source.raw, source.delimiter
     assert raw is not None
@@ -184,7 +184,7 @@ def _object(source: Written, path: Path) -> Encode:
 
 
 def _with_keys(raw: bytes, beside: Added) -> bytes:
-    """An object as it is written, with further keys; it has at least one, its id."""
+    """Add keys to an object as it is written, which has at least one, its id."""
     return raw.rstrip()[:-1].rstrip() + b"," + _json(beside)[1:] if beside else raw
 
 

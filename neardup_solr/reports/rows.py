@@ -130,7 +130,7 @@ def format_matches(matches: Iterable[Match], format: str) -> Iterator[str]:
 def format_rows(
     rows: Iterable[Row], columns: Sequence[str], format: str, *, kept: Collection[str] = ()
 ) -> Iterator[str]:
-    """Lines of rows in a format: "tsv", "csv" or "jsonl"; see `write_rows`.
+    """Make lines of rows in a format: "tsv", "csv" or "jsonl". See `write_rows`.
 
     Raises ArgumentError for another format.
     """
@@ -155,7 +155,7 @@ def check_output(path: Path) -> None:
 
 
 def _face(path: Path) -> Face | None:
-    """Choose the function that makes lines of rows; None for a sheet."""
+    """Choose the function that makes lines of rows, or None for a sheet."""
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:
         raise SourceError(
@@ -172,7 +172,7 @@ def _row(found: Pair | Match, columns: Sequence[str]) -> dict[str, Any]:
 
 
 def _spelling(name: str, kept: Collection[str], mark: Callable[[str], str]) -> Spelling:
-    """Choose the function that spells a column's values as cells; `mark` marks formulas."""
+    """Choose the function that spells a column's values as cells. `mark` marks formulas."""
 
     is_kept = name in kept
 

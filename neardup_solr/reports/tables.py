@@ -68,9 +68,9 @@ def beside(
     """
     found = dict(columns)
 
-    def unused_name(prefix: str, name: str) -> str:
+    def spare_name(prefix: str, name: str) -> str:
         return (
-            unused_name(prefix, f"kept_{name}") if f"{prefix}{name}" in found else f"{prefix}{name}"
+            spare_name(prefix, f"kept_{name}") if f"{prefix}{name}" in found else f"{prefix}{name}"
         )
 
     names = list(dict.fromkeys(name for values in kept.values() for name in values))
@@ -80,7 +80,7 @@ def beside(
             found[f"{prefix}text"] = [texts.get(key) for key in documents]
         for name in names:
             values = Kept(kept.get(key, {}).get(name) for key in documents)
-            found[unused_name(prefix, name)] = values
+            found[spare_name(prefix, name)] = values
     return found
 
 
@@ -96,22 +96,23 @@ class Table:
         raise NotImplementedError
 
     def to_arrow(self) -> pa.Table:
-        """The result as an Arrow table; raises SettingsError if pyarrow is missing."""
+        """Make an Arrow table of the result, or raise SettingsError if pyarrow is missing."""
         return to_arrow(self.columns(), self.whole_ids)
 
     def to_pandas(self) -> pd.DataFrame:
-        """The result as a pandas DataFrame; raises SettingsError if pandas is missing."""
+        """Make a pandas DataFrame of the result, or raise SettingsError if pandas is missing."""
         return to_pandas(self.columns(), self.whole_ids)
 
     def to_polars(self) -> pl.DataFrame:
-        """The result as a polars DataFrame; raises SettingsError if polars is missing."""
+        """Make a polars DataFrame of the result, or raise SettingsError if polars is missing."""
         return to_polars(self.columns(), self.whole_ids)
 
 
 def to_arrow(columns: Columns, whole: Collection[str] = ()) -> pa.Table:
-    """Columns as an Arrow table; raises SettingsError if pyarrow is missing.
+    """Make an Arrow table of columns.
 
-    `whole` names columns of ids that are whole numbers. Numbers of more than 64 bits become texts.
+    Raises SettingsError if pyarrow is missing. `whole` names columns of ids that are whole
+    numbers. Numbers of more than 64 bits become texts.
     """
     arrow = _library("pyarrow")
     types = {"text": arrow.string(), "int64": arrow.int64(), "uint64": arrow.uint64(),
@@ -167,7 +168,7 @@ _KINDS = {
 
 
 def _kinds(columns: Columns, whole: Collection[str]) -> dict[str, str]:
-    """What each column holds; "" for a kept one that is left to the library."""
+    """Choose the type of each column, or "" for a kept one that is left to the library."""
     ids = _kind_of_numbers(id for name in whole for id in columns.get(name, ()) if id != "")
     return {
         name: ids if name in whole else _kind_of(name, values) for name, values in columns.items()
@@ -190,7 +191,7 @@ def _kind_of_kept(values: Iterable[Any]) -> str:
 
 
 def _kind_of_numbers(numbers: Iterable[int]) -> str:
-    """The type that holds all of some whole numbers; texts do so if there is none."""
+    """Choose the type that holds all of some whole numbers: text if there is no other."""
     found = list(numbers)
     least, most = min(found, default=0), max(found, default=0)
     if least >= -(2**63) and most < 2**63:
@@ -204,7 +205,7 @@ def is_beyond_64_bits(value: Any) -> bool:
 
 
 def _alike(values: list[Any], kind: str) -> list[Any]:
-    """The values of a column, of one type; a pair that is in no cluster has no number."""
+    """Make the values of a column of one type. A pair that is in no cluster has no number."""
     if kind == "text":
         return [value if value is None else _as_text(value) for value in values]
     return [None if value == "" else value for value in values] if "int" in kind else values

@@ -18,12 +18,12 @@ says where it stands; the rest is read.
 
 from __future__ import annotations
 
-import logging
 import os
 import stat
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from dataclasses import replace
+from functools import partial
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -31,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias
 
 from neardup_solr.arguments import Source
 from neardup_solr.errors import ArgumentError, RecordError, SourceError
-from neardup_solr.progress import ignore
+from neardup_solr.progress import LOG, ignore
 from neardup_solr.records import Document, Run, characters
 from neardup_solr.sources import sniff
 from neardup_solr.sources.folders import (
@@ -42,7 +42,7 @@ from neardup_solr.sources.folders import (
     check_columns,
     contents,
     is_folder,
-    joined,
+    join_sources,
     paths_of,
     shown_name,
     size,
@@ -57,7 +57,7 @@ from neardup_solr.sources.record import (
     Reading,
     Record,
     Unusable,
-    numbered,
+    number_records,
     one_by_one,
     reading_of,
     step_for,
@@ -121,15 +121,11 @@ else:
 WITH_DELIMITER: Final = ("csv", "tsv")
 BINARY: Final = ("parquet", "xlsx")
 
-LOG: Final = logging.getLogger("neardup_solr")
-
-
-def _log(line: str) -> None:
-    LOG.warning("%s", line)
+_log: Final = partial(LOG.warning, "%s")
 
 
 def _once(on_notice: Callable[[str], None]) -> Callable[[str], None]:
-    """A function that passes each line on once, though columns may be looked for twice."""
+    """Make a function that passes each line on once, though columns may be looked for twice."""
     told: set[str] = set()
 
     def tell(line: str) -> None:
@@ -148,7 +144,7 @@ def documents(
     on_progress: Callable[[int], None] | None = None,
     on_notice: Callable[[str], None] = _log,
 ) -> Iterator[Document]:
-    """The documents of anything that is a source; "-" is standard input.
+    """Read the documents of anything that is a source. "-" is standard input.
 
     `on_error` is called with each bad record, and reading goes on; without it the first one is
     raised. `on_progress` is called now and then with the number of bytes that were read (compressed
@@ -162,7 +158,7 @@ def documents(
     becomes unreadable later; at the end of an iterator if none of its records can be used.
     """
     found = records(source, reading=reading, on_progress=on_progress, on_notice=on_notice)
-    return _delivered(found, on_error)
+    return _deliver(found, on_error)
 
 
 def records(
@@ -192,13 +188,13 @@ def pieces(
     """
     if (paths := paths_of(source)) is not None:
         return _pieces_of_files(paths, reading, on_progress, on_notice)
-    from neardup_solr.sources.memory import is_there, named, read_memory
+    from neardup_solr.sources.memory import class_name, is_there, read_memory
 
-    name = named(source)
+    name = class_name(source)
     once = _once(on_notice)
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading, on_notice=once)
-    found = numbered(read_memory(source, opened))
-    return (_judged if is_there(source) else _any)(opened, found, IN_MEMORY)
+    found = number_records(read_memory(source, opened))
+    return (_require_most if is_there(source) else _require_some)(opened, found, IN_MEMORY)
 
 
 def _pieces_of_files(
@@ -219,19 +215,19 @@ def _pieces_of_files(
     if len(parts) > 1:
         check_columns([(part, own) for part, own in parts if own is not None], parts[0][0].reading)
     found = chain.from_iterable(_pieces_of_part(*part) for part in parts)
-    judge = _any if source.reading.at_once and source.path is None else _judged
-    judged = judge(source, numbered(found), CHECK.get(format or "", CHECK_ALL))
+    judge = _require_some if source.reading.at_once and source.path is None else _require_most
+    judged = judge(source, number_records(found), CHECK.get(format or "", CHECK_ALL))
     return _told_if_none(source, judged)
 
 
 def _pieces_of_part(source: Opened, format: str | None) -> Iterator[Piece]:
     reading = source.reading
-    found = reader_of(format)(source, reading) if format else _recognized(source, reading)
+    found = reader_of(format)(source, reading) if format else _recognize(source, reading)
     return _to_the_end(found)
 
 
 def reader_of(format: str) -> Callable[[Opened, Reading], Iterator[Piece]]:
-    """The reader of a format; only its module is loaded."""
+    """Load the reader of a format, and no other module."""
     module, name = _READERS[format]
     reader: Callable[[Opened, Reading], Iterator[Piece]]
     reader = getattr(import_module(f"neardup_solr.sources.{module}"), name)
@@ -277,12 +273,12 @@ def _parts(
         _check_known(source, reading)
     found = [part for source in given for part in with_parts(source, refuses_mixed=refuses_mixed)]
     if len(found) > 1:
-        found = joined(found)
+        found = join_sources(found)
     return [(part, _format(part, reading)) for part in found]
 
 
 def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # noqa: B008
-    """Read a file as one text; "-" is standard input.
+    """Read a file as one text. "-" is standard input.
 
     Raises SourceError if it cannot be read, is not UTF-8 or is too large.
     """
@@ -296,7 +292,7 @@ def read_text(source: str | Path, *, reading: Reading = Reading()) -> str:  # no
 
 
 def again(source: SourceLike, reading: Reading) -> TextsAgain | None:
-    """What reads the texts of a source again where they stand; None unless that is possible.
+    """Make a reader of texts that goes to where they stand, or None if that is impossible.
 
     It is for a file of JSON lines, an object a line, in UTF-8 as they are.
     """
@@ -334,7 +330,7 @@ def format_of(source: SourceLike, *, reading: Reading) -> str:
 
 
 def is_for_excel(source: SourceLike, *, reading: Reading) -> bool:
-    """Whether a source is a sheet of Excel, or a file with the mark by which Excel knows UTF-8."""
+    """Tell whether a source is a sheet of Excel, or has the mark by which that knows UTF-8."""
     try:
         parts = _parts(paths_of(source) or [], reading)
         return any(format == "xlsx" or has_mark(part) for part, format in parts)
@@ -343,7 +339,7 @@ def is_for_excel(source: SourceLike, *, reading: Reading) -> bool:
 
 
 def size_hint(source: SourceLike) -> int | None:
-    """The bytes of files, also of those of a folder; None for pipes and what is in memory."""
+    """Count the bytes of files and folders, or None for pipes and what is in memory."""
     sizes = [_size(Path(path)) for path in paths_of(source) or ()]
     return sum(size or 0 for size in sizes) if sizes and None not in sizes else None
 
@@ -359,7 +355,7 @@ def _size(path: Path) -> int | None:
 
 
 def rows_hint(source: SourceLike) -> int | None:
-    """The records of what is in memory as a whole; None for files, pipes and iterators."""
+    """Count the records of what is in memory as a whole, or None for files, pipes and iterators."""
     is_in_memory = paths_of(source) is None and not isinstance(source, Mapping)
     if not is_in_memory or not isinstance(source, Sized):
         return None
@@ -393,7 +389,7 @@ LONGEST_SHOWN: Final = (
 
 
 def _format(source: Opened, reading: Reading) -> str | None:
-    """The format asked for, or that of the suffix; None if standard input has to tell it.
+    """Choose the format asked for, or that of the suffix, or None if standard input has to tell.
 
     Raises SourceError if the source is not of it.
     """
@@ -436,11 +432,11 @@ def _check_format(source: Opened, reading: Reading, format: str) -> None:
         raise ArgumentError(f"{of} has its own encoding", "leave `encoding` out")
 
 
-def _recognized(source: Opened, reading: Reading) -> Iterator[Piece]:
+def _recognize(source: Opened, reading: Reading) -> Iterator[Piece]:
     """The records of standard input, in the format that its first lines show."""
     head, source = begun(source, sniff.are_enough)
     is_told = reading.delimiter is not None
-    format, reading = sniff.recognized(source, head, reading)
+    format, reading = sniff.recognize_format(source, head, reading)
     _check_format(source, reading, format)
     if format != "lines" and not is_told:
         name = {"csv": "CSV", "tsv": "TSV", "json": "JSON"}[format]
@@ -450,7 +446,7 @@ def _recognized(source: Opened, reading: Reading) -> Iterator[Piece]:
 
 
 def _told_if_none(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:
-    """What is there; a notice says if there is nothing at all."""
+    """Pass the records on, with a notice if there are none at all."""
     is_empty = True
     for piece in found:
         is_empty = False
@@ -460,7 +456,7 @@ def _told_if_none(source: Opened, found: Iterator[Piece]) -> Iterator[Piece]:
 
 
 def _to_the_end(found: Iterator[Piece]) -> Iterator[Piece]:
-    """What is there; if the source ends too early, the last one is the error that says so."""
+    """Pass the records on, and at last the error of a source that ends too early."""
     try:
         yield from found
         return
@@ -469,8 +465,8 @@ def _to_the_end(found: Iterator[Piece]) -> Iterator[Piece]:
     yield last
 
 
-def _judged(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
-    """What is there; raises SourceError if most of the first are bad: the format is wrong then."""
+def _require_most(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
+    """Pass the records on, but raise SourceError if most of the first are bad."""
     first: deque[Piece] = deque()
     records = taken = 0
     for piece in found:
@@ -496,8 +492,8 @@ def _characters(piece: Piece) -> int:
     return len(piece.text) if isinstance(piece, Document) else size_of(piece.texts)
 
 
-def _any(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
-    """What is there; raises SourceError at the end if there were records, but none can be used."""
+def _require_some(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
+    """Pass the records on, but raise SourceError at the end if none of them can be used."""
     first, count = None, 0
     for piece in found:
         yield piece
@@ -510,7 +506,7 @@ def _any(source: Opened, found: Iterator[Piece], step: str) -> Iterator[Piece]:
         raise source.error(reason, step)
 
 
-def _delivered(
+def _deliver(
     records: Iterator[Record], on_error: Callable[[RecordError], None] | None
 ) -> Iterator[Document]:
     for found in records:

@@ -24,16 +24,16 @@ COPIED_AT_ONCE: Final = 2_048  # which makes no Python objects of them
 
 def read_parquet(source: Opened, reading: Reading) -> Iterator[Piece]:
     """The rows of a Parquet file, streamed."""
-    with _opened(source) as file:
+    with _open(source) as file:
         names = file.schema_arrow.names
-        places, asked = columns(source, names, reading).packed()
+        places, asked = columns(source, names, reading).needed()
         wanted = [names[place] for place in places]
         batches = file.iter_batches(batch_size=_rows_at_once(file.metadata), columns=wanted)
-        yield from _rows(source, _counted(source, file, batches), wanted, asked)
+        yield from _rows(source, _tell_progress(source, file, batches), wanted, asked)
 
 
 def _rows_at_once(metadata: Any) -> int:
-    """How many rows of a file are read at once: fewer if they are large.
+    """Choose the number of rows of a file that are read at once: fewer if they are large.
 
     One by one, pyarrow would hold each row twice.
     """
@@ -43,8 +43,8 @@ def _rows_at_once(metadata: Any) -> int:
 
 
 def written_batches(source: Opened) -> tuple[Any, Iterator[Any]]:
-    """The schema of a Parquet file, and its rows in batches; None where it is damaged."""
-    return _opened(source).schema_arrow, _readable(source)
+    """Read the schema of a Parquet file, and its rows in batches, with None where it is damaged."""
+    return _open(source).schema_arrow, _readable(source)
 
 
 def _readable(source: Opened) -> Iterator[Any]:
@@ -54,7 +54,7 @@ def _readable(source: Opened) -> Iterator[Any]:
     # Many rows at once are read sooner; of a damaged file, few at once give all that is whole.
     for at_once in (COPIED_AT_ONCE, ROWS_AT_ONCE):
         seen = 0
-        with _opened(source) as file, suppress(pyarrow.ArrowException, OSError):
+        with _open(source) as file, suppress(pyarrow.ArrowException, OSError):
             for batch in file.iter_batches(batch_size=at_once):
                 seen += batch.num_rows
                 if seen > given:
@@ -69,7 +69,7 @@ def row_of(batch: Any, row: int) -> dict[str, Any]:
     return {name: _value(batch.column(at)[row]) for at, name in enumerate(batch.schema.names)}
 
 
-def _opened(source: Opened) -> Any:
+def _open(source: Opened) -> Any:
     if source.path is None:
         raise source.error("Parquet cannot be read from standard input", "give the file's name")
     try:
@@ -90,12 +90,12 @@ def _opened(source: Opened) -> Any:
 def read_arrow(source: Opened, batches: Any) -> Iterator[Piece]:
     """The rows of a RecordBatchReader."""
     names = batches.schema.names
-    places, asked = columns(source, names, source.reading).packed()
+    places, asked = columns(source, names, source.reading).needed()
     return _rows(source, _small(batches), places, asked)
 
 
 def first_line(error: Exception) -> str:
-    """The first line of an error; those of Arrow go on with places in its code."""
+    """Take the first line of an error. Those of Arrow go on with places in its code."""
     return str(error).partition("\n")[0]
 
 
@@ -112,7 +112,7 @@ def _rows(
                 yield from from_columns(where, number + 1, parts, asked, source.reading)
                 number += batch.num_rows
                 continue
-            bounded = (_bounded_values(batch.column(each), limit) for each in wanted)
+            bounded = (_values_within(batch.column(each), limit) for each in wanted)
             for row in zip(*bounded, strict=True):
                 number += 1
                 if TOO_LARGE in row:
@@ -126,8 +126,8 @@ def _rows(
         yield RecordError(position, f"{what} damaged from here on ({first_line(error)})")
 
 
-def _counted(source: Opened, file: Any, batches: Iterable[Any]) -> Iterator[Any]:
-    """The batches of a file; tells how far it is read after each."""
+def _tell_progress(source: Opened, file: Any, batches: Iterable[Any]) -> Iterator[Any]:
+    """Pass the batches of a file on, and tell how far it is read after each."""
     done = 0
     for batch in batches:
         yield batch
@@ -144,17 +144,17 @@ def _small(batches: Iterable[Any]) -> Iterator[Any]:
 
 
 def _values(column: Any) -> Sequence[Any]:
-    """The values of a column as Python has them; texts are packed if none is missing."""
+    """Give the values of a column as Python has them. Texts are packed if none is missing."""
     try:
-        if texts := _packed(column):
+        if texts := _pack(column):
             return texts
         return list(column.to_pylist())
     except (UnicodeDecodeError, ValueError):  # one by one, so that only bad ones are left as bytes
         return [_value(value) for value in column]
 
 
-def _packed(column: Any) -> Packed | None:
-    """The texts of a column where they are; None if it has others, or none at all.
+def _pack(column: Any) -> Packed | None:
+    """Give the texts of a column where they are, or None if it has others, or none at all.
 
     Raises ValueError if they are not UTF-8.
     """
@@ -172,7 +172,7 @@ def _packed(column: Any) -> Packed | None:
     return Packed(np.frombuffer(content, np.uint8), bounds.astype(np.uint64))
 
 
-def _bounded_values(column: Any, limit: int) -> Sequence[Any]:
+def _values_within(column: Any, limit: int) -> Sequence[Any]:
     """The same, with TOO_LARGE in place of a text over the limit, which is not copied."""
     import pyarrow
     import pyarrow.compute

@@ -22,11 +22,11 @@ from neardup_solr.sources.record import (
     Record,
     Unusable,
     as_columns,
-    decoded,
+    decode,
     plain,
     record,
     run,
-    unboxed,
+    unbox,
 )
 from neardup_solr.text.packed import Packed
 
@@ -37,7 +37,7 @@ _STRICT = orjson.OPT_PASSTHROUGH_DATACLASS | orjson.OPT_PASSTHROUGH_SUBCLASS
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Where each row has the id, the text and what is kept, the latter by the names asked for.
+    """Places of the id, the text and what is kept in each row, the latter by the names asked for.
 
     `names` are those of all columns of a row; there is no id if records are numbered.
     """
@@ -51,7 +51,7 @@ class Columns:
         """The id of a row, which may have to be numbered."""
         return NUMBERED if self.id is None else row[self.id]
 
-    def packed(self) -> tuple[list[int], Columns]:
+    def needed(self) -> tuple[list[int], Columns]:
         """The places of the columns that are needed, each once, and the columns among these."""
         own = () if self.id is None else (self.id,)
         places = sorted({*own, *self.text, *(at for _, at in self.keep)})
@@ -64,7 +64,7 @@ class Columns:
 
 
 def columns(source: Opened, names: Sequence[object], reading: Reading) -> Columns:
-    """Where the columns are that are asked for.
+    """Find the columns that are asked for.
 
     Raises SourceError unless each of them is there exactly once.
     """
@@ -121,7 +121,7 @@ def _apart(name: str) -> str:
 def from_columns(
     where: str, first: int, parts: Sequence[Sequence[Any]], asked: Columns, reading: Reading
 ) -> Iterator[Piece]:
-    """The documents in rows, numbered from `first` on; `parts` has their values by column."""
+    """Make documents of rows, numbered from `first` on. `parts` has their values by column."""
     texts = parts[asked.text[0]]
     ids = () if asked.id is None else list(parts[asked.id])
     numbers = range(first, first + len(texts))
@@ -135,7 +135,7 @@ def from_columns(
 
 
 def _is_unicode(text: str) -> bool:
-    """Whether a text has no lone surrogates."""
+    """Tell whether a text has no lone surrogates."""
     try:
         return text.isascii() or bool(text.encode())
     except UnicodeEncodeError:
@@ -167,10 +167,10 @@ def _kept(row: Sequence[Any], asked: Columns, reading: Reading) -> dict[str, Any
 
 
 def value(given: Any, reading: Reading) -> Any:
-    """An id or a text of a library as Python's own; raises Unusable if it cannot be decoded."""
-    found = unboxed(given)
+    """Make Python's own of an id or a text of a library, or raise Unusable."""
+    found = unbox(given)
     if type(found) is bytes:
-        return decoded(found, reading)
+        return decode(found, reading)
     if type(found) is list or type(found) is tuple:  # a tuple stands for several columns later
         return [value(part, reading) for part in found]
     if type(found) is str and not found.isascii():
@@ -183,8 +183,8 @@ def value(given: Any, reading: Reading) -> Any:
 
 
 def kept_value(name: str, given: Any, reading: Reading) -> Any:
-    """A value to keep as JSON has it; raises Unusable if it has no such form."""
-    found = plain(decoded(given, reading) if type(given) is bytes else given)
+    """Make a value to keep as JSON has it, or raise Unusable if it has no such form."""
+    found = plain(decode(given, reading) if type(given) is bytes else given)
     if found is None or type(found) is bool:
         return found
     try:
@@ -195,14 +195,14 @@ def kept_value(name: str, given: Any, reading: Reading) -> Any:
 
 
 def are_there(names: Sequence[object], reading: Reading) -> bool:
-    """Whether the columns of the id and of the text are there."""
+    """Tell whether the columns of the id and of the text are there."""
     needs_id = reading.has_ids and reading.guess != "number"
     wanted = (reading.id, *reading.text) if needs_id else reading.text
     return all(len(matches(name, names)) == 1 for name in wanted)
 
 
 def matches(name: str, names: Iterable[object]) -> list[int]:
-    """Where the columns of that name are; if there are none, those that differ in case only.
+    """Find the columns of that name, or else those that differ from it in case only.
 
     Blanks around a name and a byte order mark before it do not count then either.
     """
@@ -216,13 +216,13 @@ def matches(name: str, names: Iterable[object]) -> list[int]:
 
 @lru_cache(maxsize=1_024)
 def key(name: str, names: tuple[object, ...]) -> object:
-    """The key of an object that a name stands for; the name itself if none or several match."""
+    """Find the key of an object that a name stands for, or the name if none or several match."""
     found = matches(name, names)
     return names[found[0]] if len(found) == 1 else name
 
 
 def shown(names: Sequence[object]) -> str:
-    """Names of columns for a message; only the first ones if there are many."""
+    """Name columns in a message, only the first ones if there are many."""
     more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
     return (", ".join(repr(name) for name in names[:SHOWN]) or "none") + more
 

@@ -24,7 +24,7 @@ from neardup_solr.sources.record import (
     Unusable,
     as_columns,
     as_text,
-    decoded,
+    decode,
     record,
     run,
     step_for,
@@ -42,7 +42,7 @@ Numbered = tuple[int, bytes | None]
 
 
 def read_lines(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """Lines `id text`: the id goes up to the first white space; blank lines are passed over.
+    """Read lines `id text`: the id goes up to the first white space, blank lines are passed over.
 
     If records are numbered, a line is nothing but text.
     """
@@ -63,7 +63,7 @@ def read_lines(source: Opened, reading: Reading) -> Iterator[Piece]:
 
 
 def _texts(raws: Sequence[bytes | None]) -> list[str]:
-    """Lines as text; none if one of them is too long or not UTF-8."""
+    """Decode lines, or none if one of them is too long or not UTF-8."""
     if None in raws:
         return []
     written = b"\n".join(raw for raw in raws if raw is not None)
@@ -74,7 +74,7 @@ def _texts(raws: Sequence[bytes | None]) -> list[str]:
 
 
 def id_and_text(line: str, reading: Reading) -> list[str]:
-    """The id and the text of a line; nothing if it is blank, an id alone if it has no text."""
+    """Split a line into id and text: nothing if it is blank, an id alone if it has no text."""
     if reading.has_ids:
         parts = line.rstrip("\r").split(None, 1)
         # Before a tab there is a column, if an empty one; blanks may only align the ids.
@@ -83,7 +83,7 @@ def id_and_text(line: str, reading: Reading) -> list[str]:
 
 
 def lines_have_ids(lines: Iterable[str]) -> bool:
-    """Whether the first words of lines look like ids.
+    """Tell whether the first words of lines look like ids.
 
     No two are the same, and a tab follows each, or each has a digit.
     """
@@ -98,7 +98,7 @@ def lines_have_ids(lines: Iterable[str]) -> bool:
 def _line_by_line(where: str, numbered: Iterable[Numbered], reading: Reading) -> Iterator[Record]:
     for number, raw in numbered:
         try:
-            parts = id_and_text(decoded(raw, reading), reading)
+            parts = id_and_text(decode(raw, reading), reading)
         except Unusable as problem:
             yield unusable(f"{where}{number}", problem)
             continue
@@ -114,7 +114,7 @@ def written_lines(source: Opened, reading: Reading) -> Iterator[bytes]:
     """The lines that `read_lines` turns into records, as they are written."""
     for raw in lines(source, reading.max_doc_bytes + 1024):
         try:
-            is_blank = not decoded(raw, reading).strip()
+            is_blank = not decode(raw, reading).strip()
         except Unusable:
             is_blank = False
         if not is_blank:
@@ -122,7 +122,7 @@ def written_lines(source: Opened, reading: Reading) -> Iterator[bytes]:
 
 
 def read_csv(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """Comma-separated values with a header; a quoted field may hold commas and newlines."""
+    """Read comma-separated values with a header. A quoted field may hold commas and newlines."""
     return _table(source, reading, ",")
 
 
@@ -178,13 +178,13 @@ def _batches(
 
 
 def _in_whole_rows(numbered: Sequence[Numbered]) -> int:
-    """How many of some lines make up whole rows, as far as their quotes tell."""
+    """Count the lines that make up whole rows, as far as their quotes tell."""
     quotes = accumulate((raw or b"").count(b'"') for _, raw in numbered)
     return max((lines for lines, count in enumerate(quotes, 1) if count % 2 == 0), default=0)
 
 
 def _split(texts: Sequence[str], delimiter: str) -> tuple[list[list[str]], Sequence[int]]:
-    """The rows in some lines, and the places of the lines where they begin; none if one is odd."""
+    """Split lines into rows, with the places where these begin, or none if one is odd."""
     if not any('"' in text for text in texts):
         begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
         return [texts[at].rstrip("\r").split(delimiter) for at in begins], begins
@@ -210,7 +210,7 @@ def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter
     if len(row) != len(header):
         count = "1 field" if len(row) == 1 else f"{len(row)} fields"
         reason = f"{count}, but the header has {len(header)}"
-        return RecordError(position, reason, record=_spelled(row, delimiter))
+        return RecordError(position, reason, record=_spell(row, delimiter))
     several = len(asked.text) > 1
     text = tuple(row[at] for at in asked.text) if several else row[asked.text[0]]
     kept = {name: row[at] for name, at in asked.keep if row[at]} if asked.keep else NOTHING
@@ -220,7 +220,7 @@ def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter
     return made
 
 
-def _spelled(row: list[str], delimiter: str) -> str | None:
+def _spell(row: list[str], delimiter: str) -> str | None:
     """A row as a line, with quotes if it needs them."""
     line = io.StringIO()
     csv.writer(line, delimiter=delimiter, lineterminator="\n").writerow(row)
@@ -228,12 +228,12 @@ def _spelled(row: list[str], delimiter: str) -> str | None:
 
 
 def written_rows(source: Opened, reading: Reading, usual: str) -> tuple[str, Iterator[bytes]]:
-    """What separates the columns, and the rows as they are written, header first.
+    """Find what separates the columns, and the rows as they are written, header first.
 
     A row that cannot be read is given as well, empty if it is too long to be held.
     """
     held: deque[bytes | None] = deque()
-    feed = _Feed(_remembered(lists_of_lines(source, _room(reading)), held))
+    feed = _Feed(_remember(lists_of_lines(source, _room(reading)), held))
     delimiter = reading.delimiter or _delimiter(source, feed.peek(), reading, usual)
     return delimiter, _as_written(feed, held, reading, delimiter)
 
@@ -244,7 +244,7 @@ def fields_of(row: bytes, reading: Reading, delimiter: str) -> list[str]:
     return _row(first, _Feed([others]), [], delimiter, reading)
 
 
-def _remembered(
+def _remember(
     lists: Iterable[list[bytes | None]], held: deque[bytes | None]
 ) -> Iterator[list[bytes | None]]:
     for raws in lists:
@@ -255,7 +255,7 @@ def _remembered(
 def _as_written(
     feed: _Feed, held: deque[bytes | None], reading: Reading, delimiter: str
 ) -> Iterator[bytes]:
-    """Each row with its lines; blank lines between rows are left out."""
+    """Give each row with its lines, without blank lines between rows."""
     line = 1  # the number of the first that is held
     for numbers, rows in _batches(feed, reading, delimiter):
         for begin, end, row in zip(numbers, [*numbers[1:], feed.number], rows, strict=True):
@@ -269,14 +269,14 @@ def _as_written(
 
 
 def delimiter_of(source: Opened, first: bytes, format: str) -> str:
-    """What separates the columns of a table, by its first line."""
+    """Find what separates the columns of a table, by its first line."""
     quiet = replace(source, on_notice=ignore)
     usual = "\t" if format == "tsv" else ","
     return source.reading.delimiter or _delimiter(quiet, first, source.reading, usual)
 
 
 def _delimiter(source: Opened, first: bytes | None, reading: Reading, usual: str) -> str:
-    """What separates the columns: the usual one, unless only another one makes them fit."""
+    """Choose what separates the columns: the usual, unless only another one makes them fit."""
     header = (first or b"").decode("utf-8", "replace").rstrip("\r")
     names = fields(header, usual)
     others = [each for each in DELIMITERS if each != usual and len(fields(header, each)) > 1]
@@ -304,7 +304,7 @@ Row = list[str] | Unusable
 
 
 def _rows(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[tuple[int, Row]]:
-    """Rows with the line where each starts; in place of one that cannot be read, the reason."""
+    """Read rows with the line where each starts, or the reason why one cannot be read."""
     for number, raw in feed:
         if raw in (b"", b"\r"):
             continue
@@ -320,30 +320,32 @@ def _rows(feed: _Feed, reading: Reading, delimiter: str) -> Iterator[tuple[int, 
 def _row(
     first: bytes | None, feed: _Feed, taken: list[Numbered], delimiter: str, reading: Reading
 ) -> list[str]:
-    """The row that starts with `first`; further lines that it takes are noted in `taken`."""
+    """Read the row that starts with `first`. Further lines of it are noted in `taken`."""
     if first is None or b'"' not in first:
-        return decoded(first, reading).rstrip("\r").split(delimiter)
+        return decode(first, reading).rstrip("\r").split(delimiter)
     try:
         row = next(
-            csv.reader(_continued(first, feed, taken, reading), delimiter=delimiter, strict=True)
+            csv.reader(_continue_row(first, feed, taken, reading), delimiter=delimiter, strict=True)
         )
         if delimiter == "\t" and taken and any("\t" in field for field in row):
             raise csv.Error("rows that look like one quoted field")
     except (csv.Error, Unusable) as error:
         if delimiter == "\t":  # many write quotes into TSV as they are
             feed.give_back(taken)
-            return decoded(first, reading).rstrip("\r").split(delimiter)
+            return decode(first, reading).rstrip("\r").split(delimiter)
         too_long = isinstance(error, Unusable)
         reason = str(error) if too_long else f"malformed quoting ({error})"
         raise Unusable(reason, first) from error
     too_large_inside = any(raw is None for _, raw in taken)
     whole = None if too_large_inside else b"\n".join([first, *(raw or b"" for _, raw in taken)])
     taken.clear()
-    decoded(whole, reading)  # raises if `_continued` let bytes pass that are not UTF-8
+    decode(whole, reading)  # raises if `_continue_row` let pass that are not UTF-8
     return row
 
 
-def _continued(first: bytes, feed: _Feed, taken: list[Numbered], reading: Reading) -> Iterator[str]:
+def _continue_row(
+    first: bytes, feed: _Feed, taken: list[Numbered], reading: Reading
+) -> Iterator[str]:
     """The lines of a quoted record, as many as the csv module asks for."""
     on_invalid = "replace" if reading.lossy else "surrogateescape"
     size, raw = 0, first
@@ -384,7 +386,7 @@ class _Feed:
         return self._waiting[0][0] if self._waiting else self._following
 
     def some(self) -> list[Numbered]:
-        """The next lines, as many as there are at hand; none at the end."""
+        """Take the next lines, as many as there are at hand, none at the end."""
         self._fill()
         taken = list(self._waiting)
         self._waiting.clear()

@@ -29,20 +29,20 @@ MOST_ROWS, MOST_COLUMNS = 2**20, 2**14
 
 
 def read_xlsx(source: Opened, reading: Reading) -> Iterator[Record]:
-    """The rows of the first sheet below its header; blank ones are skipped."""
-    with _opened(source) as book:
+    """Read the rows of the first sheet below its header. Blank ones are skipped."""
+    with _open(source) as book:
         yield from _records(source, book, reading)
 
 
 def written_rows(source: Opened) -> Iterator[Sequence[Any] | None]:
-    """The cells of the rows that `read_xlsx` turns into records, header first; None for damage."""
-    with _opened(source) as book:
+    """Read the cells of rows that `read_xlsx` makes records of, header first, None for damage."""
+    with _open(source) as book:
         for _, row in _rows(source, book):
             yield None if isinstance(row, RecordError) else row
 
 
 @contextmanager
-def _opened(source: Opened) -> Iterator[Any]:
+def _open(source: Opened) -> Iterator[Any]:
     if source.path is None:
         raise source.error("Excel cannot be read from standard input", "give the file's name")
     if source.path.exists() and not source.path.is_file():  # a device might never end
@@ -82,7 +82,7 @@ def _check_parts(source: Opened, file: BinaryIO) -> None:
 
 
 def _defines_entities(archive: ZipFile, part: ZipInfo) -> bool:
-    """Whether a part is XML with a document type, which stands before its first element."""
+    """Tell whether a part is XML with a document type, which stands before its first element."""
     from xml.parsers import expat
 
     seen: list[bool] = []
@@ -124,28 +124,28 @@ def _rows(source: Opened, book: Any) -> Iterator[tuple[int, Any]]:
     sheet.reset_dimensions()  # what the file says of its size is often wrong
     number = 0
     try:
-        number, header = next(_filled(sheet, 1, MOST_COLUMNS), (0, ()))
+        number, header = next(_rows_with_cells(sheet, 1, MOST_COLUMNS), (0, ()))
         width = max((at for at, value in enumerate(header, 1) if value is not None), default=0)
         if width:
             yield number, header[:width]
-            for at, row in _filled(sheet, number + 1, width):
+            for at, row in _rows_with_cells(sheet, number + 1, width):
                 number = at
                 yield number, row
         if number == MOST_ROWS:
             full = f"its sheet is full, with {MOST_ROWS:,} rows: what did not fit is not there"
             source.on_notice(f"{source.name}: {full}")
     except damage() as error:
-        yield number, _damaged(source, number, error)
+        yield number, _damage_error(source, number, error)
     except OSError as error:  # of a part that is compressed by bzip2
-        yield number, _damaged(source, number, error)
+        yield number, _damage_error(source, number, error)
 
 
-def _damaged(source: Opened, number: int, error: Exception) -> RecordError:
+def _damage_error(source: Opened, number: int, error: Exception) -> RecordError:
     reason = f"the file is damaged from here on ({first_line(error)})"
     return RecordError(f"{source.name}, after row {number}", reason)
 
 
-def _filled(sheet: Any, first: int, width: int) -> Iterator[tuple[int, Any]]:
+def _rows_with_cells(sheet: Any, first: int, width: int) -> Iterator[tuple[int, Any]]:
     """The rows that are not blank, from one on, as far as a sheet may go.
 
     Of those that the file leaves out, openpyxl gives one and the same row again and again.
@@ -161,7 +161,7 @@ def _filled(sheet: Any, first: int, width: int) -> Iterator[tuple[int, Any]]:
 
 
 def damage() -> tuple[type[Exception], ...]:
-    """What a damaged file makes openpyxl raise: it is a ZIP archive of XML."""
+    """List the errors that openpyxl raises for a damaged file, a ZIP archive of XML."""
     import zlib
     from lzma import LZMAError
     from zipfile import BadZipFile  # loaded for Excel only

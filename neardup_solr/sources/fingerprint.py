@@ -1,4 +1,4 @@
-"""What tells whether a source is still what it was: a run goes on with the same one only."""
+"""Fingerprints of sources: a run goes on with one that is still what it was only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
 from neardup_solr.records import Document
 from neardup_solr.sources.folders import Named, is_folder, paths_of, walk
-from neardup_solr.sources.memory import is_there, named, origin, read_memory
+from neardup_solr.sources.memory import class_name, is_there, origin, read_memory
 from neardup_solr.sources.record import Opened, Reading, Record, one_by_one
 
 if TYPE_CHECKING:
@@ -42,11 +42,11 @@ def identity(source: SourceLike, reading: Reading) -> str | None:
         told = None if None in parts else parts[0]
         if told and len(parts) > 1:
             told = f"{len(parts)} sources, {_digest(parts)}"
-    return told and f"{told}, read as {_digest(_asked(reading))}"
+    return told and f"{told}, read as {_digest(_options(reading))}"
 
 
-def _asked(reading: Reading) -> Iterable[object]:
-    """What is asked for beyond the defaults, so that a new field of `Reading` changes nothing."""
+def _options(reading: Reading) -> Iterable[object]:
+    """List the options beyond the defaults, so that a new field of `Reading` changes nothing."""
     usual = Reading()
     for field in fields(reading):
         value = getattr(reading, field.name)
@@ -90,7 +90,7 @@ def _of_folder(root: Path) -> str:
 
 
 def _state(path: Path) -> tuple[int, ...]:
-    """The kind, size and time of what a path leads to; of the link itself if it leads nowhere."""
+    """Look up kind, size and time of what a path leads to, or of a link that leads nowhere."""
     try:
         found = path.stat()
     except OSError:
@@ -105,14 +105,14 @@ def _of_memory(given: Any, reading: Reading) -> str | None:
     parts = _ends(given)
     if parts is None:
         return None
-    name = named(given)
+    name = class_name(given)
     opened = Opened(given=f"the {name}", name=name, path=None, reading=reading)
-    found = (told(record) for part in parts for record in one_by_one(read_memory(part, opened)))
+    found = (bytes_of(record) for part in parts for record in one_by_one(read_memory(part, opened)))
     return f"{name} of {len(given)} records, {_digest(found)}"
 
 
-def told(record: Record) -> bytes:
-    """What a record says, so that two that differ are told apart, wherever they stand."""
+def bytes_of(record: Record) -> bytes:
+    """Spell a record, so that two that differ are told apart, wherever they stand."""
     if isinstance(record, Document):
         kept = sorted(record.kept.items()) if record.kept else ""
         said = f"{len(record.id)},{len(record.text)},{record.id}{record.text}{kept}\n"
@@ -122,7 +122,7 @@ def told(record: Record) -> bytes:
 
 
 def _ends(given: Any) -> tuple[Any, Any] | None:
-    """The first and the last rows of what has them at hand; None for anything else."""
+    """Take the first and the last rows of what has them at hand, None of anything else."""
     if not is_there(given):
         return None
     rows = len(given)

@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, Final, TypeAlias
 
 from neardup_solr.errors import ArgumentError, RecordError, SourceError, counted
-from neardup_solr.progress import ignore
 from neardup_solr.sources.columns import columns
 from neardup_solr.sources.lines import DECOMPRESSORS, blocks
 from neardup_solr.sources.record import (
@@ -23,7 +22,7 @@ from neardup_solr.sources.record import (
     Record,
     Unusable,
     as_columns,
-    decoded,
+    decode,
     record,
     too_large,
 )
@@ -48,7 +47,7 @@ ID, TEXT = "id", "text"  # what the columns are called in a format without names
 
 
 def paths_of(source: object) -> list[Named] | None:
-    """The files and folders that a source names, "-" among them; None if it is in memory."""
+    """List the files and folders that a source names, "-" among them, or None if it has none."""
     if isinstance(source, str | os.PathLike):
         return [source]
     if not isinstance(source, list | tuple) or not source:
@@ -57,13 +56,13 @@ def paths_of(source: object) -> list[Named] | None:
 
 
 def shown_name(paths: Sequence[Named]) -> str:
-    """What files and folders are called together: the first of them, and how many more."""
+    """Name files and folders together: the first of them, and the number of others."""
     more = f" and {len(paths) - 1:,} more" if len(paths) > 1 else ""
     return f"{os.fspath(paths[0])}{more}"
 
 
 def suffix_format(path: Path) -> str | None:
-    """The format that the suffix of a file tells; None if it tells none."""
+    """Look up the format that the suffix of a file tells, or None."""
     name = path.name.lower()
     for suffix in DECOMPRESSORS:
         name = name.removesuffix(suffix)
@@ -141,7 +140,7 @@ def _part(source: Opened, path: Path) -> Opened:
     return part
 
 
-def joined(sources: Sequence[Opened]) -> list[Opened]:
+def join_sources(sources: Sequence[Opened]) -> list[Opened]:
     """Several sources as parts of one, each with a name of its own, and its share of the progress.
 
     Raises ArgumentError if standard input is among them.
@@ -168,12 +167,14 @@ def check_columns(parts: Iterable[tuple[Opened, str]], reading: Reading) -> None
 
     A notice says if the columns of the parts differ. Raises SourceError.
     """
+    from neardup_solr.sources.raw import names_of
+
     first: tuple[str, list[Any]] | None = None
     is_told = False
     for part, format in parts:
         if part.path is None or not part.path.is_file():  # what a pipe gives cannot be read twice
             continue
-        names = _names(part, format, reading)
+        names = None if format in WITHOUT_COLUMNS else names_of(part, format)
         if names is None:
             continue
         columns(part, names, reading)
@@ -182,20 +183,6 @@ def check_columns(parts: Iterable[tuple[Opened, str]], reading: Reading) -> None
         elif names != first[1] and not is_told:
             is_told = True
             part.on_notice(f"{part.name} {_difference(names, *first)}")
-
-
-def _names(part: Opened, format: str, reading: Reading) -> list[Any] | None:
-    """The names of its columns; None if its records name their own, or they cannot be read."""
-    from neardup_solr.sources.raw import WRITTEN
-
-    if format in WITHOUT_COLUMNS:
-        return None
-    try:
-        quiet = replace(part, on_notice=ignore, on_progress=None, begun=None)
-        names = WRITTEN[format](quiet, reading).names
-    except (Unusable, RecordError, StopIteration):  # which is told when it is read
-        return None
-    return None if names is None else list(names)
 
 
 def _difference(names: Sequence[Any], other: str, others: Sequence[Any]) -> str:
@@ -207,7 +194,7 @@ def _difference(names: Sequence[Any], other: str, others: Sequence[Any]) -> str:
 
 
 def is_folder(source: Opened, path: Path) -> bool:
-    """Whether a path is that of a folder; raises SourceError if there is nothing to be read."""
+    """Tell whether a path is that of a folder, or raise SourceError if nothing can be read."""
     try:
         return stat.S_ISDIR(path.stat().st_mode)
     except FileNotFoundError as error:
@@ -223,7 +210,7 @@ def _check_path(source: Opened) -> str:
 
 
 def walk(root: Path) -> Iterator[Path]:
-    """Everything below a folder except folders, sorted; hidden names are left out.
+    """List everything below a folder except folders and hidden names, sorted.
 
     Links to folders are given, not followed; folders that may not be read are given too.
     """
@@ -265,7 +252,7 @@ def read_folder(source: Opened, reading: Reading) -> Iterator[Record]:
 
 
 def _file(path: Path, source: Opened, reading: Reading) -> Record | None:
-    """The document in one file; None for a link to a folder that is read where it is."""
+    """Read the document in one file, or None for a link to a folder that is read elsewhere."""
     assert source.path is not None
     id = path.relative_to(source.path).as_posix()
     position = os.fsencode(f"{source.name}/{id}").decode("utf-8", "replace")
@@ -297,11 +284,11 @@ def is_within(path: Path, root: Path) -> bool:
 
 
 def contents(source: Opened, reading: Reading) -> str:
-    """The whole text of a file; raises Unusable, and what `blocks` raises."""
+    """Read the whole text of a file, or raise Unusable, or as `blocks` does."""
     parts, taken = [], 0
     for block in blocks(source):
         taken += len(block)
         if taken > reading.max_doc_bytes:
             raise Unusable(too_large(reading.max_doc_bytes))
         parts.append(block)
-    return decoded(b"".join(parts), reading)
+    return decode(b"".join(parts), reading)

@@ -29,7 +29,7 @@ from neardup_solr.sources.record import (
     Unusable,
     as_columns,
     as_text,
-    decoded,
+    decode,
     record,
     run,
     too_large,
@@ -48,7 +48,7 @@ BYTES_AT_ONCE: Final = 2**18  # that are read again
 
 
 def read_json(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """One JSON object a line, or one array of objects; blank lines are passed over."""
+    """Read an object a line, or one array of objects. Blank lines are passed over."""
     source, is_array = _begun(source)  # not before a record is asked for: a pipe is read once
     if is_array:
         yield from from_objects(source, _of_array(source, reading), reading)
@@ -71,7 +71,7 @@ def first_names(head: bytes) -> list[str]:
 
 
 def written_objects(source: Opened, reading: Reading) -> Iterator[bytes]:
-    """What `read_json` turns into records, as it is written."""
+    """Read the objects that `read_json` makes records of, as they are written."""
     source, is_array = _begun(source)
     if is_array:
         return (raw or b"" for raw in _elements(source, reading.max_doc_bytes))
@@ -93,7 +93,7 @@ def _begun(source: Opened) -> tuple[Opened, bool]:
 
 
 def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> Iterator[Record]:
-    """The documents of objects; a notice at the end names columns that none of them has."""
+    """Make documents of objects, with a notice at the end on columns that none of them has."""
     several = len(reading.text) > 1
     id_name, text_name = reading.id, reading.text[0]
     unseen = {*reading.text, *reading.keep} if several or reading.keep else set()
@@ -114,9 +114,9 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
             text = tuple(found.get(_key(name, found)) for name in reading.text)
         else:
             text = found[text_name] if text_name in found else found.get(_key(text_name, found))
-        kept = _present(found, reading.keep) if reading.keep else NOTHING
+        kept = _kept_values(found, reading.keep) if reading.keep else NOTHING
         made = record(position, id, text, reading=reading, kept=kept)
-        if kept and raw and (name := _rounded(kept, found, raw)):
+        if kept and raw and (name := _find_rounded(kept, found, raw)):
             reason = f"the column {name!r} has a whole number over 64 bits"
             made = RecordError(position, reason)
         if type(made) is RecordError:
@@ -128,11 +128,11 @@ def from_objects(source: Opened, objects: Iterable[Found], reading: Reading) -> 
 
 
 def _key(name: str, found: dict[str, Any]) -> str:
-    """The key that a name stands for; it may differ in case."""
+    """Find the key that a name stands for, which may differ in case."""
     return name if name in found else str(key(name, tuple(found)))
 
 
-def _present(found: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
+def _kept_values(found: dict[str, Any], keep: Iterable[str]) -> dict[str, Any]:
     values = ((name, found.get(_key(name, found))) for name in keep)
     return {name: value for name, value in values if value is not None}
 
@@ -145,7 +145,7 @@ def _whole_number(raw: bytes | str, name: str) -> object:
         return float("nan")
 
 
-def _rounded(kept: Mapping[str, Any], found: dict[str, Any], raw: bytes | str) -> str | None:
+def _find_rounded(kept: Mapping[str, Any], found: dict[str, Any], raw: bytes | str) -> str | None:
     """A kept column with a whole number over 64 bits, of which orjson made a float."""
     for name, value in kept.items():
         parts = value if type(value) is list else [value]
@@ -167,7 +167,7 @@ def _written(raw: bytes | str, name: str) -> list[object]:
 
 
 def _original(found: dict[str, Any], raw: bytes | str) -> dict[str, Any] | str | None:
-    """An object as its source has it; whole numbers over 64 bits are floats in `found`."""
+    """Parse an object as its source has it. Whole numbers over 64 bits are floats in `found`."""
     if not raw:
         return as_columns(found.keys(), found.values())
     written = as_text(raw)
@@ -201,7 +201,7 @@ class _Block:
 
 
 def _runs(source: Opened, reading: Reading) -> Iterator[Piece]:
-    """The documents of lines, as many at once as are read; line by line if one of them is odd."""
+    """Read as many lines at once as there are, or line by line if one of them is odd."""
     limit, where = _room(reading.max_doc_bytes), f"{source.name}, line "
     number, first = 1, lines.start(source)
     for begin, content in lines.blocks_of_lines(source, limit):
@@ -237,9 +237,9 @@ def _line_by_line(
 
 
 def _run_of(block: _Block, limit: int, reading: Reading) -> Run | None:
-    """Return the documents of all lines; None if there is anything more to be said of one."""
+    """Make documents of all lines, or None if there is anything more to be said of one."""
     begins, sizes = block.places()
-    objects = _loaded(block.content) if sizes.max() <= limit else None
+    objects = _load_objects(block.content) if sizes.max() <= limit else None
     if objects is None or len(objects) != len(begins):
         return None
     try:
@@ -255,8 +255,8 @@ def _run_of(block: _Block, limit: int, reading: Reading) -> Run | None:
     return run(block.where, numbers, ids, pack(texts), reading=reading, begins=begins, sizes=sizes)
 
 
-def _loaded(content: bytes) -> list[dict[str, Any]] | None:
-    """Parse the objects of lines, all at once; None if anything else is among them.
+def _load_objects(content: bytes) -> list[dict[str, Any]] | None:
+    """Parse the objects of lines, all at once, or None if anything else is among them.
 
     They are one in each line if there are as many as lines.
     """
@@ -272,7 +272,7 @@ def _loaded(content: bytes) -> list[dict[str, Any]] | None:
 
 
 def texts_again(source: Opened, reading: Reading) -> TextsAgain | None:
-    """What reads the texts of a file again; None if `read_json` does not say where they stand."""
+    """Make a reader of texts, or None if `read_json` does not say where they stand."""
     can_be_told = reading.is_in_runs and reading.has_ids
     if lines.start(source) is None or not can_be_told or source.path is None:
         return None
@@ -290,7 +290,7 @@ class TextsAgain:
         self._state = state.st_mtime_ns, state.st_size
 
     def has_changed(self) -> bool:
-        """Whether the file has been written to since: another text may stand in a place then."""
+        """Tell whether the file has been written to since, and may have other texts."""
         now = os.fstat(self.file.fileno())
         return (now.st_mtime_ns, now.st_size) != self._state
 
@@ -318,7 +318,7 @@ class TextsAgain:
             reason = f"cannot be read any more ({error.strerror or error})"
             raise self._opened.error(reason, "run it again") from error
         with suppress(LookupError):
-            objects = _loaded(content) or []
+            objects = _load_objects(content) or []
             texts = [each[self._reading.text[0]] for each in objects]
             found = [each[self._reading.id] for each in objects]
             if list(map(str, found)) == list(ids) and set(map(type, texts)) == {str}:
@@ -329,7 +329,7 @@ class TextsAgain:
         return list(map(self._text, ids, raws))
 
     def _lines(self, places: NDArray[np.int64]) -> Iterator[bytes]:
-        """The lines at some places; those that follow each other at once."""
+        """Read the lines at some places, those that follow each other at once."""
         begins, ends = places[:, 0], places.sum(axis=1)
         gaps = 1 + np.flatnonzero(begins[1:] != ends[:-1] + 1)
         firsts, lasts = np.append(0, gaps), np.append(gaps, len(places)) - 1
@@ -348,7 +348,7 @@ class TextsAgain:
 
 
 def _read_at(file: IO[bytes], begin: int, size: int) -> bytes:
-    """Some bytes of a file; fewer if it ends before."""
+    """Read some bytes of a file, fewer if it ends before."""
     if hasattr(os, "pread"):
         found: bytes = os.pread(file.fileno(), size, begin)
         return found
@@ -370,11 +370,11 @@ def _of_lines(
             if raw.strip():
                 yield _second_look(f"{where}{number}", raw, error, reading)
             continue
-        yield _checked(f"{where}{number}", found, raw)
+        yield _check_keys(f"{where}{number}", found, raw)
 
 
-def _checked(position: str, found: object, raw: bytes) -> Found:
-    """What was read of an element, or the error that says that it has a key twice."""
+def _check_keys(position: str, found: object, raw: bytes) -> Found:
+    """Give what was read of an element, or the error that says that it has a key twice."""
     if type(found) is dict and _repeats(found, raw):
         reason = _repetition(raw)
         return position, RecordError(position, reason, record=as_text(raw)), b""
@@ -382,7 +382,7 @@ def _checked(position: str, found: object, raw: bytes) -> Found:
 
 
 def _any_repeats(objects: Sequence[dict[str, Any]], written: bytes) -> bool:
-    """Return whether an object has a key twice; if none holds others, that is seen all at once."""
+    """Tell whether an object has a key twice. If none holds others, that is seen all at once."""
     content = np.frombuffer(written, np.uint8)
     slashes = np.flatnonzero(content == _BACKSLASH)
     # Of several backslashes in a row, the first, third and so on escape what follows.
@@ -395,7 +395,7 @@ def _any_repeats(objects: Sequence[dict[str, Any]], written: bytes) -> bool:
 
 
 def _repeats(found: dict[str, Any], raw: bytes) -> bool:
-    """Whether an object has a key twice: more quotes are written than what was read of it has."""
+    """Tell whether an object has a key twice: more quotes are written than were read."""
     # Most objects have no quotes within their texts and no other objects: that is seen soonest.
     written = raw.count(b'"')
     if written == 2 * (len(found) + list(map(type, found.values())).count(str)):
@@ -419,10 +419,10 @@ def _repetition(raw: bytes) -> str:
 
 
 def _second_look(position: str, raw: bytes, error: ValueError, reading: Reading) -> Found:
-    """Tell invalid UTF-8 from malformed JSON; if lossy, read it anyway."""
+    """Tell invalid UTF-8 from malformed JSON, or read it anyway if lossy."""
     try:
-        text = decoded(raw, reading).encode()
-        return _checked(position, orjson.loads(text), text)
+        text = decode(raw, reading).encode()
+        return _check_keys(position, orjson.loads(text), text)
     except Unusable as problem:
         return position, unusable(position, problem), b""
     except ValueError:
@@ -438,7 +438,7 @@ def _of_array(source: Opened, reading: Reading) -> Iterator[Found]:
             yield position, RecordError(position, too_large(reading.max_doc_bytes)), b""
             continue
         try:
-            yield _checked(position, orjson.loads(raw), raw)
+            yield _check_keys(position, orjson.loads(raw), raw)
         except ValueError as error:
             yield _second_look(position, raw, error, reading)
 

@@ -75,7 +75,7 @@ def lines(source: Opened, limit: int) -> Iterator[bytes | None]:
 
 
 def lists_of_lines(source: Opened, limit: int) -> Iterator[list[bytes | None]]:
-    """The same lines, as many at a time as come in one block; a long one is alone."""
+    """Read the same lines, as many at a time as come in one block. A long one is alone."""
     return (split(block, limit) for _, block in blocks_of_lines(source, limit))
 
 
@@ -158,7 +158,7 @@ def start(source: Opened) -> int | None:
 
 
 def has_mark(source: Opened) -> bool:
-    """Whether a file begins with the mark by which spreadsheets know UTF-8."""
+    """Tell whether a file begins with the mark by which spreadsheets know UTF-8."""
     if source.path is None or not source.path.is_file():
         return False
     with source.path.open("rb") as file:
@@ -206,12 +206,12 @@ def blocks(source: Opened) -> Iterator[bytes]:
     if source.begun is not None:
         yield from source.begun
         return
-    with _opened(source) as file:
-        yield from _recoded(source, _plain(source, file))
+    with _open(source) as file:
+        yield from _recode(source, _plain(source, file))
 
 
 @contextmanager
-def _opened(source: Opened) -> Iterator[BinaryIO]:
+def _open(source: Opened) -> Iterator[BinaryIO]:
     if source.path is None and sys.stdin is None:
         raise source.error("standard input is closed", "give a file, or pipe something into it")
     try:
@@ -224,12 +224,12 @@ def _opened(source: Opened) -> Iterator[BinaryIO]:
 
 
 def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
-    """Decompressed blocks; reports the number of bytes read after each."""
+    """Decompress blocks, and report the number of bytes read after each."""
     suffix = source.path.suffix.lower() if source.path else ""
     _, decompress = DECOMPRESSORS.get(suffix, ("", _as_it_is))
     stream = decompress(source, file)
     if suffix in DECOMPRESSORS and file.seekable():
-        stream = _bounded(source, file, stream)
+        stream = _limit_growth(source, file, stream)
     tell = source.on_progress if source.on_progress and file.seekable() else None
     started = False
     while block := _next_block(source, stream, started):
@@ -240,7 +240,7 @@ def _plain(source: Opened, file: BinaryIO) -> Iterator[bytes]:
 
 
 def _next_block(source: Opened, stream: Iterator[bytes], started: bool) -> bytes:
-    """The next block, b"" at the end; the one place where decompressors' errors are translated."""
+    """Read the next block, b"" at the end, and translate the errors of decompressors."""
     try:
         return next(filter(None, stream), b"")
     except EOFError as error:
@@ -259,8 +259,8 @@ def _next_block(source: Opened, stream: Iterator[bytes], started: bool) -> bytes
         ) from error
 
 
-def _bounded(source: Opened, file: BinaryIO, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """The decompressed blocks; raises SourceError once they are far more than what was read."""
+def _limit_growth(source: Opened, file: BinaryIO, stream: Iterator[bytes]) -> Iterator[bytes]:
+    """Pass blocks on, but raise SourceError once they are far more than what was read."""
     most = _most_growth()
     size = 0
     for block in stream:
@@ -274,7 +274,7 @@ def _bounded(source: Opened, file: BinaryIO, stream: Iterator[bytes]) -> Iterato
 
 
 def _most_growth() -> float:
-    """How many times its size a source may have once it is decompressed; 0 for any."""
+    """Look up how many times its size a source may grow when decompressed, 0 for any."""
     given = os.environ.get(MAX_GROWTH, "")
     try:
         return max(0.0, float(given)) if given else USUAL_GROWTH
@@ -294,7 +294,7 @@ def _as_it_is(source: Opened, file: BinaryIO) -> Iterator[bytes]:
         yield block
 
 
-def _gunzipped(source: Opened, file: BinaryIO) -> Iterator[bytes]:
+def _gunzip(source: Opened, file: BinaryIO) -> Iterator[bytes]:
     with gzip.GzipFile(fileobj=file) as stream:
         while block := stream.read1(BLOCK):
             yield block
@@ -320,13 +320,13 @@ def _unzstd(source: Opened, file: BinaryIO) -> Iterator[bytes]:
 
 
 DECOMPRESSORS: Final[dict[str, tuple[str, Callable[[Opened, BinaryIO], Iterator[bytes]]]]] = {
-    ".gz": ("gzip", _gunzipped),
+    ".gz": ("gzip", _gunzip),
     ".zst": ("zstd", _unzstd),
 }
 
 
-def _recoded(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
-    """UTF-8 from the named encoding, or from that of a byte order mark; without the mark."""
+def _recode(source: Opened, stream: Iterator[bytes]) -> Iterator[bytes]:
+    """Make UTF-8 from the named encoding, or from that of a byte order mark, without the mark."""
     if source.reading.encoding is not None:
         return _from_encoding(source, source.reading.encoding, stream)
     head = b""
@@ -368,7 +368,7 @@ def _from_encoding(source: Opened, encoding: str, stream: Iterable[bytes]) -> It
 
 
 def _latin(source: Opened, stream: Iterable[bytes]) -> Iterator[bytes]:
-    """The blocks of what is said to be latin-1; a notice if it is none."""
+    """Pass blocks of latin-1 on, with a notice if they look like cp1252."""
     is_told = False
     for block in stream:
         if not is_told and ONLY_CP1252.search(block):

@@ -1,4 +1,4 @@
-"""What is in memory as records: DataFrames, tables of Arrow, mappings of columns, iterables.
+"""Records of DataFrames, tables of Arrow, mappings of columns and iterables.
 
 A DataFrame is known by its class, so neither pandas nor polars is loaded for it. It is read a few
 rows at a time: nothing is copied as a whole.
@@ -68,17 +68,17 @@ def read_memory(given: Any, source: Opened) -> Iterator[Piece]:
 
 
 def is_there(given: object) -> bool:
-    """Whether all records are there already; an iterator may take long for each."""
+    """Tell whether all records are there already. An iterator may take long for each."""
     return hasattr(given, "__len__")
 
 
-def named(given: object) -> str:
-    """What something in memory is called in messages: the name of its class."""
+def class_name(given: object) -> str:
+    """Name something in memory in messages, by its class."""
     return type(given).__name__
 
 
 def _frame(given: Any, source: Opened) -> Iterator[Piece] | None:
-    """The records of a DataFrame or a table of another library; None if it is neither."""
+    """Read a DataFrame or a table of another library, or None if it is neither."""
     library, kind = origin(given)
     if kind == "Series":
         step = 'make a DataFrame of it: series.rename_axis("id").rename("text").reset_index()'
@@ -99,7 +99,7 @@ def _frame(given: Any, source: Opened) -> Iterator[Piece] | None:
 
 
 def origin(given: object) -> tuple[str, str]:
-    """The library and the class of a DataFrame or the like; a subclass counts as its base."""
+    """Find the library and the class of a DataFrame or the like. A subclass counts as its base."""
     for kind in type(given).__mro__:
         library = kind.__module__.partition(".")[0]
         if library in ("pandas", "polars") and kind.__name__ in (
@@ -112,7 +112,7 @@ def origin(given: object) -> tuple[str, str]:
 
 
 def _read_pandas(frame: Any, source: Opened) -> Iterator[Piece]:
-    """The rows of a pandas DataFrame; an index with the name of the id is a column too."""
+    """Read the rows of a pandas DataFrame. An index with the name of the id is a column too."""
     names: list[Any] = list(frame.columns)
     inner = [name for name in frame.index.names if name is not None]
     if not matches(source.reading.id, names) and matches(source.reading.id, inner):
@@ -125,7 +125,7 @@ def _read_pandas(frame: Any, source: Opened) -> Iterator[Piece]:
                 "name the right one with `id`, or make the index the id: "
                 f"df.rename_axis({source.reading.id!r}){number_them(source.reading)}",
             )
-    places, asked = columns(source, names, source.reading).packed()
+    places, asked = columns(source, names, source.reading).needed()
     width = len(frame.columns)
 
     def part(place: int, first: int, last: int) -> list[Any]:
@@ -147,7 +147,7 @@ def _parts(
 def _read_lazy(frame: Any, source: Opened) -> Iterator[Piece]:
     """The rows of a LazyFrame: only the columns that are needed are computed, in batches."""
     names = frame.collect_schema().names()
-    places, _ = columns(source, names, source.reading).packed()
+    places, _ = columns(source, names, source.reading).needed()
     wanted = [names[place] for place in places]
     chosen = frame.select(wanted)
     if hasattr(chosen, "collect_batches"):
@@ -156,7 +156,7 @@ def _read_lazy(frame: Any, source: Opened) -> Iterator[Piece]:
 
 
 def _read_polars(frames: Iterable[Any], names: list[str], source: Opened) -> Iterator[Piece]:
-    places, asked = columns(source, names, source.reading).packed()
+    places, asked = columns(source, names, source.reading).needed()
     return _of_polars(frames, [names[place] for place in places], asked, source)
 
 
@@ -197,14 +197,14 @@ def _batches(given: Any, source: Opened) -> Any:
 
 def _of_dataset(given: Any, source: Opened) -> Any:
     names = given.schema.names
-    places, _ = columns(source, names, source.reading).packed()
+    places, _ = columns(source, names, source.reading).needed()
     return given.scanner(columns=[names[place] for place in places]).to_reader()
 
 
 def _read_mapping(given: Any, source: Opened) -> Iterator[Record]:
     """The rows of a mapping of columns to their values."""
     names = list(given.keys())
-    places, asked = columns(source, names, source.reading).packed()
+    places, asked = columns(source, names, source.reading).needed()
     parts = [given[names[place]] for place in places]
     for place, part in zip(places, parts, strict=True):
         if isinstance(part, str | bytes | Mapping) or not hasattr(part, "__len__"):
@@ -227,7 +227,7 @@ def _read_mapping(given: Any, source: Opened) -> Iterator[Record]:
 
 
 def _read_iterable(given: Iterable[Any], source: Opened) -> Iterator[Piece]:
-    """The records of an iterable: Documents, dicts, or pairs of id and text; all of one kind."""
+    """Read an iterable of Documents, dicts, or pairs of id and text, all of one kind."""
     numbered = enumerate(given, 1)
     for number, found in numbered:
         kind = _kind(found)
@@ -255,7 +255,7 @@ def _names(found: Any) -> Iterable[Any]:
 def _of_one_kind(
     source: Opened, numbered: Iterable[tuple[int, Any]], kind: str
 ) -> Iterator[tuple[str, Any]]:
-    """Records with their positions; an error in place of one of another kind."""
+    """Pass records on with their positions, and an error in place of one of another kind."""
     for number, found in numbered:
         position = f"{source.name}, record {number}"
         fits = _kind(found) == kind
@@ -268,7 +268,7 @@ PAIR: Final = "a pair"
 
 
 def _kind(found: object) -> str:
-    """The kind of a record; "" if it is not a record."""
+    """Find the kind of a record, or "" if it is not a record."""
     if isinstance(found, Document):
         return DOCUMENT
     if hasattr(found, "keys") or hasattr(found, "_fields"):  # the latter of a named tuple
@@ -363,7 +363,7 @@ def _of_mapping(position: str, found: Any, reading: Reading) -> Found:
 
 
 def _article(given: object) -> str:
-    """What something is, for a message."""
+    """Name the class of something for a message."""
     if given is None:
         return "None"
     kind = type(given)

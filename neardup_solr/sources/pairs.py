@@ -48,7 +48,7 @@ def read_pairs(path: str | Path) -> list[tuple[str, str]]:
 
 
 def read_columns(path: str | Path) -> dict[str, list[Any]]:
-    """Read all columns of a file of pairs, by name; none if no columns are named id and other_id.
+    """Read all columns of a file of pairs, by name, if two of them are named id and other_id.
 
     Raises SourceError if the file cannot be read.
     """
@@ -99,7 +99,7 @@ def _without_header(path: Path, lines: list[Line]) -> list[Line]:
         places = [names.index(name) for name in PAIR]
         return [(number, [cells[at] for at in places if at < len(cells)]) for number, cells in rest]
     above, below = names[:2], [cell for _, cells in rest for cell in cells[:2]]
-    if below and all(map(_named, above)) and not any(map(_named, below)):
+    if below and all(map(_is_named, above)) and not any(map(_is_named, below)):
         return rest
     words_above_numbers = (
         below and all(map(str.isdigit, below)) and not any(map(str.isdigit, above))
@@ -113,7 +113,7 @@ def _without_header(path: Path, lines: list[Line]) -> list[Line]:
     return lines
 
 
-def _named(cell: str) -> bool:
+def _is_named(cell: str) -> bool:
     return cell.startswith("id_")
 
 
@@ -162,7 +162,7 @@ def _jsonl_lines(text: str) -> Iterator[Line]:
 
 
 def _jsonl_objects(text: str) -> Iterator[tuple[int, Any]]:
-    """The values of JSON lines; None for one that is not JSON."""
+    """Parse JSON lines, with None for one that is not JSON."""
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip():
             try:

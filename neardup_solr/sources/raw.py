@@ -15,10 +15,11 @@ from itertools import chain
 from typing import Any, Final
 
 from neardup_solr.errors import RecordError
+from neardup_solr.progress import ignore
 from neardup_solr.records import Document
 from neardup_solr.sources.folders import ID, PARTS, TEXT, read_folder
 from neardup_solr.sources.lines import has_mark
-from neardup_solr.sources.record import Opened, Reading
+from neardup_solr.sources.record import Opened, Reading, Unusable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +43,7 @@ class Written:
     schema: Any = None
 
     def is_apart(self, record: Any) -> bool:
-        """Whether a record, or None if there is none, can be taken apart."""
+        """Tell whether a record, or None if there is none, can be taken apart."""
         try:
             return record is not None and bool(self.row(record))
         except (ValueError, RecursionError):
@@ -69,7 +70,7 @@ def _lines(source: Opened, reading: Reading) -> Written:
 
     return Written(
         format="lines",
-        records=_undamaged(written_lines(source, reading)),
+        records=_until_damage(written_lines(source, reading)),
         raw=bytes,
         row=row,
         names=(ID, TEXT) if reading.has_ids else (TEXT,),
@@ -88,7 +89,7 @@ def _table(source: Opened, reading: Reading, format: str, usual: str) -> Written
 
     return Written(
         format=format,
-        records=_undamaged(rows),
+        records=_until_damage(rows),
         raw=bytes,
         row=row,
         head=(codecs.BOM_UTF8 if has_mark(source) else b"") + head,
@@ -116,14 +117,14 @@ def _json(source: Opened, reading: Reading) -> Written:
 
     return Written(
         format="jsonl",
-        records=_undamaged(written_objects(source, reading)),
+        records=_until_damage(written_objects(source, reading)),
         raw=_on_one_line,
         row=row,
     )
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """The object of some keys; raises ValueError if one appears twice."""
+    """Make an object of its keys, or raise ValueError if one appears twice."""
     made = dict(pairs)
     if len(made) < len(pairs):
         raise ValueError("a key appears twice")
@@ -202,11 +203,24 @@ def of_parts(parts: Sequence[tuple[Opened, str]], reading: Reading) -> Written:
     )
 
 
+def names_of(source: Opened, format: str) -> list[Any] | None:
+    """Read the names of columns, or None if each record has its own, or if that fails.
+
+    Why it fails is told when the source is read.
+    """
+    quiet = replace(source, on_notice=ignore, on_progress=None, begun=None)
+    try:
+        names = WRITTEN[format](quiet, source.reading).names
+    except (Unusable, RecordError, StopIteration):
+        return None
+    return None if names is None else list(names)
+
+
 def _layout(one: Written) -> tuple[object, ...]:
     return one.format, one.delimiter, one.names and list(one.names), one.schema
 
 
-def _undamaged(records: Iterator[Any]) -> Iterator[Any]:
+def _until_damage(records: Iterator[Any]) -> Iterator[Any]:
     """The records up to where the source is damaged, and None there."""
     try:
         yield from records

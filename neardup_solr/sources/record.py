@@ -1,4 +1,4 @@
-"""How a source is read, and the check that makes a document or an error of each record."""
+"""The options of reading, and the check that makes a document or an error of each record."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Guess: TypeAlias = Literal["none", "refuse", "number"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reading:
-    """How to read a source.
+    """Options of reading a source.
 
     `id`, `text` and `keep` name columns; the id ":row" stands for the number of the record, from 1
     on. `guess` says what is done if nobody named the id and nothing looks like one: "refuse" the
@@ -84,17 +84,17 @@ class Reading:
 
     @property
     def has_ids(self) -> bool:
-        """Whether ids are read; if not, records are numbered."""
+        """True if ids are read. If not, records are numbered."""
         return self.id != ROW
 
     @property
     def is_in_runs(self) -> bool:
-        """Whether documents may come in runs: several columns of text, and kept ones, do not."""
+        """True if documents may come in runs: several columns of text, and kept ones, do not."""
         return not self.keep and len(self.text) == 1
 
     @property
     def on_invalid(self) -> str:
-        """What Python's decoders call the way in which `lossy` is handled."""
+        """The name that Python's decoders have for the way in which `lossy` is handled."""
         return "replace" if self.lossy else "strict"
 
 
@@ -128,7 +128,7 @@ class Opened:
 
 
 def _delimiter(given: str) -> str:
-    """The character between columns; raises ArgumentError if it is not one character."""
+    """Find the character between columns, or raise ArgumentError if it is not one character."""
     found = "\t" if given.lower() in ("\\t", "tab") else given  # it is hard to type in a shell
     if len(found) != 1 or found in '"\r\n\0\ufeff':
         step = "give one character, such as ; or a tab"
@@ -137,7 +137,7 @@ def _delimiter(given: str) -> str:
 
 
 def _encoding(given: str) -> str | None:
-    """The encoding under Python's name for it, None for UTF-8; raises ArgumentError."""
+    """Look up an encoding under Python's name, None for UTF-8, or raise ArgumentError."""
     step = "give an encoding of text that Python knows, such as cp1252, latin-1 or shift_jis"
     try:
         name = codecs.lookup(given).name
@@ -161,7 +161,7 @@ HOLDS_NUL: Final = "holds a NUL byte: binary data, or UTF-16 without a byte orde
 
 
 def step_for(reasons: Iterable[str], otherwise: str) -> str:
-    """What to do about records that all have one fault; `otherwise` if they have several."""
+    """Choose a next step for records that all have one fault, else `otherwise`."""
     reasons = list(reasons)
     if all(reason.startswith((NO_ID, EMPTY_ID)) for reason in reasons):
         return f"{otherwise}, or give :row for `id` to number the records"
@@ -173,7 +173,7 @@ def step_for(reasons: Iterable[str], otherwise: str) -> str:
 
 
 class Unusable(ValueError):
-    """Why a value cannot be used, and how its record is written; the caller adds where it is."""
+    """Reason why a value cannot be used, and how its record is written, without the place."""
 
     def __init__(self, reason: str, raw: bytes | None = None) -> None:
         super().__init__(reason)
@@ -184,7 +184,7 @@ AGAIN: Final = "its id came before"
 
 
 def came_before(document: Document, record: Mapping[str, Any] | None = None) -> RecordError:
-    """The error for a document whose id came before; `record` is as its source has it."""
+    """Make the error for a document whose id came before. `record` is as its source has it."""
     where, id = document.position, document.id
     return RecordError(where, AGAIN, id, record=record, stage="check")
 
@@ -195,7 +195,7 @@ def unusable(position: str, problem: Unusable) -> RecordError:
 
 
 def as_text(raw: bytes | str | None) -> str | None:
-    """A record as it is written; None if it is too long to be carried along.
+    """Decode a record as it is written, or None if it is too long to be carried along.
 
     Bytes that are not UTF-8 stay what they are, as lone surrogates.
     """
@@ -205,7 +205,7 @@ def as_text(raw: bytes | str | None) -> str | None:
 
 
 def as_columns(names: Iterable[object], row: Iterable[Any]) -> dict[str, Any] | None:
-    """A row by the names of its columns; None if it is too long to be carried along."""
+    """Make a dict of a row, or None if it is too long to be carried along."""
     columns = {str(name): each for name, each in zip(names, row, strict=False) if name is not None}
     if records.characters(columns) > MOST_CARRIED:
         return None
@@ -219,7 +219,7 @@ def _as_json(value: Any) -> Any:
     return as_text(value) if type(value) is bytes else plain(value)
 
 
-def numbered(found: Iterable[Piece]) -> Iterator[Piece]:
+def number_records(found: Iterable[Piece]) -> Iterator[Piece]:
     """The same, in which records that came without an id have their number as one."""
     before = 0
     for piece in found:
@@ -287,7 +287,7 @@ def run(
     begins: Places = (),
     sizes: Places = (),
 ) -> Run | None:
-    """Check many ids and texts at once: the documents; None if `record` has to say what is wrong.
+    """Check many ids and texts at once, or return None if `record` has to say what is wrong.
 
     There has to be one at least, and no text may have lone surrogates. Without ids they are
     numbered later.
@@ -314,7 +314,7 @@ def run(
 
 
 def _are_ids(ids: Sequence[str]) -> bool:
-    """Return whether nothing is wrong with any id; of ASCII, that is seen all at once."""
+    """Tell whether nothing is wrong with any id. Of ASCII, that is seen all at once."""
     if "".join(ids).isascii() and all(ids) and max(map(len, ids), default=0) <= MAX_ID_BYTES:
         return True
     return not any(map(records.id_problem, ids))
@@ -340,7 +340,7 @@ def _as_id(value: object, reading: Reading) -> str:
 
 def _as_text(value: object, reading: Reading) -> str:
     if type(value) is tuple:
-        value = _joined(value, reading)
+        value = _join_texts(value, reading)
     elif type(value) is not str:
         value = _one_text(value, reading.text[0])
     # Short texts need not be measured, nor copied.
@@ -352,7 +352,7 @@ def _as_text(value: object, reading: Reading) -> str:
     return value
 
 
-def _joined(values: tuple[object, ...], reading: Reading) -> str:
+def _join_texts(values: tuple[object, ...], reading: Reading) -> str:
     pairs = zip(values, reading.text, strict=True)
     texts = [_one_text(value, name) for value, name in pairs if value is not None]
     if not texts:
@@ -410,8 +410,8 @@ def too_large(limit: int) -> str:
     return f"too_large: more than {limit:,} bytes"
 
 
-def decoded(raw: bytes | None, reading: Reading) -> str:
-    """Decode one record's UTF-8; raises Unusable, with the offset of the first bad byte.
+def decode(raw: bytes | None, reading: Reading) -> str:
+    """Decode one record's UTF-8, or raise Unusable with the offset of the first bad byte.
 
     None stands for a record that was too large to be held.
     """
@@ -429,8 +429,8 @@ def decoded(raw: bytes | None, reading: Reading) -> str:
         raise Unusable(reason, raw) from error
 
 
-def unboxed(value: Any) -> Any:
-    """A value of a library as Python's own; None for a missing one, such as NaN.
+def unbox(value: Any) -> Any:
+    """Make Python's own of a value of a library, and None of a missing one, such as NaN.
 
     Dates are left as they are, and so is what Python has no equivalent for.
     """
@@ -446,7 +446,7 @@ def unboxed(value: Any) -> Any:
     if isinstance(value, int):
         return int(value)
     if hasattr(value, "as_py"):  # a scalar of Arrow
-        return unboxed(value.as_py())
+        return unbox(value.as_py())
     if hasattr(value, "tolist") and hasattr(value, "dtype"):  # a scalar or an array of numpy
         return _of_numpy(value)
     return value
@@ -454,7 +454,7 @@ def unboxed(value: Any) -> Any:
 
 def _of_numpy(value: Any) -> Any:
     if value.dtype.kind not in "mM":
-        return unboxed(value.tolist())
+        return unbox(value.tolist())
     if getattr(value, "shape", ()):
         return [_of_numpy(part) for part in value]
     text = str(value)  # in ISO form; `tolist` would give a number of nanoseconds
@@ -466,7 +466,7 @@ def plain(value: Any) -> Any:
 
     What has no such form is left as it is.
     """
-    value = unboxed(value)
+    value = unbox(value)
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if value is None or isinstance(value, str | int):

@@ -1,18 +1,15 @@
-"""What the first lines of a source tell: the format of standard input, and if there are ids."""
+"""The first lines of a source: they tell the format of standard input, and if there are ids."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
-from neardup_solr.errors import RecordError
-from neardup_solr.progress import ignore
 from neardup_solr.sources.columns import are_there, choose_id, number_them, shown
 from neardup_solr.sources.csv import DELIMITERS, delimiter_of, fields, lines_have_ids
 from neardup_solr.sources.lines import begun
-from neardup_solr.sources.record import ROW, Opened, Reading, Unusable
+from neardup_solr.sources.record import ROW, Opened, Reading
 
 MOST_LINES: Final = 5
 MOST_OF_LINES: Final = 1_000  # that tell whether they begin with ids
@@ -20,14 +17,14 @@ MOST_BYTES: Final = 2**16
 
 
 def are_enough(head: bytes) -> bool:
-    """Whether these bytes tell the format; if someone types, the answer should come soon."""
+    """Tell whether these bytes show the format. If someone types, the answer should come soon."""
     lines = _lines(head[: head.rfind(b"\n") + 1])
     if len(head) >= MOST_BYTES or len(lines) >= MOST_LINES:
         return True
     return bool(lines) and (_is_json(head) or _is_plain(lines[0]))
 
 
-def recognized(source: Opened, head: bytes, reading: Reading) -> tuple[str, Reading]:
+def recognize_format(source: Opened, head: bytes, reading: Reading) -> tuple[str, Reading]:
     """The format of a source that begins with `head`, and how to read it.
 
     Raises SourceError if it looks like a table without the columns that are asked for.
@@ -73,14 +70,11 @@ def with_ids(source: Opened, format: str) -> Opened:
 
 
 def _names(source: Opened, format: str) -> tuple[list[str], Opened]:
-    """The names of the columns; none if they cannot be told, which is said when it is read."""
+    """Find the names of the columns, or none if that fails, which is said when it is read."""
     if format in ("parquet", "xlsx"):
-        from neardup_solr.sources.raw import WRITTEN
+        from neardup_solr.sources.raw import names_of
 
-        quiet = replace(source, on_notice=ignore, on_progress=None)
-        with suppress(Unusable, RecordError, StopIteration):
-            return list(WRITTEN[format](quiet, source.reading).names or ()), source
-        return [], source
+        return names_of(source, format) or [], source
     head, source = begun(source, are_enough)
     if format in ("json", "jsonl"):
         from neardup_solr.sources.json import first_names
@@ -122,13 +116,13 @@ def _is_json(head: bytes) -> bool:
 
 
 def _is_plain(line: str) -> bool:
-    """Whether a line begins with an id and a blank, so that it is not the header of a table."""
+    """Tell whether a line begins with an id and a blank, and is no header of a table."""
     first = line.split(None, 1)[0]
     return first != line.rstrip() and "\t" not in line and not any(map(first.count, DELIMITERS))
 
 
 def _is_table(lines: Sequence[str], delimiter: str) -> bool:
-    """Whether all lines have the same number of fields, and the first has names without blanks.
+    """Tell whether all lines have as many fields, and the first has names without blanks.
 
     Two fields with a tab between them are an id and a text, not a table.
     """

@@ -31,7 +31,7 @@ from neardup_solr.sources import Reading
 from neardup_solr.sources.columns import matches
 from neardup_solr.sources.fingerprint import identity
 from neardup_solr.sources.json import from_objects
-from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, Unusable, decoded
+from neardup_solr.sources.record import AGAIN, NUMBERED, Opened, Record, Unusable, decode
 from neardup_solr.verbs import index
 from neardup_solr.verbs.delivery import Sending
 
@@ -317,7 +317,7 @@ class Reader:
         # Of a source that is not there, or that was recognized, only objects tell what they are.
         if self._format in OBJECTS or (self._format is None and text.lstrip().startswith("{")):
             try:
-                whole = decoded(raw, self._plain())
+                whole = decode(raw, self._plain())
                 return self._of_object(position, orjson.loads(whole), whole.encode())
             except Unusable as problem:
                 return RecordError(position, str(problem))

@@ -42,8 +42,8 @@ from neardup_solr.solr.collection import Collection
 from neardup_solr.solr.names import OWN, TEXT
 from neardup_solr.sources import Reading, SourceLike, reading_of
 from neardup_solr.sources.columns import check_keep
-from neardup_solr.sources.fingerprint import DIGEST, identity, told
-from neardup_solr.sources.memory import named
+from neardup_solr.sources.fingerprint import DIGEST, bytes_of, identity
+from neardup_solr.sources.memory import class_name
 from neardup_solr.sources.record import came_before
 from neardup_solr.verbs.delivery import Batch, Delivery, Destination, Interval, Sending
 
@@ -257,7 +257,7 @@ def not_begun(source: object) -> str:
 def _work(source: SourceLike, collection: Collection, reading: Reading) -> JobSpec:
     paths = sources.paths_of(source)
     return JobSpec(
-        source=f"a {named(source)}" if paths is None else sources.shown_name(paths),
+        source=f"a {class_name(source)}" if paths is None else sources.shown_name(paths),
         identity=identity(source, reading),
         reading=asdict(reading) | {"text": list(reading.text), "keep": list(reading.keep)},
         server=collection.server,
@@ -351,7 +351,7 @@ class _IndexRun:
         for found in records:
             self.read += 1
             if self.job is not None:
-                seal.update(told(found))
+                seal.update(bytes_of(found))
             if self.read <= self.resumed:
                 if isinstance(found, Document):
                     self.seen.add(found.id)

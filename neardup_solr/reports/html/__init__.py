@@ -66,7 +66,7 @@ class Page:
 
 
 def page_lines(page: Page) -> Iterator[str]:
-    """The HTML of a page, piece by piece; the same page gives the same file.
+    """Make the HTML of a page, piece by piece. The same page gives the same file.
 
     It lists all clusters, and of large ones some of their pairs and documents; its figures count
     all. The file loads nothing and runs only its own code; texts are data in it, never markup.

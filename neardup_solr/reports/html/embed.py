@@ -1,4 +1,4 @@
-"""What a page lists, as JSON inside it: compact rows, harmless whatever the texts contain.
+"""The lists of a page as JSON inside it: compact rows, harmless whatever the texts contain.
 
 A document is known by its row, in the natural order of ids. Texts, kept columns and pairs come in
 parts, so that a page need not read all of them to show some. The words of a text are separated by
@@ -108,7 +108,7 @@ def listing(clusters: Sequence[Cluster], pairs: Sequence[Duplicate]) -> Listing:
     most = shares(counts, MOST_PAIRS, least=FIRST_PAIRS)
     return Listing(
         listed=[
-            _listed(cluster, of_cluster[_key(cluster)], most_members, most_pairs)
+            _list_cluster(cluster, of_cluster[_key(cluster)], most_members, most_pairs)
             for cluster, most_members, most_pairs in zip(
                 listed, members.tolist(), most.tolist(), strict=False
             )
@@ -170,7 +170,7 @@ def rows(
     """
     keys = sorted(set(chain.from_iterable(map(_keys_of, found.listed))), key=_place)
     row_of = {key: row for row, key in enumerate(keys)}
-    words = {key: _packed(diff.split(text)) for key, text in texts.items()}
+    words = {key: _pack_words(diff.split(text)) for key, text in texts.items()}
 
     def pair(own: Duplicate) -> list[object]:
         one, other = _ends(own)
@@ -182,7 +182,7 @@ def rows(
         stand = [] if frequencies is None else [_standing(*forms, frequencies)]
         return [row_of[one], row_of[other], *figures, steps(*forms), *stand]
 
-    yield from _block("ids", (_named(key, row_of) for key in keys))
+    yield from _block("ids", (_name_of(key, row_of) for key in keys))
     yield from _block("clusters", (_cluster(each, row_of) for each in found.listed))
     yield from _parts("texts", (words[key].shown if key in words else None for key in keys))
     if kept:
@@ -259,14 +259,14 @@ def _place(key: AnyId) -> tuple[object, ...]:
     return (*natural(key[1]), 1) if isinstance(key, tuple) else (*natural(key), 0)
 
 
-def _named(key: AnyId, row_of: Mapping[AnyId, int]) -> str:
-    """The id of a document; if the first side has it too, with the side."""
+def _name_of(key: AnyId, row_of: Mapping[AnyId, int]) -> str:
+    """Name a document by its id, with the side if the first one has it too."""
     if not isinstance(key, tuple):
         return str(key)
     return f"{key[1]} (other side)" if key[1] in row_of else str(key[1])
 
 
-def _listed(
+def _list_cluster(
     cluster: Cluster, pairs: Sequence[Duplicate], most_members: int, most_pairs: int
 ) -> Listed:
     similarities = [pair.similarity for pair in pairs]
@@ -279,7 +279,7 @@ def _listed(
     )
 
 
-def _packed(words: Words) -> _Packed:
+def _pack_words(words: Words) -> _Packed:
     shown = [word.replace(" ", _INNER) for word in words.shown]
     for places, mark in ((words.joined, _JOINED), (words.begun - {0}, _BREAK)):
         for place in places:

@@ -59,7 +59,7 @@ def similarities_figure(similarities: Sequence[float], curve: tuple[int, int] | 
 
 
 def sizes_figure(sizes: Sequence[int]) -> str:
-    """Clusters by their number of documents as an SVG; logarithmic if sizes differ much."""
+    """Draw clusters by their number of documents as an SVG, logarithmic if sizes differ much."""
     most = max(sizes, default=2)
     edges: NDArray[np.float64]
     ticks: Sequence[int]
@@ -98,7 +98,7 @@ def _counts_axis(counts: NDArray[np.int64]) -> Axis:
 
 
 def _left(up: Axis) -> int:
-    """Where the bars begin, with room for the labels beside them."""
+    """Compute the left end of the bars, with room for the labels beside them."""
     return 6 + CHARACTER * max(len(f"{tick:,}") for tick in up.ticks)
 
 

@@ -20,7 +20,7 @@ from neardup_solr.errors import ArgumentError, RecordError, SourceError
 from neardup_solr.files import check_apart, is_inside
 from neardup_solr.progress import Progress
 from neardup_solr.records import NOTHING, Removed
-from neardup_solr.reports.copies import Beside, check_added, check_copy, copied
+from neardup_solr.reports.copies import Beside, check_added, check_copy, open_copy
 from neardup_solr.solr import is_collection
 from neardup_solr.sources.folders import walk
 from neardup_solr.verbs.duplicates.from_source import AT_ONCE
@@ -152,7 +152,7 @@ class Outputs:
         with ExitStack() as files:
             keep, remove, reject = [
                 files.enter_context(
-                    nullcontext(_discard) if path is None else copied(path, source, ADDED[name])
+                    nullcontext(_discard) if path is None else open_copy(path, source, ADDED[name])
                 )
                 for name, path in self._files.items()
             ]
