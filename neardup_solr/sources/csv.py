@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import accumulate
 from typing import Any, Final
 
@@ -160,13 +162,16 @@ def _room(reading: Reading) -> int:
 
 
 def _batches(
-    feed: _Feed, reading: Reading, delimiter: str
+    feed: _Feed, reading: Reading, delimiter: str, *, splits: bool = True
 ) -> Iterator[tuple[Sequence[int], Sequence[Any]]]:
-    """Rows with the lines where they start: as many as are at hand, one if any of them is odd."""
+    """Read rows with the lines where they start, as many as are at hand, or one if any is odd.
+
+    Unless it `splits`, rows are not taken apart where each is a line.
+    """
     while numbered := feed.some():
         last = numbered[-1][0]
         whole = numbered[: _in_whole_rows(numbered)]
-        rows, begins = _split(_texts([raw for _, raw in whole]), delimiter)
+        rows, begins = _split(_texts([raw for _, raw in whole]), delimiter, splits=splits)
         feed.give_back(numbered[len(whole) if rows else 0 :])
         if rows:
             yield [whole[at][0] for at in begins], rows
@@ -179,14 +184,21 @@ def _batches(
 
 def _in_whole_rows(numbered: Sequence[Numbered]) -> int:
     """Count the lines that make up whole rows, as far as their quotes tell."""
-    quotes = accumulate((raw or b"").count(b'"') for _, raw in numbered)
-    return max((lines for lines, count in enumerate(quotes, 1) if count % 2 == 0), default=0)
+    quotes = [(raw or b"").count(b'"') for _, raw in numbered]
+    if sum(quotes) % 2 == 0:
+        return len(quotes)
+    counts = accumulate(quotes)
+    return max((lines for lines, count in enumerate(counts, 1) if count % 2 == 0), default=0)
 
 
-def _split(texts: Sequence[str], delimiter: str) -> tuple[list[list[str]], Sequence[int]]:
+def _split(
+    texts: Sequence[str], delimiter: str, *, splits: bool
+) -> tuple[Sequence[Any], Sequence[int]]:
     """Split lines into rows, with the places where these begin, or none if one is odd."""
+    begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
+    if not splits and all(map(_row_pattern(delimiter).fullmatch, texts)):
+        return begins, begins
     if not any('"' in text for text in texts):
-        begins = [at for at, text in enumerate(texts) if text not in ("", "\r")]
         return [texts[at].rstrip("\r").split(delimiter) for at in begins], begins
     if delimiter == "\t":  # in which a quote may be one
         return [], ()
@@ -201,6 +213,15 @@ def _split(texts: Sequence[str], delimiter: str) -> tuple[list[list[str]], Seque
     except csv.Error:
         return [], ()
     return rows, begins
+
+
+@cache
+def _row_pattern(delimiter: str) -> re.Pattern[str]:
+    """A line that is a whole row, in which each quote is where it belongs."""
+    field = (
+        rf'(?:"[^"]*+(?:""[^"]*+)*+"|[^"\r{re.escape(delimiter)}][^\r{re.escape(delimiter)}]*+)?+'
+    )
+    return re.compile(rf"{field}(?:{re.escape(delimiter)}{field})*+\r?")
 
 
 def _of_row(position: str, row: Row, asked: Columns, reading: Reading, delimiter: str) -> Record:
@@ -257,15 +278,18 @@ def _as_written(
 ) -> Iterator[bytes]:
     """Give each row with its lines, without blank lines between rows."""
     line = 1  # the number of the first that is held
-    for numbers, rows in _batches(feed, reading, delimiter):
+    for numbers, rows in _batches(feed, reading, delimiter, splits=False):
+        raws = [held.popleft() or b"" for _ in range(feed.number - line)]
+        if len(raws) == len(rows):  # each is a line
+            yield from raws
+            line += len(raws)
+            continue
         for begin, end, row in zip(numbers, [*numbers[1:], feed.number], rows, strict=True):
-            for _ in range(begin - line):
-                held.popleft()
-            taken = [held.popleft() or b"" for _ in range(end - begin)]
-            line = end
+            taken = raws[begin - line : end - line]
             while taken[-1] in (b"", b"\r") and len(taken) > 1:
                 taken.pop()
             yield row.raw or b"" if isinstance(row, Unusable) else b"\n".join(taken)
+        line += len(raws)
 
 
 def delimiter_of(source: Opened, first: bytes, format: str) -> str:
