@@ -37,7 +37,7 @@ from lib.solr import running_solr
 
 import neardup_solr as nd
 from neardup_solr.measures.words import word_distance
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.records import ordered
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr.collection import Collection
@@ -141,7 +141,7 @@ def _decisions(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
 def _queries(solr: Collection, new: Sequence[nd.Document]) -> dict[str, Any]:
     """Milliseconds of each way, which take turns; no document is asked about twice."""
     session = requests.Session()
-    made_entries = [entries.entry(document, FIELDS) for document in new]
+    made_entries = [make_entry(document, FIELDS) for document in new]
 
     def asked(at: int, fields: Sequence[str]) -> Any:
         terms = ",".join(made_entries[at].bands)

@@ -35,7 +35,7 @@ from lib.corpus import corpus
 from lib.solr import BANDS_ONLY, FIELDS, running_solr
 
 import neardup_solr
-from neardup_solr.minhash.encode import encoded
+from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import collection
@@ -111,7 +111,7 @@ def perform(task: Task) -> Seconds:
     texts = corpus(task.count, seed=1).documents
     documents = [Document(id=f"d{at}", text=text) for at, text in enumerate(texts)]
     settings = FIELDS[task.fields]
-    encoded(documents[:100], settings)  # compiled code is read from its cache
+    encode_documents(documents[:100], settings)  # compiled code is read from its cache
     work = _WORK[task.work](documents, settings, collection.open_collection(task.base, task.core))
     started, busy = time.perf_counter(), time.process_time()
     work()
@@ -158,7 +158,7 @@ def _ready_made(
     documents: list[Document], settings: Settings, solr: Collection
 ) -> Callable[[], object]:
     bodies = [
-        b"[" + b",".join(made for made, _ in encoded(batch, settings)) + b"]"
+        b"[" + b",".join(made for made, _ in encode_documents(batch, settings)) + b"]"
         for batch in _batches(documents)
     ]
     return lambda: _post_all(bodies, solr.url)
@@ -187,7 +187,9 @@ def _forget(
         waiting: deque[Future[requests.Response]] = deque()
         with ThreadPoolExecutor(THREADS) as pool, requests.Session() as session:
             for batch in _batches(documents):
-                body = b"[" + b",".join(made for made, _ in encoded(batch, settings)) + b"]"
+                body = (
+                    b"[" + b",".join(made for made, _ in encode_documents(batch, settings)) + b"]"
+                )
                 if len(waiting) > THREADS:
                     waiting.popleft().result()
                 waiting.append(pool.submit(session.post, url, data=body, headers=kind, timeout=600))
@@ -211,7 +213,7 @@ def _encode(
 ) -> Callable[[], object]:
     def work() -> None:
         for batch in _batches(documents):
-            encoded(batch, settings)
+            encode_documents(batch, settings)
 
     return work
 

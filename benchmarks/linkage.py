@@ -100,7 +100,7 @@ def idf_containment(of: Linkage) -> Similarities:
 
 def by_alignment(of: Linkage) -> NDArray[np.float64]:
     """Ours."""
-    return aligned.aligned(of.forms, of.pairs, frequencies(of.forms), threads=THREADS)
+    return aligned.compare_records(of.forms, of.pairs, frequencies(of.forms), threads=THREADS)
 
 
 PLAIN = {
@@ -166,13 +166,13 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no initials": {"INITIAL": 0.0},
     "no acronyms": {"ACRONYM": NO_ACRONYMS},
     "no slips": {"SLIPS": 0.0},
-    "no number words, no ordinals": {"aligned_words": plain_words},
+    "no number words, no ordinals": {"split_words": plain_words},
     "equal and joined words only": {
         "ABBREVIATED": 0.0,
         "INITIAL": 0.0,
         "ACRONYM": NO_ACRONYMS,
         "SLIPS": 0.0,
-        "aligned_words": plain_words,
+        "split_words": plain_words,
     },
     "weight idf, not its square": {"Frequencies": Flat},
 }
@@ -196,7 +196,7 @@ def variant(of: Linkage, changes: dict[str, Any]) -> Quality:
         known = frequencies(of.forms)
         if changes.get("Frequencies"):
             known = Flat(known.documents, known.counts)
-        return best(of, aligned.aligned(of.forms, of.pairs, known, threads=THREADS))
+        return best(of, aligned.compare_records(of.forms, of.pairs, known, threads=THREADS))
 
 
 def combinations_of(of: Linkage) -> dict[str, Quality]:

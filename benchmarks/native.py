@@ -28,7 +28,7 @@ from lib.solr import running_solr
 
 import neardup_solr as nd
 from neardup_solr.embedded.layout import layout
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.settings import Settings, choose_fields
 from neardup_solr.solr import admin, collection, query
 from neardup_solr.solr.collection import Collection
@@ -185,7 +185,7 @@ def _configset(name: str, way: Way) -> str:
 def _asked(way: Way, text: str) -> query.Request:
     """The request of a text; that of our bands takes the signature along."""
     if not way.asked:
-        entry = entries.entry(nd.Document(id="q", text=text), OURS)
+        entry = make_entry(nd.Document(id="q", text=text), OURS)
         terms = query.Terms(field="content_bands", values=entry.bands)
         return query.any_of(terms, filters=[], params={})
     asked = f"{{!min_hash field=content_native {way.asked} v=$text}}"

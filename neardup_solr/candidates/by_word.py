@@ -23,7 +23,7 @@ from neardup_solr.candidates import (
     pair_rows,
     split_halves,
 )
-from neardup_solr.measures.aligned import aligned_words
+from neardup_solr.measures.aligned import split_words
 from neardup_solr.measures.arrays import Pairs
 from neardup_solr.settings import WORD_CAP
 
@@ -67,8 +67,8 @@ def shared_words(first: str, second: str, forms: Iterable[str], *, cap: int) -> 
     That is each word of both; of two that are in more than `cap` forms, and come one after the
     other in both, the two together.
     """
-    one, other = aligned_words(first), aligned_words(second)
-    lists = [aligned_words(form) for form in forms]
+    one, other = split_words(first), split_words(second)
+    lists = [split_words(form) for form in forms]
     counts = Counter(word for words in lists for word in {*words}.intersection(one, other))
     common = {word for word, count in counts.items() if count > cap}
     runs = {
@@ -119,7 +119,7 @@ def _number_words(forms: Sequence[str]) -> tuple[Numbers, Numbers]:
     sizes = np.zeros(len(forms), dtype=np.int64)
     numbers: list[int] = []
     for row, form in enumerate(forms):
-        words = aligned_words(form)
+        words = split_words(form)
         sizes[row] = len(words)
         numbers.extend(known.setdefault(word, len(known)) for word in words)
     return np.array(numbers, dtype=np.int64), np.repeat(np.arange(len(forms)), sizes)

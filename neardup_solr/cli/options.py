@@ -376,9 +376,9 @@ def settings_given(**given: str | int | None) -> dict[str, Any]:
     Raises ArgumentError if a field is unknown, or a language has no stemmer.
     """
     if isinstance(language := given.get("language"), str):
-        from neardup_solr.text.shingles import stemmed
+        from neardup_solr.text.shingles import stem_words
 
-        stemmed("", language)
+        stem_words("", language)
     if isinstance(fields := given.get("fields"), str):
         choose_fields(fields)  # which of them are usual, the collection knows
     return {name: value for name, value in given.items() if value is not None}

@@ -78,7 +78,7 @@ class Constant:
 
 
 class Inner:
-    """A function that compiled functions call; by itself it is called only to be looked at."""
+    """A function that compiled functions call. By itself it is called only to be looked at."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.function = function
@@ -222,7 +222,7 @@ def _link(name: str, code: Code, kinds: Sequence[Kind]) -> Callable[[Sequence[An
 def _call(
     name: str, native: Any, result: Any, values: Sequence[Any], arguments: Sequence[Any]
 ) -> Any:
-    """Call machine code; the values have addresses in the arguments, which so stay alive."""
+    """Call machine code. The values have addresses in the arguments, which so stay alive."""
     returned, raised = result(), ctypes.c_void_p()
     if native(ctypes.addressof(returned), ctypes.addressof(raised), *values):
         raise MemoryError(f"no memory left for {name}; work on fewer texts at a time")

@@ -1,4 +1,4 @@
-"""Soft alignment of the words of records, in compiled code; `measures.aligned` says how it goes.
+"""Soft alignment of the words of records, in compiled code, as `measures.aligned` describes it.
 
 First whole records: equal words, runs of words that one word joins or spells, then words that
 stand for each other. Then how far one word stands for another.
@@ -31,7 +31,7 @@ class Vocabulary(NamedTuple):
 
 
 class Rules(NamedTuple):
-    """The constants of measures/aligned.py; acronyms have `fewest` to `most` letters."""
+    """The constants of measures/aligned.py. Acronyms have `fewest` to `most` letters."""
 
     abbreviated: float
     initial: float
@@ -42,7 +42,7 @@ class Rules(NamedTuple):
 
 
 class Records(NamedTuple):
-    """Record r has words[bounds[r]:bounds[r + 1]]; `order` sorts them, as places in the record."""
+    """Record r has words[bounds[r]:bounds[r + 1]]. `order` sorts them, as places in the record."""
 
     words: Any
     order: Any
@@ -57,12 +57,12 @@ class Side(NamedTuple):
     taken: Any
 
 
-def packed(
+def pack_records(
     lists: Sequence[Sequence[str]],
     weight: Callable[[str], float],
     has_digit: Callable[[str], bool],
 ) -> tuple[Records, Vocabulary]:
-    """Records and vocabulary of lists of words; `weight` and `has_digit` tell of a word."""
+    """Pack lists of words into records and their vocabulary, by what functions tell of a word."""
     words = sorted({word for record in lists for word in record})
     numbers = {word: number for number, word in enumerate(words)}
     flat = np.array([numbers[word] for record in lists for word in record], dtype=np.int64)
@@ -95,7 +95,7 @@ def letter_sets(letters, bounds, sets):
 
 
 @compiled
-def aligned(records, vocabulary, rules, pairs, found):
+def align_pairs(records, vocabulary, rules, pairs, found):
     """Fill `found` (float64, pairs) with the similarity of each pair of record numbers."""
     longest = 1
     for record in range(len(records.bounds) - 1):
@@ -103,15 +103,15 @@ def aligned(records, vocabulary, rules, pairs, found):
     taken = np.empty((2, longest), dtype=np.bool_)
     table = np.empty((3, rules.longest + 1), dtype=np.int64)
     for pair in range(len(pairs)):
-        first = _side(records, pairs[pair, 0], taken[0])
-        second = _side(records, pairs[pair, 1], taken[1])
+        first = _open_side(records, pairs[pair, 0], taken[0])
+        second = _open_side(records, pairs[pair, 1], taken[1])
         if _comes_later(first.words, second.words):
             first, second = second, first
-        found[pair] = _similarity(first, second, vocabulary, rules, table)
+        found[pair] = _compute_similarity(first, second, vocabulary, rules, table)
 
 
 @inner
-def _side(records, record, taken):
+def _open_side(records, record, taken):
     begin, end = records.bounds[record], records.bounds[record + 1]
     taken[: end - begin] = False
     return Side(records.words[begin:end], records.order[begin:end], taken[: end - begin])
@@ -126,8 +126,8 @@ def _comes_later(first, second):
 
 
 @inner
-def _similarity(first, second, vocabulary, rules, table):
-    """Dice and containment of the aligned weight, their mean."""
+def _compute_similarity(first, second, vocabulary, rules, table):
+    """Compute the mean of Dice and containment of the aligned weight."""
     if len(first.words) == 0 or len(second.words) == 0:
         return 1.0 if len(first.words) == len(second.words) else 0.0
     both = _take_equal(first, second, vocabulary.weights)
@@ -135,7 +135,7 @@ def _similarity(first, second, vocabulary, rules, table):
     for spell in (False, True):
         both, one, other = _take_runs(first, second, vocabulary, rules, spell, both, one, other)
         both, other, one = _take_runs(second, first, vocabulary, rules, spell, both, other, one)
-    gains, similarities, edges = _edges(first, second, vocabulary, rules, table)
+    gains, similarities, edges = _find_edges(first, second, vocabulary, rules, table)
     for edge in np.argsort(-gains, kind="mergesort"):
         at, place = edges[edge]
         if not (first.taken[at] or second.taken[place]):
@@ -143,8 +143,8 @@ def _similarity(first, second, vocabulary, rules, table):
             weight = vocabulary.weights[first.words[at]]
             other_weight = vocabulary.weights[second.words[place]]
             different = 1.0 - similarities[edge]
-            one += _counted(weight, other_weight, different)
-            other += _counted(other_weight, weight, different)
+            one += _weigh(weight, other_weight, different)
+            other += _weigh(other_weight, weight, different)
             both += gains[edge]
     for at in range(len(first.words)):
         if not first.taken[at]:
@@ -156,7 +156,7 @@ def _similarity(first, second, vocabulary, rules, table):
 
 
 @inner
-def _counted(own, other, different):
+def _weigh(own, other, different):
     """Weigh a word on its side: the smaller weight, and the different part of the rest."""
     weight = min(own, other)
     return weight + different * (own - weight)
@@ -164,7 +164,7 @@ def _counted(own, other, different):
 
 @inner
 def _take_equal(first, second, weights):
-    """Take equal words, a merge of both orders; gives their weight."""
+    """Take equal words by a merge of both orders, and return their weight."""
     total = 0.0
     at, other = 0, 0
     while at < len(first.order) and other < len(second.order):
@@ -188,9 +188,9 @@ def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
         size = vocabulary.bounds[word + 1] - vocabulary.bounds[word] if spell else 2
         begin = -1
         if not spell:
-            begin = _joined(first, word, vocabulary)
+            begin = _find_joined(first, word, vocabulary)
         elif rules.fewest <= size <= rules.most and not vocabulary.numeric[word]:
-            begin = _spelled(first, word, size, vocabulary)
+            begin = _find_spelled(first, word, size, vocabulary)
         if begin < 0:
             continue
         total = 0.0
@@ -201,14 +201,14 @@ def _take_runs(first, second, vocabulary, rules, spell, both, one, other):
         weight = vocabulary.weights[word]
         similarity = rules.abbreviated if spell else 1.0
         both += similarity * min(total, weight)
-        one += _counted(total, weight, 1.0 - similarity)
-        other += _counted(weight, total, 1.0 - similarity)
+        one += _weigh(total, weight, 1.0 - similarity)
+        other += _weigh(weight, total, 1.0 - similarity)
     return both, one, other
 
 
 @inner
-def _joined(side, word, vocabulary):
-    """The place of two neighbours that are not taken and make up the word, or -1."""
+def _find_joined(side, word, vocabulary):
+    """Find the place of two neighbours that are not taken and make up the word, or -1."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
     begin, size = bounds[word], bounds[word + 1] - bounds[word]
     for at in range(len(side.words) - 1):
@@ -229,8 +229,8 @@ def _joined(side, word, vocabulary):
 
 
 @inner
-def _spelled(side, word, size, vocabulary):
-    """The place of neighbours that are not taken and begin with the word's letters, or -1."""
+def _find_spelled(side, word, size, vocabulary):
+    """Find the place of neighbours that are not taken and begin with the word's letters, or -1."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
     for at in range(len(side.words) - size + 1):
         same = 0
@@ -244,8 +244,8 @@ def _spelled(side, word, size, vocabulary):
 
 
 @inner
-def _edges(first, second, vocabulary, rules, table):
-    """Words that stand for each other: weight times similarity, similarity, places."""
+def _find_edges(first, second, vocabulary, rules, table):
+    """Find words that stand for each other: weight times similarity, similarity, places."""
     gains, similarities = np.empty(16, dtype=np.float64), np.empty(16, dtype=np.float64)
     edges = np.empty((16, 2), dtype=np.int64)
     filled = 0
@@ -263,7 +263,7 @@ def _edges(first, second, vocabulary, rules, table):
                 rules,
             ):
                 continue
-            similarity = _word_similarity(word, other, vocabulary, rules, table)
+            similarity = _compare_words(word, other, vocabulary, rules, table)
             if similarity == 0.0:
                 continue
             if filled == len(gains):
@@ -287,12 +287,12 @@ def _may_stand(size, other_size, letters, other_letters, rules):
     if shared == (letters if size < other_size else other_letters):
         return True  # the shorter one may be an abbreviation
     most = int(longer * rules.slips)
-    return difference <= most and _bits(letters ^ other_letters) <= 2 * most
+    return difference <= most and _count_bits(letters ^ other_letters) <= 2 * most
 
 
 @inner
-def _word_similarity(short, long, vocabulary, rules, table):
-    """Compute how far a word stands for another one; neither is too long, `short` has no digit."""
+def _compare_words(short, long, vocabulary, rules, table):
+    """Compute how far a word stands for another one. Neither is too long, `short` has no digit."""
     bounds, letters = vocabulary.bounds, vocabulary.letters
     if vocabulary.numeric[long]:
         return 0.0
@@ -315,13 +315,15 @@ def _word_similarity(short, long, vocabulary, rules, table):
     most = int(other_size * rules.slips)
     if other_size - size > most:
         return 0.0
-    slips = _slips(letters[begin : begin + size], letters[other : other + other_size], most, table)
+    slips = _count_slips(
+        letters[begin : begin + size], letters[other : other + other_size], most, table
+    )
     return 1.0 - slips / other_size if slips <= most else 0.0
 
 
 @inner
-def _bits(letters):
-    """The number of set bits."""
+def _count_bits(letters):
+    """Count the set bits."""
     letters = np.uint32(letters - ((letters >> np.uint32(1)) & PAIRS))
     letters = np.uint32((letters & FOURS) + ((letters >> np.uint32(2)) & FOURS))
     letters = np.uint32((letters + (letters >> np.uint32(4))) & EIGHTS)
@@ -330,8 +332,8 @@ def _bits(letters):
 
 
 @inner
-def _slips(first, second, most, table):
-    """Optimal string alignment distance (Boytsov 2011, section 2.1), or more than `most`."""
+def _count_slips(first, second, most, table):
+    """Compute the optimal string alignment distance (Boytsov 2011, 2.1), or more than `most`."""
     before, last, row = table[0], table[1], table[2]
     for at in range(len(second) + 1):
         last[at] = at

@@ -19,7 +19,7 @@ MARKS = 8  # for each slot
 
 
 @compiled
-def distances(words, bounds, pairs, allowed, found):
+def compute_distances(words, bounds, pairs, allowed, found):
     """Fill `found` (int64, pairs) with the distances of pairs, or allowed + 1 if it is more.
 
     Text t is words[bounds[t]:bounds[t + 1]] (uint64); `allowed` (int64, pairs) is the
@@ -45,38 +45,38 @@ def distances(words, bounds, pairs, allowed, found):
     mask, coded, marked = I64(0), I64(-1), I64(-1)  # the texts that have codes, and marks
     for pair in range(len(pairs)):
         first, most = I64(pairs[pair, 0]), I64(allowed[pair])
-        one, other = _text(words, bounds, first), _text(words, bounds, I64(pairs[pair, 1]))
+        one, other = _cut_text(words, bounds, first), _cut_text(words, bounds, I64(pairs[pair, 1]))
         found[pair] = most + 1
         if abs(len(one) - len(other)) > most:
             continue
-        begin, tail = _alike(one, other)
+        begin, tail = _count_equal_ends(one, other)
         height, width = len(one) - begin - tail, len(other) - begin - tail
         if height == 0 or width == 0:
             found[pair] = max(height, width)
             continue
         if first != marked:
             if marked >= 0:
-                _mark(_text(words, bounds, marked), marks, U8(0))
+                _mark(_cut_text(words, bounds, marked), marks, U8(0))
             _mark(one, marks, U8(1))
             marked = first
         middle = other[begin : begin + width]
-        if max(height, width) - _marked(middle, marks) > most:
+        if max(height, width) - _count_marked(middle, marks) > most:
             continue
         if first != coded:
-            coded, mask = first, _coded(one, keys, codes, rows)
+            coded, mask = first, _encode_words(one, keys, codes, rows)
         for column in range(width):
-            columns[column] = codes[_slot(middle[column], keys, codes, mask)]
+            columns[column] = codes[_find_slot(middle[column], keys, codes, mask)]
         own = rows[begin : begin + height]
-        found[pair] = _distance(own, columns[:width], most, bits, carried)
+        found[pair] = _compute_distance(own, columns[:width], most, bits, carried)
 
 
 @inner
-def _text(words, bounds, number):
+def _cut_text(words, bounds, number):
     return words[bounds[number] : bounds[number + 1]]
 
 
 @inner
-def _alike(one, other):
+def _count_equal_ends(one, other):
     """Count the equal words at the beginning of two texts, and of the others those at the end."""
     most = min(len(one), len(other))
     begin = I64(0)
@@ -97,7 +97,7 @@ def _mark(words, marks, mark):
 
 
 @inner
-def _marked(words, marks):
+def _count_marked(words, marks):
     """Count the marked words: those that the marked text has, and a few others."""
     mask, count = U64(len(marks) - 1), I64(0)
     for at in range(len(words)):
@@ -106,8 +106,8 @@ def _marked(words, marks):
 
 
 @inner
-def _coded(words, keys, codes, rows):
-    """Give each word of a text a code from 1 on; gives the mask of the slots."""
+def _encode_words(words, keys, codes, rows):
+    """Give each word of a text a code from 1 on, and return the mask of the slots."""
     slots = I64(SLOTS)
     while slots < 2 * len(words):
         slots *= 2
@@ -115,7 +115,7 @@ def _coded(words, keys, codes, rows):
     codes[:slots] = U32(0)
     count = U32(0)
     for at in range(len(words)):
-        slot = _slot(words[at], keys, codes, mask)
+        slot = _find_slot(words[at], keys, codes, mask)
         if not codes[slot]:
             count += U32(1)
             keys[slot], codes[slot] = words[at], count
@@ -124,7 +124,7 @@ def _coded(words, keys, codes, rows):
 
 
 @inner
-def _slot(word, keys, codes, mask):
+def _find_slot(word, keys, codes, mask):
     slot = I64(word & U64(mask))
     while codes[slot] and keys[slot] != word:
         slot = (slot + 1) & mask
@@ -132,8 +132,8 @@ def _slot(word, keys, codes, mask):
 
 
 @inner
-def _distance(rows, columns, most, bits, carried):
-    """The distance of two texts of codes, or most + 1 if it is more.
+def _compute_distance(rows, columns, most, bits, carried):
+    """Compute the distance of two texts of codes, or most + 1 if it is more.
 
     `carried` has the step from each cell of the row above a block to the next one. A cell beyond
     the diagonals that count is taken for more than it is, which leads nowhere.
@@ -148,7 +148,7 @@ def _distance(rows, columns, most, bits, carried):
         first, last = max(above + lowest, 0), min(below + highest, width)
         for row in range(above, below):
             bits[rows[row]] |= N1 << U64(row - above)
-        score, least, following = _block(
+        score, least, following = _advance_block(
             columns, first, last, below, height, top + below - above, U64(below - above - 1),
             max(below + lowest, 0), bits, carried,
         )  # fmt: skip
@@ -161,7 +161,9 @@ def _distance(rows, columns, most, bits, carried):
 
 
 @inner
-def _block(columns, first, last, below, height, score, lowest_bit, next_first, bits, carried):
+def _advance_block(
+    columns, first, last, below, height, score, lowest_bit, next_first, bits, carried
+):
     """Go along the columns with one block of rows.
 
     Gives the value in its lowest row at the end, the least that any path through that row can

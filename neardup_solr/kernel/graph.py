@@ -23,15 +23,15 @@ def components(pairs, parent):
     Union by the smaller number with path halving (Tarjan, van Leeuwen 1984).
     """
     for pair in range(len(pairs)):
-        one, other = _root(parent, pairs[pair, 0]), _root(parent, pairs[pair, 1])
+        one, other = _find_root(parent, pairs[pair, 0]), _find_root(parent, pairs[pair, 1])
         if one != other:
             parent[max(one, other)] = min(one, other)
     for document in range(len(parent)):
-        parent[document] = _root(parent, document)
+        parent[document] = _find_root(parent, document)
 
 
 @inner
-def _root(parent, document):
+def _find_root(parent, document):
     while parent[document] != document:
         parent[document] = parent[parent[document]]
         document = parent[document]
@@ -110,7 +110,7 @@ def diameters(offsets, neighbours, members, bounds, longest):
 
 @inner
 def _breadth_first(first, size, offsets, neighbours, stamps, levels, queue):
-    """Return the steps to the farthest of `size` documents; fill `queue` and `levels`."""
+    """Return the steps to the farthest of `size` documents, and fill `queue` and `levels`."""
     queue[0], stamps[first], levels[first] = first, first, 0
     filled, at = 1, 0
     while filled < size and at < filled:
@@ -184,7 +184,7 @@ def complete(pairs, bounds, labels):
     documents, largest = len(labels), 0
     for component in range(len(bounds) - 1):
         largest = max(largest, bounds[component + 1] - bounds[component])
-    table = np.zeros(_capacity(largest), dtype=np.int64)
+    table = np.zeros(_compute_capacity(largest), dtype=np.int64)
     tally = np.zeros(len(table), dtype=np.uint32)
     linking = Linking(
         np.arange(documents),
@@ -196,7 +196,7 @@ def complete(pairs, bounds, labels):
     )
     for component in range(len(bounds) - 1):
         own = pairs[bounds[component] : bounds[component + 1]]
-        room = _capacity(len(own))
+        room = _compute_capacity(len(own))
         table[:room] = 0
         _link(own, linking, table[:room], tally[:room])
     _label(linking.parent, labels)
@@ -214,10 +214,11 @@ def _link(pairs, linking, table, tally):
     for at in range(len(pairs)):
         if 2 * used > len(table):
             used = _sweep(table, tally)
-        one, other = _root(linking.parent, pairs[at, 0]), _root(linking.parent, pairs[at, 1])
-        slot = _slot(table, _key(one, other))
+        one = _find_root(linking.parent, pairs[at, 0])
+        other = _find_root(linking.parent, pairs[at, 1])
+        slot = _find_slot(table, _make_key(one, other))
         if table[slot] == 0:
-            table[slot], tally[slot] = _key(one, other), 0
+            table[slot], tally[slot] = _make_key(one, other), 0
             used += 1
             _list(one, other, 2 * at, linking)
             _list(other, one, 2 * at + 1, linking)
@@ -236,17 +237,17 @@ def _list(one, other, entry, linking):
 
 @inner
 def _merge(one, other, linking, table, tally):
-    """Make one cluster of two; how many keys the table has more."""
+    """Make one cluster of two, and return how many keys the table has more."""
     shorter = linking.lengths[one] < linking.lengths[other]
     small, large = (one, other) if shorter else (other, one)
     linking.parent[small] = large
     linking.sizes[large] += linking.sizes[small]
     linking.lengths[large] += linking.lengths[small]
-    tally[_slot(table, _key(small, large))] = 0
+    tally[_find_slot(table, _make_key(small, large))] = 0
     added, entry = 0, linking.heads[small]
     while entry != _NONE:
         after = linking.following[entry]
-        neighbour = _root(linking.parent, linking.targets[entry])
+        neighbour = _find_root(linking.parent, linking.targets[entry])
         if neighbour != large:
             added += _move(small, large, neighbour, entry, linking, table, tally)
         entry = after
@@ -255,23 +256,23 @@ def _merge(one, other, linking, table, tally):
 
 @inner
 def _move(small, large, neighbour, entry, linking, table, tally):
-    """Let a neighbour of the one cluster be the other's; whether it is new to that."""
-    old = _slot(table, _key(small, neighbour))
+    """Give a neighbour of one cluster to the other, and return whether it is new to that."""
+    old = _find_slot(table, _make_key(small, neighbour))
     seen, tally[old] = tally[old], 0
     if seen == 0:
         return False  # an earlier entry has moved it
-    new = _slot(table, _key(large, neighbour))
+    new = _find_slot(table, _make_key(large, neighbour))
     is_new = table[new] == 0
     if is_new:
-        table[new], tally[new] = _key(large, neighbour), 0
+        table[new], tally[new] = _make_key(large, neighbour), 0
         linking.following[entry], linking.heads[large] = linking.heads[large], entry
     tally[new] += seen
     return is_new
 
 
 @inner
-def _capacity(pairs):
-    """Room for half as many keys again as there can be, twice over: a power of 2."""
+def _compute_capacity(pairs):
+    """Compute room for half as many keys again as there can be, twice over: a power of 2."""
     capacity = 4
     while capacity < 3 * pairs:
         capacity *= 2
@@ -279,14 +280,14 @@ def _capacity(pairs):
 
 
 @inner
-def _key(one, other):
-    """Two different clusters as one number that is never 0."""
+def _make_key(one, other):
+    """Write two different clusters as one number that is never 0."""
     return np.int64(min(one, other)) << 32 | np.int64(max(one, other))
 
 
 @inner
-def _slot(table, key):
-    """Where the key is, or would be put."""
+def _find_slot(table, key):
+    """Find where the key is, or would be put."""
     last = len(table) - 1
     slot = (key * np.int64(_SPREAD) >> 32) & last
     while table[slot] != 0 and table[slot] != key:
@@ -296,7 +297,7 @@ def _slot(table, key):
 
 @inner
 def _sweep(table, tally):
-    """Forget the pairs of clusters that are no more; how many keys remain."""
+    """Forget the pairs of clusters that are no more, and count the keys that remain."""
     keys, counts, live = np.empty_like(table), np.empty_like(tally), 0
     for slot in range(len(table)):
         if table[slot] != 0 and tally[slot] > 0:
@@ -304,7 +305,7 @@ def _sweep(table, tally):
             live += 1
     table[:] = 0
     for at in range(live):
-        slot = _slot(table, keys[at])
+        slot = _find_slot(table, keys[at])
         table[slot], tally[slot] = keys[at], counts[at]
     return live
 
@@ -314,7 +315,7 @@ def _label(parent, labels):
     """Name each tree by its first document."""
     first = np.full(len(parent), _NONE)
     for document in range(len(parent)):
-        root = _root(parent, document)
+        root = _find_root(parent, document)
         if first[root] == _NONE:
             first[root] = document
         labels[document] = first[root]

@@ -31,7 +31,7 @@ def hash_whole(signatures, used, hashed):
 
 @compiled
 def partition(column, shift, ends, keys, rows):
-    """Put the documents with the same upper bits of their keys together; gives the largest part.
+    """Put documents with the same upper bits of their keys together, and return the largest part.
 
     Part p, of the keys that are p if shifted by `shift`, becomes keys[ends[p - 1]:ends[p]] (uint64)
     of rows (uint32), which rise in it. `column` (uint64, documents) has the keys, `ends` (int64) is
@@ -105,7 +105,7 @@ def runs(keys, rows, parts, slots, lasts, nexts, cap, hot, members, ends):
 
 @compiled
 def band_pairs(first, members, ends, keys, hot, alike, sides, band, is_first, pairs):
-    """Fill `pairs` with documents that share this band and no earlier one; from run `first` on.
+    """Fill `pairs`, from run `first` on, with documents that share this band and no earlier one.
 
     Runs that `hot` marks are chained instead, in their order; `alike` (uint64, documents) is equal
     for equal signatures. `sides` (uint8) is empty, or only documents of
@@ -138,7 +138,7 @@ def _pair_all(run, keys, hot, sides, band, pairs, filled):
 
 @inner
 def _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled):
-    """Pair each document with the next one; or with the next and the last of the other side.
+    """Pair each document with the next one, or with the next and the last of the other side.
 
     Those of equal signatures are neighbours in every band, and chained in the first of all.
     """
@@ -158,7 +158,7 @@ def _chain(run, keys, hot, alike, sides, band, is_first, pairs, filled):
 
 @inner
 def _pair(one, other, keys, hot, band, pairs, filled):
-    """Fill in a pair, unless an earlier band has it; gives how many there are now.
+    """Fill in a pair, unless an earlier band has it, and return how many there are now.
 
     An earlier band that is hot for the two may not have paired them.
     """
@@ -219,7 +219,7 @@ def equal_values(signatures, pairs, equal):
 
 @compiled
 def decode_rows(characters, sixes, out):
-    """Fill `out` (uint8, rows × bytes) from `characters` (uint8, rows × length); gives success.
+    """Fill `out` (uint8, rows × bytes) from `characters` (uint8, rows × length), if it can.
 
     `sixes` (uint8, 256) has the six bits of each character, 64 and more for one that is none. A
     row that is not just the base64 of so many bytes, with padding, ends it.

@@ -19,8 +19,8 @@ COUNTS = np.array(list(map(len, _BITS)), U32)
 
 
 @inner
-def room_for_starts(bounds):
-    """Room for the places of all words of the longest text, or of all characters if it is a form.
+def make_starts(bounds):
+    """Make room for the places of all words of the longest text, or of all characters of a form.
 
     A text has about as many words as bytes at most.
     """
@@ -32,7 +32,7 @@ def room_for_starts(bounds):
 
 @inner
 def normalize(text, start, end, is_normal, tables, out, at, starts):
-    """The normal form of a text in UTF-8, and where its words start.
+    """Write the normal form of a text in UTF-8, and where its words start.
 
     It has -1 words if characters depend on their neighbours, or there is no room.
     """
@@ -82,18 +82,18 @@ def normalize(text, start, end, is_normal, tables, out, at, starts):
 
 @inner
 def _put_ascii(text, start, end, lower, out, at, before, starts, words, begin):
-    """Write ASCII, eight bytes at a time; as far as there is some."""
+    """Write ASCII, eight bytes at a time, as far as there is some."""
     while start + N8 <= end:
         eight = load_eight(text, start)
         if eight & HIGHEST:
             break
-        kept = _kept(eight)
-        eight = _lower_or_blank(eight, kept)
+        kept = _mark_kept(eight)
+        eight = _replace_ascii(eight, kept)
         for offset in range(8):
             out[at + U64(offset)] = U8(eight >> U64(8 * offset))
         after_blank = (kept ^ HIGHEST) << N8 | U64(before == BLANK) << U64(7)
-        begun = _bits(kept & after_blank)  # each byte that begins a word
-        dropped = _bits(~kept & after_blank & HIGHEST)  # each blank after a blank
+        begun = _gather_bits(kept & after_blank)  # each byte that begins a word
+        dropped = _gather_bits(~kept & after_blank & HIGHEST)  # each blank after a blank
         if dropped == N0:
             words = _begin_words(begun, U32(at - begin), starts, words)
             before = U8(eight >> U64(56))
@@ -115,7 +115,7 @@ def _put_ascii(text, start, end, lower, out, at, before, starts, words, begin):
 
 @inner
 def _begin_words(begun, at, starts, words):
-    """Note where words begin, at most four of them; their number then."""
+    """Note where words begin, at most four of them, and return their number then."""
     places = PLACES[begun]
     for number in range(4):
         starts[words + U64(number)] = at + ((places >> U32(8 * number)) & U32(0xFF))
@@ -123,14 +123,14 @@ def _begin_words(begun, at, starts, words):
 
 
 @inner
-def _bits(highest):
-    """The highest bits of eight bytes as one byte, that of the first byte lowest."""
+def _gather_bits(highest):
+    """Gather the highest bits of eight bytes in one byte, that of the first byte lowest."""
     return (highest >> U64(7)) * U64(0x0102040810204080) >> U64(56)
 
 
 @inner
-def _kept(eight):
-    """The highest bit of each of eight bytes of ASCII that is a letter, a digit or "-".
+def _mark_kept(eight):
+    """Set the highest bit of each of eight bytes of ASCII that is a letter, a digit or "-".
 
     Added to a byte, 128 - n sets its highest bit from n on.
     """
@@ -142,8 +142,8 @@ def _kept(eight):
 
 
 @inner
-def _lower_or_blank(eight, kept):
-    """Eight bytes of ASCII in lower case, with a blank in place of each that is not kept."""
+def _replace_ascii(eight, kept):
+    """Put eight bytes of ASCII in lower case, with a blank in place of each that is not kept."""
     are_upper = (eight + EACH * U64(128 - 65)) & ~(eight + EACH * U64(128 - 91)) & HIGHEST
     mask = (kept >> U64(7)) * U64(0xFF)
     return ((eight | are_upper >> N2) & mask) | (EACH * U64(BLANK) & ~mask)
@@ -185,7 +185,7 @@ def _put_rare(code, becomes, tables, out, at, before, starts, words, begin):
 
 @inner
 def _decode(text, at):
-    """The code point of several bytes of UTF-8, and their number (RFC 3629)."""
+    """Decode the code point of several bytes of UTF-8, and their number (RFC 3629)."""
     byte, second = U64(text[at]), U64(text[at + N1]) & LOW
     if byte < U64(0xE0):
         return (byte & U64(0x1F)) << N6 | second, N2
@@ -197,8 +197,8 @@ def _decode(text, at):
 
 
 @inner
-def characters(out, begin, end, starts):
-    """Where the characters of a normal form start, and how many there are."""
+def find_characters(out, begin, end, starts):
+    """Find where the characters of a normal form start, and count them."""
     count, at = N0, begin
     while at < end:
         starts[count] = U32(at - begin)

@@ -14,11 +14,11 @@ from numpy.typing import NDArray
 from neardup_solr.kernel import compiled, inner
 from neardup_solr.kernel.normal import (
     BLANK,
-    characters,
+    find_characters,
     load,
     load_eight,
+    make_starts,
     normalize,
-    room_for_starts,
 )
 from neardup_solr.text.packed import SPARE
 
@@ -32,7 +32,7 @@ QUOTE, COMMA = U8(ord('"')), U8(ord(","))
 
 
 class Tables(NamedTuple):
-    """Normal form of each character: `lower` for ASCII; `short` up to three bytes of UTF-8.
+    """Normal form of each character: `lower` for ASCII, `short` up to three bytes of UTF-8.
 
     `short` (uint32, 65,536) has those bytes, the first one lowest, and their number in the
     highest; 0 sends to `becomes` and `classes`, which are those of `unicode.Table`. Sequence n is
@@ -62,8 +62,8 @@ class Shape(NamedTuple):
 
 @compiled
 def normalize_texts(texts, begins, tables, out, bounds, words):
-    """Write the normal forms of texts; arguments as for `sign`."""
-    starts = room_for_starts(begins)
+    """Write the normal forms of texts, with arguments as for `sign`."""
+    starts = make_starts(begins)
     at = N0
     bounds[0] = at
     for document in range(len(words)):
@@ -82,7 +82,7 @@ def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures
     texts that have words.
     """
     block = np.empty(BLOCK + LANES, dtype=np.uint32)
-    starts = room_for_starts(begins)
+    starts = make_starts(begins)
     at = N0
     bounds[0] = at
     for document in range(len(words)):
@@ -94,7 +94,7 @@ def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures
         if shape.kind == CHARACTERS:
             if at - begin + U64(SPARE) > U64(len(starts)):  # a normal form may be longer
                 starts = np.empty(at - begin + U64(SPARE), dtype=np.uint32)
-            pieces, gap = characters(out, begin, at, starts), N0
+            pieces, gap = find_characters(out, begin, at, starts), N0
         else:
             pieces, gap = U64(count), N1
         minhash(out, begin, at, starts, pieces, gap, shape, block, signatures[document])
@@ -103,7 +103,7 @@ def sign(texts, begins, is_normal, tables, shape, out, bounds, words, signatures
 
 @inner
 def minhash(out, begin, end, starts, pieces, gap, shape, block, signature):
-    """Fold the hash of each shingle into a signature; a short text is its own only shingle."""
+    """Fold the hash of each shingle into a signature. A short text is its own only shingle."""
     signature[:] = U32(0xFFFFFFFF) if shape.family == AFFINE else U32(0x80000000)
     starts[pieces] = U32(end - begin + gap)
     size = min(shape.size, pieces)
@@ -138,7 +138,7 @@ def fold(hashed, family, multiplier, offset, signature):
 
 @inner
 def murmur3(text, start, end, seed):
-    """murmur3, 32 bits, of text[start:end] (Appleby 2011); reads up to 3 bytes past the end."""
+    """Hash text[start:end] by murmur3, 32 bits (Appleby 2011). Reads up to 3 bytes past the end."""
     hashed, at, size = seed, start, end - start
     last = start + ((size >> N2) << N2)
     while at < last:
@@ -211,7 +211,7 @@ def hash_bands(signature, rows, keys):
 
 @inner
 def hash64(data, first, last):
-    """A 64-bit hash of data[first:last], eight bytes at a time; reads up to 8 past the end.
+    """Hash data[first:last] to 64 bits, eight bytes at a time. Reads up to 8 past the end.
 
     For telling pieces apart, within a run or from one to the next (then, if it is changed, with
     the FORMAT of what is remembered). Two seeds of murmur3 are no 64 bits, as
@@ -243,8 +243,8 @@ def spell(forms, bounds, by_characters, size, longest, out, ends):
     escaping; ends[d] is where its JSON ends in `out`, or the end of the form before if a shingle
     exceeds `longest` bytes (the caller spells those itself).
     """
-    starts = room_for_starts(bounds)
-    slots = np.empty(_slots_for(len(starts)), dtype=np.uint32)
+    starts = make_starts(bounds)
+    slots = np.empty(_count_slots(len(starts)), dtype=np.uint32)
     at = N0
     for form in range(len(ends)):
         begin = bounds[form]
@@ -255,17 +255,17 @@ def spell(forms, bounds, by_characters, size, longest, out, ends):
 
 @inner
 def _cut(forms, begin, end, by_characters, starts):
-    """The number of pieces of a form, and the bytes between two; `starts` gets their places."""
+    """Count the pieces of a form and the bytes between two, and fill `starts` with their places."""
     if by_characters:
-        pieces, gap = characters(forms, begin, end, starts), N0
+        pieces, gap = find_characters(forms, begin, end, starts), N0
     else:
-        pieces, gap = words(forms, begin, end, starts), N1
+        pieces, gap = find_words(forms, begin, end, starts), N1
     starts[pieces] = U32(end - begin + gap)
     return pieces, gap
 
 
 @inner
-def _slots_for(pieces):
+def _count_slots(pieces):
     """A power of two that is at least twice the pieces, so that probing stays short."""
     slots = 64
     while slots < 2 * pieces:
@@ -274,8 +274,8 @@ def _slots_for(pieces):
 
 
 @inner
-def words(form, begin, end, starts):
-    """Where the words of a normal form start, and how many there are."""
+def find_words(form, begin, end, starts):
+    """Find where the words of a normal form start, and count them."""
     starts[0] = U32(0)
     count, at = U64(begin < end), begin
     while at < end:
@@ -288,7 +288,7 @@ def words(form, begin, end, starts):
 @inner
 def _spell_one(form, begin, starts, pieces, gap, size, longest, slots, out, at):
     first, size = at, min(size, pieces)
-    used = _slots_for(pieces)
+    used = _count_slots(pieces)
     slots[:used] = U32(0)
     mask = U64(used - 1)
     piece = N0
@@ -301,7 +301,7 @@ def _spell_one(form, begin, starts, pieces, gap, size, longest, slots, out, at):
         while slots[slot]:  # occupied by piece slots[slot] - 1
             other = U64(slots[slot] - U32(1))
             known = begin + U64(starts[other])
-            if begin + U64(starts[other + size]) - gap - known == length and _same(
+            if begin + U64(starts[other + size]) - gap - known == length and _are_equal(
                 form, start, known, length
             ):
                 break
@@ -319,7 +319,7 @@ def _spell_one(form, begin, starts, pieces, gap, size, longest, slots, out, at):
 
 
 @inner
-def _same(form, one, other, length):
+def _are_equal(form, one, other, length):
     for offset in range(length):  # noqa: SIM110 - numba has no all()
         if form[one + U64(offset)] != form[other + U64(offset)]:
             return False
@@ -338,7 +338,7 @@ def hash_sets(
 
     Form d is forms[bounds[d]:bounds[d + 1]], a normal form in UTF-8; its hashes end at ends[d].
     """
-    hash_each(forms, bounds, by_characters, size, hashed, ends)
+    hash_shingles(forms, bounds, by_characters, size, hashed, ends)
     first = 0
     for last in ends.tolist():
         hashed[first:last].sort()
@@ -347,9 +347,9 @@ def hash_sets(
 
 
 @compiled
-def hash_each(forms, bounds, by_characters, size, hashed, ends):
+def hash_shingles(forms, bounds, by_characters, size, hashed, ends):
     """Fill `hashed` with the hashes of the shingles of each form, in their order."""
-    starts = room_for_starts(bounds)
+    starts = make_starts(bounds)
     filled = 0
     for form in range(len(ends)):
         begin = bounds[form]

@@ -41,7 +41,7 @@ class Store:
     That is the kernel's sources, the compilers' versions, Python's and the CPU; if one of
     them changes, another folder is used, so nothing that another version has written is read. A
     file that is damaged, or cannot be read or written, counts as missing. So does one that somebody
-    else could have written, as it would be run: see `_unsafe`.
+    else could have written, as it would be run: see `_find_unsafe`.
     """
 
     def __init__(self, cpu: str) -> None:
@@ -57,8 +57,8 @@ class Store:
         return self.folder is not None and any(self.folder.glob(f"**/*.{name}-*.nbi"))
 
     def read(self, name: str, types: str) -> Code | None:
-        """Read the code of a function for arguments of these types; None if there is none."""
-        read = (_read(folder / _file(name, types)) for folder in self._folders)
+        """Read the code of a function for arguments of these types, if there is any."""
+        read = (_read(folder / _name_file(name, types)) for folder in self._folders)
         return next((code for code in read if code is not None), None)
 
     def write(self, name: str, types: str, code: Code) -> None:
@@ -69,12 +69,12 @@ class Store:
                 unfinished = folder / f".{os.getpid()}"
                 with open(unfinished, "wb", opener=partial(os.open, mode=0o644)) as file:
                     file.write(_encode(code))
-                unfinished.replace(folder / _file(name, types))
+                unfinished.replace(folder / _name_file(name, types))
                 return
 
     @property
     def folder(self) -> Path | None:
-        """The first folder that can be written to, or would be; None if none may be used."""
+        """The first folder that can be written to, or would be, if any may be used."""
         can = (one for one in self._folders if os.access(one.parent, os.W_OK))
         return next(can, next(iter(self._folders), None))
 
@@ -84,7 +84,7 @@ class Store:
         named = os.environ.get("NUMBA_CACHE_DIR")
         places = [Path(named), *_usual_places()] if named else [*_usual_places()]
         folders = [place.absolute().resolve() / f"neardup-{key}" for place in places]
-        unsafe = {folder: _unsafe(folder) for folder in folders}
+        unsafe = {folder: _find_unsafe(folder) for folder in folders}
         safe = tuple(folder for folder, why in unsafe.items() if why is None)
         # Of the usual places one is enough, and which one does not matter.
         for why in unsafe.values() if not safe else [unsafe[folders[0]]] if named else []:
@@ -97,7 +97,7 @@ class Store:
         for path in (*sorted(SOURCES.glob("*.py")), CONSTANTS):
             hashed.update(path.read_bytes())
         for library in COMPILERS:
-            hashed.update(_version(library))
+            hashed.update(_read_version(library))
         return hashed.hexdigest()[:16]
 
 
@@ -119,8 +119,8 @@ def _make(folder: Path) -> None:
     folder.mkdir(mode=0o755 if SOURCES in folder.parents else 0o700, exist_ok=True)
 
 
-def _unsafe(folder: Path) -> Path | None:
-    """Find a folder that somebody else can write to: this or one above it; None if there is none.
+def _find_unsafe(folder: Path) -> Path | None:
+    """Find a folder that somebody else can write to: this or one above it, or None.
 
     A folder that is not there yet will be the user's own. Systems without such owners are trusted.
     """
@@ -169,7 +169,7 @@ def _log_unsafe(place: Path) -> None:
     )
 
 
-def _version(library: str) -> bytes:
+def _read_version(library: str) -> bytes:
     """Read a library's version from its files, as asking for its metadata takes longer."""
     found = find_spec(library)
     if found is not None and found.origin is not None:
@@ -187,12 +187,12 @@ def is_tried() -> bool:
 
 
 def release(library: str) -> tuple[int, int]:
-    """Read the first two numbers of a library's version; (0, 0) if it does not tell."""
-    found = re.search(rb'(?:"version": "|^)(\d+)\.(\d+)', _version(library))
+    """Read the first two numbers of a library's version, (0, 0) if it does not tell."""
+    found = re.search(rb'(?:"version": "|^)(\d+)\.(\d+)', _read_version(library))
     return (0, 0) if found is None else (int(found[1]), int(found[2]))
 
 
-def _file(name: str, types: str) -> str:
+def _name_file(name: str, types: str) -> str:
     return f"{name}-{hashlib.sha256(types.encode()).hexdigest()[:16]}"
 
 

@@ -43,7 +43,7 @@ _ROUNDING = 1e-9
 
 
 def floor(bound: float) -> float:
-    """The smallest similarity that reaches a bound: a little less, as shares are rounded."""
+    """Find the smallest similarity that reaches a bound: a little less, as shares are rounded."""
     return bound - _ROUNDING
 
 
@@ -104,13 +104,13 @@ class Measure:
         return self.compared_field == "content"
 
     def least(self, limits: Limits) -> float:
-        """The smallest similarity that is within the limits."""
+        """Compute the smallest similarity that is within the limits."""
         if limits.min_similarity is not None:
             return limits.min_similarity
         return self.default if limits.max_distance is None else 0.0
 
-    def allowed(self, longest: int, limits: Limits) -> int:
-        """The largest distance in words that is within the limits, for a text of `longest`."""
+    def largest_distance(self, longest: int, limits: Limits) -> int:
+        """Find the largest distance in words that is within the limits, for a text of `longest`."""
         by_similarity = int((1.0 - floor(self.least(limits))) * longest)
         most = limits.max_distance
         return by_similarity if most is None else min(by_similarity, most)
@@ -136,27 +136,27 @@ class Comparer:
         return self.measure.least(self.limits)
 
     def may_be_near(self, words: int, other_words: int | None) -> bool:
-        """Return True for texts whose numbers of words can be within the limits; None: not known.
+        """Return True for texts whose numbers of words, if known, can be within the limits.
 
         The distance by words is at least the difference of these numbers.
         """
         if not self.measure.has_distance or other_words is None:
             return True
         longest = max(words, other_words)
-        return abs(words - other_words) <= self.measure.allowed(longest, self.limits)
+        return abs(words - other_words) <= self.measure.largest_distance(longest, self.limits)
 
     def prepare(self) -> Prepare:
-        """Make the function that prepares texts for comparing; for one thread at a time."""
+        """Make the function that prepares texts for comparing, for one thread at a time."""
         return self.measure.prepare(self)
 
     def compare(self, prepared: Prepared, pairs: Pairs) -> Compared:
-        """Pairs of prepared texts. `pairs` (pairs, 2) has their numbers."""
+        """Compare pairs of prepared texts. `pairs` (pairs, 2) has their numbers."""
         from neardup_solr.measures.arrays import within
 
         return within(self.measure.compare(prepared, pairs, self), floor(self.least))
 
     def compare_texts(self, texts: Sequence[str], pairs: Pairs) -> Compared:
-        """Pairs of texts, which are normal forms, or of encoded signatures.
+        """Compare pairs of texts, which are normal forms, or of encoded signatures.
 
         Raises SettingsError if a signature is not one of these settings.
         """
@@ -165,7 +165,7 @@ class Comparer:
     def compare_one(
         self, form: str, texts: Sequence[str], *, many: bool = False
     ) -> list[tuple[int, float, bool]]:
-        """One normal form with each of some texts, or one encoded signature with others.
+        """Compare one normal form with each of some texts, or one encoded signature with others.
 
         The distance, the similarity and whether it is near, for each, as `compare_texts` gives
         them. `many` says that many documents will be compared, so that the kernel is worth loading.
@@ -196,7 +196,7 @@ def measure_named(name: str) -> Measure:
 
 
 def measure_of(name: str, limits: Limits) -> Measure:
-    """Load a measure, as `measure_named`; raises ArgumentError if the limits do not fit it."""
+    """Load a measure, as `measure_named`. Raises ArgumentError if the limits do not fit it."""
     found = measure_named(name)
     if limits.max_distance is not None and not found.has_distance:
         reason = (

@@ -51,7 +51,7 @@ _NUMBERS = {
 
 @dataclass(frozen=True, slots=True)
 class Frequencies:
-    """Number of documents that have each word; words as `aligned_words` gives them."""
+    """Number of documents that have each word, as `split_words` gives these."""
 
     documents: int
     counts: Mapping[str, int]
@@ -87,14 +87,14 @@ class Aligned(NamedTuple):
 
 
 def _standing(first: str, second: str, similarity: float, one: float, other: float) -> Aligned:
-    """Words of these weights that stand for each other."""
+    """Make a row of words of these weights that stand for each other."""
     weight, different = min(one, other), 1.0 - similarity
     one, other = weight + different * (one - weight), weight + different * (other - weight)
     return Aligned(first, second, similarity, weight, one, other)
 
 
-def aligned_words(form: str) -> list[str]:
-    """The words of a normal form as they are aligned: parts at "-", numbers in digits.
+def split_words(form: str) -> list[str]:
+    """Split a normal form into words as they are aligned: parts at "-", numbers in digits.
 
     English number words up to twenty and ordinals become numbers: "5th" and "fifth" are "5".
     """
@@ -103,23 +103,23 @@ def aligned_words(form: str) -> list[str]:
 
 
 def frequencies(forms: Iterable[str]) -> Frequencies:
-    """Document frequencies of the words of normal forms; pass both sides of a linkage together."""
+    """Count the documents that have each word. Pass both sides of a linkage together."""
     counts: Counter[str] = Counter()
     documents = 0
     for form in forms:
         documents += 1
-        counts.update(set(aligned_words(form)))
+        counts.update(set(split_words(form)))
     return Frequencies(documents, counts)
 
 
-def aligned(
+def compare_records(
     forms: Sequence[str],
     pairs: Pairs,
     frequencies: Frequencies,
     *,
     threads: int = 1,
 ) -> Similarities:
-    """Similarity of each pair of normal forms by soft alignment, 0..1.
+    """Compute the similarity of each pair of normal forms by soft alignment, 0..1.
 
     `pairs` (pairs × 2) has row numbers of `forms`; shape of the result (pairs,). Symmetric; 1 for
     texts of equal words in any order. Equal to `record_similarity` of each `alignment`.
@@ -132,20 +132,20 @@ def aligned(
     needed = np.zeros(len(forms), dtype=np.bool_)
     needed[pairs] = True
     places = np.cumsum(needed) - 1  # of a row, among those that are needed
-    lists = [aligned_words(forms[row]) for row in np.flatnonzero(needed).tolist()]
+    lists = [split_words(forms[row]) for row in np.flatnonzero(needed).tolist()]
     lengths = np.fromiter(map(len, lists), np.int64, len(lists))
-    records, vocabulary = align.packed(lists, frequencies.weight, _has_digit)
+    records, vocabulary = align.pack_records(lists, frequencies.weight, _has_digit)
     rules = align.Rules(ABBREVIATED, INITIAL, SLIPS, LONGEST, ACRONYM.start, ACRONYM.stop - 1)
 
     def align_some(some: slice) -> None:
-        align.aligned(records, vocabulary, rules, places[pairs[some]], found[some])
+        align.align_pairs(records, vocabulary, rules, places[pairs[some]], found[some])
 
     in_parts(align_some, LETTERS * lengths[places[pairs]].prod(axis=1), threads)
     return found
 
 
 def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
-    """Mark pairs that are the most similar of both records, ties included; shape (pairs,).
+    """Mark pairs that are the most similar of both records, ties included: shape (pairs,).
 
     An option for two sides that list each thing once; within one file, which may list a thing
     more than twice, it loses pairs.
@@ -159,13 +159,13 @@ def mutual_best(pairs: Pairs, similarities: Similarities) -> NDArray[np.bool_]:
 
 def alignment(first: str, second: str, frequencies: Frequencies) -> list[Aligned]:
     """Align two normal forms: the words that stand for each other, then those that stand alone."""
-    return _alignment(aligned_words(first), aligned_words(second), frequencies)
+    return _alignment(split_words(first), split_words(second), frequencies)
 
 
 def stand_ins(
     first: Sequence[str], second: Sequence[str], frequencies: Frequencies
 ) -> list[list[int]]:
-    """Which words of two normal forms stand for each other: the places of two words in each item.
+    """Find the words of two normal forms that stand for each other: two places in each item.
 
     A joined word or an acronym is there with each of its words.
     """
@@ -184,8 +184,8 @@ def stand_ins(
 
 
 def _places(words: Sequence[str]) -> list[tuple[int, str]]:
-    """The words as they are aligned, each with the place of the word that it is, or a part of."""
-    return [(place, part) for place, word in enumerate(words) for part in aligned_words(word)]
+    """List the words as they are aligned, with the place of the word that each is a part of."""
+    return [(place, part) for place, word in enumerate(words) for part in split_words(word)]
 
 
 def _take(side: list[tuple[int, str]], word: str) -> int:
@@ -226,7 +226,7 @@ def _has_digit(word: str) -> bool:
 
 
 def record_similarity(rows: Sequence[Aligned]) -> float:
-    """The similarity that the rows of an alignment make, 0..1: the mean of Dice and containment."""
+    """Compute the similarity of an alignment, 0..1: the mean of Dice and containment."""
     both = one = other = 0.0
     for row in rows:
         both += row.similarity * row.weight
@@ -238,13 +238,13 @@ def record_similarity(rows: Sequence[Aligned]) -> float:
 
 
 def _alignment(first: list[str], second: list[str], frequencies: Frequencies) -> list[Aligned]:
-    """The rows of an alignment; ties fall the same way whichever text comes first."""
+    """Make the rows of an alignment. Ties fall the same way whichever text comes first."""
     if first > second:
         return [row.turned() for row in _alignment(second, first, frequencies)]
     weights = {word: frequencies.weight(word) for word in {*first, *second}}
     rest, other = dict(enumerate(first)), dict(enumerate(second))
     rows = [_standing(word, word, 1.0, *[weights[word]] * 2) for word in _take_equal(rest, other)]
-    for find, similarity in ((_joined, 1.0), (_spelled, ABBREVIATED)):
+    for find, similarity in ((_find_joined, 1.0), (_find_spelled, ABBREVIATED)):
         rows += _take_runs(rest, other, weights, find, similarity)
         rows += [row.turned() for row in _take_runs(other, rest, weights, find, similarity)]
     rows += _take_soft(rest, other, weights)
@@ -281,14 +281,14 @@ def _take_runs(
             yield _standing(" ".join(words), word, similarity, weight, weights[word])
 
 
-def _joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
-    """The places of the first two neighbours that make up the whole: "sea view", "seaview"."""
+def _find_joined(words: Mapping[int, str], whole: str) -> Sequence[int]:
+    """Find the places of the first two neighbours that make up the whole: "sea view", "seaview"."""
     pairs = ((at, at + 1) for at in words if at + 1 in words)
     return next((run for run in pairs if words[run[0]] + words[run[1]] == whole), ())
 
 
-def _spelled(words: Mapping[int, str], acronym: str) -> Sequence[int]:
-    """The places of the first neighbours with these initials: "north shore road", "nsr"."""
+def _find_spelled(words: Mapping[int, str], acronym: str) -> Sequence[int]:
+    """Find the places of the first neighbours with these initials: "north shore road", "nsr"."""
     if len(acronym) not in ACRONYM or _has_digit(acronym):
         return ()
     runs = (range(at, at + len(acronym)) for at in words)
@@ -319,7 +319,7 @@ def _pack(forms: Sequence[str]) -> Flat:
 def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
     forms = Packed(texts.values, texts.bounds.view(np.uint64))
     known = comparer.frequencies or frequencies(forms)
-    return Results(aligned(forms, pairs, known, threads=comparer.threads))
+    return Results(compare_records(forms, pairs, known, threads=comparer.threads))
 
 
 def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tuple[int, float]]:

@@ -47,7 +47,7 @@ class Flat(NamedTuple):
         return np.diff(self.bounds)
 
     def lengths_of(self, texts: NDArray[np.uint32]) -> NDArray[np.int64]:
-        """Count the values of these texts, which may be few of many; of the same shape."""
+        """Count the values of these texts, which may be few of many, in their shape."""
         found: NDArray[np.int64] = self.bounds[1:][texts] - self.bounds[texts]
         return found
 
@@ -93,7 +93,7 @@ def in_parts(work: Callable[[slice], None], steps: NDArray[Any], threads: int) -
 
 
 def within(found: Results, least: float) -> Compared:
-    """Make the results of pairs; those from this similarity on are within the limits."""
+    """Make the results of pairs, of which those from this similarity on are within the limits."""
     similarities, distances = found
     is_near = similarities >= least
     if distances is None:
@@ -104,6 +104,6 @@ def within(found: Results, least: float) -> Compared:
 
 
 def first_with_each(others: int) -> Pairs:
-    """The pairs of the first text with each of the others that follow it."""
+    """Make the pairs of the first text with each of the others that follow it."""
     numbers = np.arange(1, others + 1, dtype=np.uint32)
     return np.stack([np.zeros_like(numbers), numbers], axis=1)

@@ -32,18 +32,18 @@ Share = Callable[[Counts, Counts, Counts], Similarities]
 
 
 def _share_of_all(common: Counts, first: Counts, second: Counts) -> Similarities:
-    """Compute Jaccard similarities; 1 for two empty texts."""
+    """Compute Jaccard similarities, 1 for two empty texts."""
     return _divide(common, first + second - common)
 
 
 def _share_of_shorter(common: Counts, first: Counts, second: Counts) -> Similarities:
-    """Compute containments; a text without words is contained only in another one."""
+    """Compute containments. A text without words is contained only in another one."""
     fewer = np.minimum(first, second)
     return np.where((fewer == 0) & (first != second), 0.0, _divide(common, fewer))
 
 
 def _divide(part: Counts, whole: Counts) -> Similarities:
-    """Divide each part by its whole; 1 if both are 0."""
+    """Divide each part by its whole, 1 if both are 0."""
     found: Similarities = np.where(whole == 0, 1.0, part / np.maximum(whole, 1))
     return found
 
@@ -98,7 +98,7 @@ def hash_sets(forms: Sequence[str], settings: Settings) -> Flat:
 
 
 def _count_common(sets: Flat, pairs: Pairs, sizes: Counts, threads: int) -> Counts:
-    """Count the shingles that both sets of each pair have; `sizes` (pairs, 2) has all of each."""
+    """Count the shingles that both sets of each pair have, of `sizes` (pairs, 2) in each."""
     common = np.zeros(len(pairs), dtype=np.int64)
 
     def count_some(some: slice) -> None:

@@ -27,7 +27,7 @@ def word_distance(first: Sequence[str], second: Sequence[str], *, at_most: int) 
 
 
 def similarity(distance: int, longest: int) -> float:
-    """Normalise a distance: 1 - distance / words of the longer text; 1 for two empty texts."""
+    """Normalise a distance: 1 - distance / words of the longer text, 1 for two empty texts."""
     return 1.0 - distance / longest if longest else 1.0
 
 
@@ -44,7 +44,7 @@ def hash_words(forms: Sequence[str]) -> Flat:
     words = np.empty(len(texts.data) // 2 + len(forms), dtype=np.uint64)
     found = np.zeros(len(forms) + 1, dtype=np.int64)
     one = np.uint64(1)  # word in a shingle
-    shingle_hashes.hash_each(texts.data, texts.bounds, False, one, words, found[1:])
+    shingle_hashes.hash_shingles(texts.data, texts.bounds, False, one, words, found[1:])
     return Flat(words[: found[-1]], found)
 
 
@@ -59,12 +59,12 @@ def _compare(texts: Flat, pairs: Pairs, comparer: Comparer) -> Results:
     of_length = np.zeros(longest.max(initial=0) + 1, dtype=np.int64)
     of_length[longest] = 1
     for length in np.flatnonzero(of_length).tolist():
-        of_length[length] = comparer.measure.allowed(length, comparer.limits)
+        of_length[length] = comparer.measure.largest_distance(length, comparer.limits)
     allowed: Distances = of_length[longest]
     distances = np.empty(len(pairs), dtype=np.int64)
 
     def compare_some(some: slice) -> None:
-        edits.distances(*texts, pairs[some], allowed[some], distances[some])
+        edits.compute_distances(*texts, pairs[some], allowed[some], distances[some])
 
     in_parts(compare_some, lengths.prod(axis=1) / edits.BLOCK, comparer.threads)
     similarities = 1.0 - distances / np.maximum(longest, 1)
@@ -77,7 +77,7 @@ def _compare_one(form: str, texts: Sequence[str], comparer: Comparer) -> list[tu
     for words in map(words_of, texts):
         longest = max(len(own), len(words))
         distance = word_distance(
-            own, words, at_most=comparer.measure.allowed(longest, comparer.limits)
+            own, words, at_most=comparer.measure.largest_distance(longest, comparer.limits)
         )
         found.append(
             (NO_DISTANCE, 0.0) if distance is None else (distance, similarity(distance, longest))

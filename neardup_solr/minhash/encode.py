@@ -11,8 +11,7 @@ import orjson
 from numpy.typing import NDArray
 
 from neardup_solr.kernel import shingle_hashes
-from neardup_solr.minhash import sign
-from neardup_solr.minhash.entries import profile_hash
+from neardup_solr.minhash import make_profile, sign
 from neardup_solr.minhash.sign import IN_PLACE, Signed
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -26,23 +25,23 @@ _OF_NORMAL_FORM = frozenset({"md5_hash", "first_word", "content_ng", "profile_ha
 _BAND_DIGITS, _SIGNATURE_DIGITS = 12, 8
 
 
-def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[bytes, int]]:
-    """The JSON of each document for Solr, and its number of words.
+def encode_documents(documents: Sequence[Document], settings: Settings) -> list[tuple[bytes, int]]:
+    """Encode the JSON of each document for Solr, and its number of words.
 
-    The JSON is that of `entries.entry` for the same document: kept columns, the fields that the
-    settings name, `id` and `signature_settings`. The documents have no `entries.problem`.
+    The JSON is that of `make_entry` for the same document: kept columns, the fields that the
+    settings name, `id` and `signature_settings`. In the documents `find_problem` finds nothing.
     """
     texts = [document.text for document in documents]
     keep_normal = bool(settings.fields & _OF_NORMAL_FORM)
     signed = sign.sign(texts, settings, keep_normal=keep_normal)
-    columns = _term_columns(signed, settings)
+    columns = _write_columns(signed, settings)
     words = signed.words.tolist()
     fixed = {"signature_settings": settings.fingerprint}
     made = []
     forms = list(signed.normal)
     for at, document in enumerate(documents):
         normal = forms[at] if keep_normal else ""
-        plain = _plain(document, normal, words[at], settings) | fixed
+        plain = _make_plain(document, normal, words[at], settings) | fixed
         terms = [column[at] for column in columns] if words[at] else []
         if "signature" in settings.fields:
             row = signed.signatures[at] if words[at] else b""
@@ -52,8 +51,8 @@ def encoded(documents: Sequence[Document], settings: Settings) -> list[tuple[byt
     return made
 
 
-def _plain(document: Document, normal: str, words: int, settings: Settings) -> dict[str, Any]:
-    """The fields that are not lists of terms and differ between documents."""
+def _make_plain(document: Document, normal: str, words: int, settings: Settings) -> dict[str, Any]:
+    """Make the fields that are not lists of terms and differ between documents."""
     fields: dict[str, Any] = {**document.kept, "id": document.id}
     chosen = settings.fields
     if "content" in chosen:
@@ -65,27 +64,27 @@ def _plain(document: Document, normal: str, words: int, settings: Settings) -> d
     if "first_word" in chosen:
         fields["first_word"] = normalize.first_word(normal)
     if "profile_hash" in chosen:
-        fields["profile_hash"] = profile_hash(normal, settings)
+        fields["profile_hash"] = make_profile(normal, settings)
     return fields
 
 
-def _term_columns(signed: Signed, settings: Settings) -> list[list[bytes]]:
-    """For each chosen field of terms, the JSON of every document's."""
+def _write_columns(signed: Signed, settings: Settings) -> list[list[bytes]]:
+    """Write, for each chosen field of terms, the JSON of every document's."""
     columns = []
     if "content_bands" in settings.fields:
         keys = signed.keys >> np.uint64(16)
-        columns.append(_terms(b',"content_bands":[', keys, _BAND_DIGITS))
+        columns.append(_write_terms(b',"content_bands":[', keys, _BAND_DIGITS))
     if "content_sg" in settings.fields and settings.signatures:
         values = signed.signatures[:, : settings.signatures].astype(np.uint64)
-        columns.append(_terms(b',"content_sg":[', values, _SIGNATURE_DIGITS))
+        columns.append(_write_terms(b',"content_sg":[', values, _SIGNATURE_DIGITS))
     if "content_ng" in settings.fields:
-        arrays = spelled(signed.normal, settings)
+        arrays = spell_shingles(signed.normal, settings)
         columns.append([b',"content_ng":[' + pieces + b"]" for pieces in arrays])
     return columns
 
 
-def _terms(head: bytes, values: NDArray[np.uint64], digits: int) -> list[bytes]:
-    """JSON arrays of "position and value" in hexadecimal, one a row: `values` (rows, positions)."""
+def _write_terms(head: bytes, values: NDArray[np.uint64], digits: int) -> list[bytes]:
+    """Write JSON arrays of "position and value" in hexadecimal, one for each row of `values`."""
     rows, positions = values.shape
     prefixes = [f'"{position:02x}'.encode() for position in range(positions)]
     width = max(map(len, prefixes))
@@ -102,13 +101,13 @@ def _terms(head: bytes, values: NDArray[np.uint64], digits: int) -> list[bytes]:
     return [head + row.tobytes() for row in flat]
 
 
-def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
-    """The shingles of each normal form as the inside of a JSON array: b'"one","two"'.
+def spell_shingles(forms: Sequence[str], settings: Settings) -> list[bytes]:
+    """Write the shingles of each normal form as the inside of a JSON array: b'"one","two"'.
 
     Terms that Lucene would refuse are hashed by `normalize.indexable`.
     """
     if settings.kind not in IN_PLACE or not forms:
-        return [_spelled_one(form, settings) for form in forms]
+        return [_spell_form(form, settings) for form in forms]
     texts = pack(forms)
     # Each character begins at most one shingle, of that many words or characters.
     size = settings.shingle_size
@@ -122,11 +121,11 @@ def spelled(forms: Sequence[str], settings: Settings) -> list[bytes]:
     begins = [0, *stops[:-1]]
     # Without the comma after the last; a form that is too long or empty has none.
     return [
-        json[begin : stop - 1] if stop > begin else _spelled_one(forms[at], settings)
+        json[begin : stop - 1] if stop > begin else _spell_form(forms[at], settings)
         for at, (begin, stop) in enumerate(zip(begins, stops, strict=True))
     ]
 
 
-def _spelled_one(form: str, settings: Settings) -> bytes:
+def _spell_form(form: str, settings: Settings) -> bytes:
     pieces = map(normalize.indexable, shingles(form, settings))
     return ",".join(f'"{piece}"' for piece in pieces).encode()

@@ -199,7 +199,7 @@ def solve(demand: Demand, hashes: int) -> Plan:
     for best in catching(demand, hashes):
         if best.load <= demand.load:
             return best
-    raise _unmet(demand, hashes, best)
+    raise _explain_unmet(demand, hashes, best)
 
 
 def catching(demand: Demand, hashes: int) -> Iterator[Plan]:
@@ -238,7 +238,7 @@ def percent(share: float) -> str:
 
 
 def _fewest_bands(demand: Demand, rows: int) -> int | None:
-    """Solve (1 - catch^rows)^bands <= miss; None if no number of hashes is enough."""
+    """Solve (1 - catch^rows)^bands <= miss, or None if no number of hashes is enough."""
     row_wise = demand.catch**rows
     if row_wise == 1:
         return 1
@@ -254,7 +254,7 @@ def _require_hashes(hashes: int) -> None:
         )
 
 
-def _unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsError:
+def _explain_unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsError:
     enough = next((p for p in catching(demand, MOST_HASHES) if p.load <= demand.load), None)
     more = f"use {enough.hashes:,} hashes ({enough.bands} × {enough.rows}), or " if enough else ""
     if best is None:
@@ -263,25 +263,25 @@ def _unmet(demand: Demand, hashes: int, best: Plan | None) -> SettingsError:
             f"{hashes} hashes miss at least {percent(missed)} of the pairs at similarity"
             f" {demand.catch:g}, {missed / demand.miss:.3g} times the {percent(demand.miss)}"
             " allowed",
-            f"{more}allow a `miss` of {_up(missed)}, or `catch` a higher similarity",
+            f"{more}allow a `miss` of {_round_up(missed)}, or `catch` a higher similarity",
         )
     passed = similarity_at(demand.load, best.bands, best.rows)
-    lower = f", or an `avoid` of {_down(passed):g}" if _down(passed) else ""
+    lower = f", or an `avoid` of {_round_down(passed):g}" if _round_down(passed) else ""
     return SettingsError(
         f"{hashes} hashes that catch what they should let pass {percent(best.load)} of the pairs at"
         f" similarity {demand.avoid:g} ({best.bands} × {best.rows}),"
         f" {best.load / demand.load:.3g} times the {percent(demand.load)} allowed",
-        f"{more}allow a `load` of {_up(best.load)}{lower}",
+        f"{more}allow a `load` of {_round_up(best.load)}{lower}",
     )
 
 
-def _up(share: float) -> str:
+def _round_up(share: float) -> str:
     """Round up to two digits: what would be enough."""
     digits = 1 - math.floor(math.log10(share))
     return f"{math.ceil(share * 10**digits) / 10**digits:g}"
 
 
-def _down(share: float) -> float:
+def _round_down(share: float) -> float:
     return math.floor(share * 1000) / 1000
 
 
@@ -296,7 +296,7 @@ def count_agreements(signatures: NDArray[np.uint32]) -> NDArray[np.int64]:
     columns = np.ascontiguousarray(signatures.T)
     totals = np.zeros(hashes + 1, dtype=np.int64)
     for first in range(0, documents, _ROWS_AT_ONCE):
-        block = _agreeing(columns[:, first : first + _ROWS_AT_ONCE], columns[:, first:])
+        block = _count_agreeing(columns[:, first : first + _ROWS_AT_ONCE], columns[:, first:])
         # A pair counts once, and no document with itself: columns to the right of the diagonal.
         own = np.triu_indices(len(block), k=1)
         totals += np.bincount(block[own], minlength=hashes + 1)
@@ -355,10 +355,10 @@ def make_histogram(agreements: Sequence[int], bins: int = 20) -> NDArray[np.int6
     return totals
 
 
-def _agreeing(columns: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint16]:
+def _count_agreeing(columns: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArray[np.uint16]:
     """Count equal positions of each with each: (hashes, n) and (hashes, m) to (n, m)."""
     # Settings allow 65,536 hashes, one more than a uint16 counts.
-    counts = np.zeros((columns.shape[1], others.shape[1]), _smallest(len(columns)))
+    counts = np.zeros((columns.shape[1], others.shape[1]), _choose_type(len(columns)))
     equal = np.empty(counts.shape, dtype=np.bool_)
     for column, other in zip(columns, others, strict=True):
         np.equal(column[:, None], other, out=equal)
@@ -366,5 +366,5 @@ def _agreeing(columns: NDArray[np.uint32], others: NDArray[np.uint32]) -> NDArra
     return counts
 
 
-def _smallest(most: int) -> type[np.unsignedinteger]:
+def _choose_type(most: int) -> type[np.unsignedinteger]:
     return np.uint8 if most < 2**8 else np.uint16 if most < 2**16 else np.uint32

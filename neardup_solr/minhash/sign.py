@@ -19,7 +19,7 @@ from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
 from neardup_solr.text.normalize import KEPT, SPACE, UNASSIGNED, table
 from neardup_solr.text.packed import SPARE, Packed, join_packed, pack
-from neardup_solr.text.shingles import shingles, stemmed
+from neardup_solr.text.shingles import shingles, stem_words
 
 AT_ONCE = 1 << 20  # characters of text in one call: a chunk and what is made of it fit a cache
 IN_PLACE = ("words", "chars")  # kinds of shingles that are hashed in place
@@ -79,20 +79,20 @@ def sign_parts(
     keep_keys: bool = True,
 ) -> Signed:
     """Sign texts that come in parts, as `sign`."""
-    chunks = [chunk for part in parts for chunk in _chunks(part)]
+    chunks = [chunk for part in parts for chunk in _cut_chunks(part)]
     ends = list(accumulate(map(len, chunks), initial=0))
-    signed = _empty(ends[-1], settings, settings.bands if keep_keys else 0)
+    signed = _make_empty(ends[-1], settings, settings.bands if keep_keys else 0)
 
     def sign_one(chunk: Sequence[str], first: int, last: int) -> Packed:
-        return _sign_chunk(chunk, settings, _part(signed, slice(first, last)), keep_normal)
+        return _sign_chunk(chunk, settings, _view(signed, slice(first, last)), keep_normal)
 
     forms = _map_threads(sign_one, threads, chunks, ends[:-1], ends[1:])
     return replace(signed, normal=join_packed(forms)) if keep_normal else signed
 
 
 def normal_forms(texts: Sequence[str], *, threads: int = 1) -> Packed:
-    """Make the normal forms of texts, as `normalize.normalize` does; by `threads` threads."""
-    return join_packed(_map_threads(_normalize_chunk, threads, list(_chunks(texts))))
+    """Make the normal forms of texts, as `normalize.normalize` does, by `threads` threads."""
+    return join_packed(_map_threads(_normalize_chunk, threads, list(_cut_chunks(texts))))
 
 
 def _map_threads(
@@ -115,7 +115,7 @@ def _normalize_chunk(texts: Sequence[str]) -> Packed:
 
 
 def _normalize_left(texts: Sequence[str], words: NDArray[np.int64]) -> dict[int, str]:
-    """Normalise the texts that the kernel has left to Python; their normal forms by place."""
+    """Normalise the texts that the kernel has left to Python, by their places."""
     places = np.flatnonzero(words == _NEIGHBOURS).tolist()
     return {at: normalize.normalize(texts[at]) for at in places}
 
@@ -131,7 +131,7 @@ def _make_room(texts: Packed) -> Packed:
     return Packed(np.empty(room, dtype=np.uint8), np.empty_like(texts.bounds))
 
 
-def _empty(count: int, settings: Settings, bands: int) -> Signed:
+def _make_empty(count: int, settings: Settings, bands: int) -> Signed:
     return Signed(
         words=np.zeros(count, dtype=np.int64),
         signatures=np.empty((count, settings.hashes), dtype=np.uint32),
@@ -140,7 +140,7 @@ def _empty(count: int, settings: Settings, bands: int) -> Signed:
     )
 
 
-def _part(signed: Signed, chunk: slice) -> Signed:
+def _view(signed: Signed, chunk: slice) -> Signed:
     """Take the rows of a chunk: views, so that what is written there is in the whole."""
     return Signed(
         words=signed.words[chunk],
@@ -150,7 +150,7 @@ def _part(signed: Signed, chunk: slice) -> Signed:
     )
 
 
-def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
+def _cut_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
     if isinstance(texts, Packed):
         yield from texts.parts(AT_ONCE)
         return
@@ -167,12 +167,12 @@ def _chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def _sign_chunk(
     texts: Sequence[str], settings: Settings, into: Signed, keep_normal: bool
 ) -> Packed:
-    """Sign texts; words and characters are hashed in place, the other kinds need strings."""
+    """Sign texts. Words and characters are hashed in place, the other kinds need strings."""
     keep = keep_normal or settings.kind not in IN_PLACE
-    forms = _run(texts, settings, into, is_normal=False)
+    forms = _sign_in_place(texts, settings, into, is_normal=False)
     left = _normalize_left(texts, into.words)
     for at, form in left.items():
-        _run([form], settings, _part(into, slice(at, at + 1)), is_normal=True)
+        _sign_in_place([form], settings, _view(into, slice(at, at + 1)), is_normal=True)
     if keep:
         forms = _complete(forms, left)
     if settings.kind not in IN_PLACE:
@@ -189,13 +189,15 @@ def _sign_pieces(forms: Packed, settings: Settings, into: Signed) -> None:
             into.keys[:] = hash_bands(into.signatures, settings.bands, settings.rows)
         return
     words = into.words.copy()
-    stems = [stemmed(form, settings.language) if form else "" for form in forms]
-    _run(stems, settings, into, is_normal=True)
+    stems = [stem_words(form, settings.language) if form else "" for form in forms]
+    _sign_in_place(stems, settings, into, is_normal=True)
     into.words[:] = words
 
 
-def _run(texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool) -> Packed:
-    """Sign texts, but those that are left to Python; their normal forms."""
+def _sign_in_place(
+    texts: Sequence[str], settings: Settings, into: Signed, *, is_normal: bool
+) -> Packed:
+    """Sign texts, but those that are left to Python, and return their normal forms."""
     packed = pack(texts)
     forms = _make_room(packed)
     kernel.sign(
@@ -218,7 +220,7 @@ def _make_tables() -> Constant:
     known = table()
     sequences = [sequence.encode() for sequence in known.sequences]
     becomes = np.array(known.becomes, dtype=np.int16)
-    short = _short(becomes[:0x10000], sequences)
+    short = _encode_short(becomes[:0x10000], sequences)
     tables = kernel.Tables(
         lower=short[:128].astype(np.uint8),
         short=short,
@@ -230,20 +232,20 @@ def _make_tables() -> Constant:
     return Constant(tables)
 
 
-def _short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uint32]:
+def _encode_short(becomes: NDArray[np.int16], sequences: list[bytes]) -> NDArray[np.uint32]:
     """Encode the normal form of each code point as up to three bytes and their number."""
     code = np.arange(len(becomes), dtype=np.uint32)
     low, middle = code & 63 | 128, code >> 6 & 63 | 128
     two = code >> 6 | 192 | low << 8 | 2 << 24
     three = code >> 12 | 224 | middle << 8 | low << 16 | 3 << 24
     itself = np.where(code < 128, code | 1 << 24, np.where(code < 0x800, two, three))
-    known = [0, *(_as_short(sequence) for sequence in sequences)]
+    known = [0, *(_pack_short(sequence) for sequence in sequences)]
     mapped = np.array(known, dtype=np.uint32)[np.maximum(becomes, 0)]
     short = np.where((becomes == KEPT) | (becomes == UNASSIGNED), itself, mapped)
     return np.where(becomes == SPACE, ord(" ") | 1 << 24, short).astype(np.uint32)
 
 
-def _as_short(sequence: bytes) -> int:
+def _pack_short(sequence: bytes) -> int:
     fits = len(sequence) <= 3 and (b" " not in sequence or len(sequence) == 1)
     return int.from_bytes(sequence, "little") | len(sequence) << 24 if fits else 0
 

@@ -69,7 +69,7 @@ def fold(hashed: NDArray[np.uint32], settings: Settings) -> Signature:
 
 @lru_cache(maxsize=16)
 def draw_coefficients(settings: Settings) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
-    """Draw the multipliers (or masks) and offsets of a family's functions; shape (hashes,) each."""
+    """Draw multipliers (or masks) and offsets of a family's functions, of shape (hashes,) each."""
     if settings.family == "xor":
         masks = np.array(_draw_java(settings.hashes, settings.seed), dtype=np.uint32)
         return masks, np.zeros_like(masks)
@@ -80,7 +80,7 @@ def draw_coefficients(settings: Settings) -> tuple[NDArray[np.uint32], NDArray[n
 
 
 def _splitmix64(seed: int, index: int) -> int:
-    """Compute the index-th output of SplitMix64 from a seed; 64 bits."""
+    """Compute the index-th output of SplitMix64 from a seed, 64 bits."""
     mixed = (seed + index * 0x9E3779B97F4A7C15) % 2**64
     mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9 % 2**64
     mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EB % 2**64
@@ -154,7 +154,7 @@ def encode(signature: Signature) -> str:
 
 
 def decode(encoded: str) -> Signature:
-    """Decode a string of `encode` to its signature; shape (hashes,), dtype uint32.
+    """Decode a string of `encode` to its signature, of shape (hashes,) and dtype uint32.
 
     Raises SettingsError if the string is not one, ArgumentError if it is no string.
     """
@@ -168,7 +168,7 @@ def decode(encoded: str) -> Signature:
 
 
 def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]:
-    """Decode many signatures at once; shape (signatures, hashes).
+    """Decode many signatures at once, to shape (signatures, hashes).
 
     Raises SettingsError if a string is not the signature of that many hashes.
     """
@@ -176,7 +176,7 @@ def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]
     length = -(-size // 3) * 4  # base64 makes four characters of three bytes
     packed = np.empty((len(encoded), size), dtype=np.uint8)
     is_regular = all(len(each) == length and each.isascii() for each in encoded)
-    if not is_regular or not _are_decoded("".join(encoded), length, packed):
+    if not is_regular or not _decode_regular("".join(encoded), length, packed):
         for row, each in enumerate(encoded):
             values = decode(each)
             if len(values) != settings.hashes:
@@ -186,8 +186,8 @@ def decode_all(encoded: Sequence[str], settings: Settings) -> NDArray[np.uint32]
     return packed.view("<u4")
 
 
-def _are_decoded(joined: str, length: int, packed: NDArray[np.uint8]) -> bool:
-    """Decode rows of base64 into `packed`; True if all of them could be."""
+def _decode_regular(joined: str, length: int, packed: NDArray[np.uint8]) -> bool:
+    """Decode rows of base64 into `packed`, True if all of them could be."""
     characters = np.frombuffer(joined.encode(), dtype=np.uint8).reshape(-1, length)
     return bool(joins.decode_rows(characters, _SIXES, packed))
 
@@ -221,9 +221,9 @@ def estimate_jaccard(
     for name, given in (("signatures", signatures), ("others", others)):
         is_array = isinstance(given, np.ndarray) and given.ndim > 0
         require(is_array, f"`{name}` cannot be {shown(given)}", "give what `decode` gives")
-    deviations = _deviations(level)
+    deviations = _compute_deviations(level)
     hashes = signatures.shape[-1]
-    shape = _paired(signatures.shape[:-1], others.shape[:-1])
+    shape = _broadcast(signatures.shape[:-1], others.shape[:-1])
     if 0 in (hashes, others.shape[-1]):
         nothing = np.zeros(shape)
         return Estimate(value=nothing, low=nothing, high=nothing)
@@ -252,22 +252,20 @@ def estimate_containment(
 
     Raises what `estimate_jaccard` does, and ArgumentError if a size is negative or no number.
     """
-    size, other_size = _sizes("sizes", sizes), _sizes("other_sizes", other_sizes)
+    size, other_size = _read_sizes("sizes", sizes), _read_sizes("other_sizes", other_sizes)
     if not (np.all(size >= 0) and np.all(other_size >= 0)):
         raise ArgumentError(
             "`sizes` and `other_sizes` cannot be below 0", "give the number of shingles of each set"
         )
     similar = estimate_jaccard(signatures, others, level=level)
-    _paired(similar.value.shape, size.shape, other_size.shape)
+    _broadcast(similar.value.shape, size.shape, other_size.shape)
     whole = np.where(size > 0, size, 1)
     most = np.minimum(size, other_size) / whole
 
-    def carried(share: Values) -> Values:
+    def carry(share: Values) -> Values:
         return np.asarray(np.minimum(share / (1 + share) * (size + other_size) / whole, most))
 
-    return Estimate(
-        value=carried(similar.value), low=carried(similar.low), high=carried(similar.high)
-    )
+    return Estimate(value=carry(similar.value), low=carry(similar.low), high=carry(similar.high))
 
 
 def wilson(share: Values, count: float, deviations: float) -> Estimate:
@@ -283,7 +281,7 @@ def wilson(share: Values, count: float, deviations: float) -> Estimate:
     )
 
 
-def _paired(*shapes: tuple[int, ...]) -> tuple[int, ...]:
+def _broadcast(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     """Find the shape that arrays have pair by pair."""
     try:
         return np.broadcast_shapes(*shapes)
@@ -294,7 +292,7 @@ def _paired(*shapes: tuple[int, ...]) -> tuple[int, ...]:
         ) from None
 
 
-def _sizes(name: str, given: ArrayLike) -> Values:
+def _read_sizes(name: str, given: ArrayLike) -> Values:
     try:
         return np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
@@ -304,7 +302,7 @@ def _sizes(name: str, given: ArrayLike) -> Values:
         ) from None
 
 
-def _deviations(level: float) -> float:
+def _compute_deviations(level: float) -> float:
     """Compute the standard deviations each way that hold a normal variable at a level."""
     from statistics import NormalDist  # loads fractions and decimals
 

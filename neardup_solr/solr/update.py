@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from neardup_solr.minhash.encode import encoded
+from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.records import NOTHING, Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import query
@@ -53,7 +53,7 @@ def orders(
     # The settings include the text, so readers need not know that it was there before.
     constant = {SETTINGS.encode(): orjson.dumps(settings.fingerprint)}
     made = []
-    for document, (json, _) in zip(documents, encoded(documents, written), strict=True):
+    for document, (json, _) in zip(documents, encode_documents(documents, written), strict=True):
         version = versions[document.id]
         head = orjson.dumps({names.of(ID): document.id, VERSION: version})[:-1]
         values = dict.fromkeys(heads, b"null") | _values(json) | constant

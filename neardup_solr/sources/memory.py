@@ -12,7 +12,7 @@ from itertools import chain
 from typing import Any, Final
 
 from neardup_solr.errors import ArgumentError, RecordError, counted
-from neardup_solr.minhash.entries import problem
+from neardup_solr.minhash import find_problem
 from neardup_solr.records import Document
 from neardup_solr.sources.arrow import first_line, read_arrow
 from neardup_solr.sources.columns import (
@@ -291,7 +291,7 @@ def _read_documents(records: Iterable[tuple[str, Any]], source: Opened) -> Itera
             yield _with_plain_values(found, found.position or position, source.reading)
         elif not source.reading.has_ids:
             yield replace(found, id=NUMBERED, position=found.position or position)
-        elif found.position or problem(found) is None:
+        elif found.position or find_problem(found) is None:
             yield found
         else:
             yield replace(found, position=position)

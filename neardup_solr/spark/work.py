@@ -24,7 +24,7 @@ from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.kernel import joins
 from neardup_solr.measures import Comparer, Limits, measure_named
 from neardup_solr.measures.arrays import Pairs
-from neardup_solr.minhash import encode, entries, sign
+from neardup_solr.minhash import check_documents, encode, sign
 from neardup_solr.records import natural, ordered
 from neardup_solr.settings import Settings
 from neardup_solr.sources import Reading
@@ -206,11 +206,11 @@ class Fields:
         """
         for batch in batches:
             made = []
-            for found in entries.checked(records(batch, self.reading)):
+            for found in check_documents(records(batch, self.reading)):
                 if isinstance(found, RecordError):
                     raise self._refusal(found)
                 made.append(found)
-            jsons = [json.decode() for json, _ in encode.encoded(made, self.settings)]
+            jsons = [json.decode() for json, _ in encode.encode_documents(made, self.settings)]
             arrays = [pa.array([one.id for one in made], pa.string()), pa.array(jsons, pa.string())]
             yield pa.RecordBatch.from_arrays(arrays, ["id", "document"])
 

@@ -1,4 +1,4 @@
-"""How two texts differ word by word: compared in normal form, shown as they were written."""
+"""Differences of two texts word by word: compared in normal form, shown as they were written."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Words:
     begun: frozenset[int] = frozenset()
 
     def text(self, part: slice) -> str:
-        """Some of the words as they are shown, one space between those that are not joined."""
+        """Join some of the words as they are shown, one space between those that are not joined."""
         places = range(*part.indices(len(self.shown)))
         parted = ("" if place in self.joined else " " for place in places)
         return "".join(
@@ -54,7 +54,7 @@ class Change:
 
 
 def split(text: str) -> Words:
-    """The words of a text for display and for comparison; `forms` are those of its normal form.
+    """Split a text into words for display and for comparison. `forms` are those of its normal form.
 
     The pieces of the text itself are shown; if they do not line up with the words of the normal
     form (a mark that composes across a space), those words are shown instead.
@@ -98,7 +98,7 @@ def _all_pieces(text: str) -> Iterator[_Piece]:
 
 
 def _with_wordless(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
-    """Pieces that all have a word: one without is shown with the one before it, or the next."""
+    """Yield pieces that all have a word: others are shown with the one before or the next."""
     shown, form, before = list[str](), "", _BREAK
     for piece, word, gap in pieces:
         if form and word:
@@ -112,7 +112,7 @@ def _with_wordless(pieces: Iterable[_Piece]) -> Iterator[_Piece]:
 
 
 def _pieces(token: str) -> tuple[tuple[str, str], ...]:
-    """A token without spaces as pieces of one word each ("and/or": "and/", "or"), or of none."""
+    """Cut a token without spaces into pieces of one word ("and/or": "and/", "or"), or of none."""
     return _read(token) if len(token) > _LONG else _remembered(token)
 
 
@@ -130,7 +130,7 @@ _remembered = lru_cache(maxsize=_REMEMBERED)(_read)
 
 
 def _cut(token: str) -> Iterator[str]:
-    """A token cut where its words begin: at a letter after a separator that follows a letter."""
+    """Cut a token where its words begin: at a letter after a separator that follows a letter."""
     start, has_word, is_over = 0, False, False
     for at, character in enumerate(token):
         if normalize(character):

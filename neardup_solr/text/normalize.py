@@ -37,7 +37,7 @@ _TRANSLATION = _Translation()
 
 
 def normalize(text: str) -> str:
-    """The normal form of a text: words of folded letters, numbers and "-", one space between.
+    """Make the normal form of a text: words of folded letters, numbers and "-", one space between.
 
     Lone surrogates become spaces. Equal for NFC and NFD of the same text, and idempotent; the same
     in every version of Python. Unicode Standard Annex 15 (NFKC) and section 5.18 (case folding).
@@ -46,24 +46,24 @@ def normalize(text: str) -> str:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text's normal form, in order."""
+    """List the words of a text's normal form, in order."""
     if text.isascii():
         return text.lower().translate(_ASCII).split()
     if _FROZEN:
-        return _folded(text).split()
+        return _fold(text).split()
     # Code points that Unicode 14.0 did not have stay as they are; the text is cut at them.
     parts = _later_code_points().split(text)
     return "".join(map(_unless_later, parts)).split()
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     folded = unicodedata.normalize("NFKC", text).casefold()
-    kept = _translated(unicodedata.normalize("NFKC", folded))
+    kept = _translate(unicodedata.normalize("NFKC", folded))
     # If an invisible character vanished, its neighbours may now compose.
     return unicodedata.normalize("NFKC", kept)
 
 
-def _translated(folded: str) -> str:
+def _translate(folded: str) -> str:
     """As by `_TRANSLATION`, which is used if a character becomes several or none."""
     import numpy as np  # takes longer to load than most texts take to normalize
 
@@ -75,7 +75,7 @@ def _translated(folded: str) -> str:
 
 
 def _unless_later(part: str) -> str:
-    return part if _later_code_points().fullmatch(part) else _folded(part)
+    return part if _later_code_points().fullmatch(part) else _fold(part)
 
 
 @cache
@@ -89,17 +89,17 @@ def _later_code_points() -> re.Pattern[str]:
 
 
 def words(normal: str) -> list[str]:
-    """The words of a normalised text, in order."""
+    """List the words of a normalised text, in order."""
     return normal.split()
 
 
 def first_word(normal: str) -> str:
-    """The first word of a normalised text as it can be indexed; "" if there is none."""
+    """Take the first word of a normalised text as it can be indexed, "" if there is none."""
     return indexable(normal.partition(" ")[0])
 
 
 def indexable(term: str) -> str:
-    """A term as it can be indexed: itself, or "md5:" and its MD5 if it exceeds Lucene's limit.
+    """Make a term that can be indexed: itself, or "md5:" and its MD5 if it exceeds Lucene's limit.
 
     A normalised term has no colon, so the two cannot be confused. The limit is 32,766 bytes of
     UTF-8.
@@ -110,7 +110,7 @@ def indexable(term: str) -> str:
 
 
 def md5(normal: str) -> str:
-    """MD5 of a normalised text as 32 hexadecimal digits (RFC 1321), over its UTF-8 bytes."""
+    """Hash a normalised text by MD5 to 32 hexadecimal digits (RFC 1321), over its UTF-8 bytes."""
     return hashlib.md5(normal.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -146,7 +146,7 @@ class CharacterTable:
 
 @cache
 def table() -> CharacterTable:
-    """The table of normalization 1, read once."""
+    """Read the table of normalization 1, once."""
     from importlib.resources import files
 
     packed = files("neardup_solr.text").joinpath("unicode14.bin").read_bytes()

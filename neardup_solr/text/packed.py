@@ -67,7 +67,7 @@ class Packed(Sequence[str]):
 
 
 def pack(texts: Sequence[str]) -> Packed:
-    """Pack texts; a lone surrogate becomes a space."""
+    """Pack texts. A lone surrogate becomes a space."""
     if isinstance(texts, Packed):
         return texts
     try:

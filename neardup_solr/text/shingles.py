@@ -75,10 +75,10 @@ def _stops(normal: str, settings: Settings) -> list[str]:
 
 
 def _stems(normal: str, settings: Settings) -> list[str]:
-    return word_shingles(stemmed(normal, settings.language), settings.shingle_size)
+    return word_shingles(stem_words(normal, settings.language), settings.shingle_size)
 
 
-def stemmed(normal: str, language: str) -> str:
+def stem_words(normal: str, language: str) -> str:
     """Stem the words of a normalised text, without stop words if it is English.
 
     Snowball stemmers (Porter 2001, snowballstem.org). A text of stop words only stays as it is.
@@ -120,7 +120,7 @@ _KINDS: dict[str, Callable[[str, Settings], list[str]]] = {
 
 
 def hash_profile(normal: str, *, min_token_len: int = 2, quant_rate: float = 0.01) -> str:
-    """Hash the profile of a normalised text to 32 hexadecimal digits; "" if it has no token.
+    """Hash the profile of a normalised text to 32 hexadecimal digits, "" if it has no token.
 
     Tokens longer than `min_token_len` characters are counted; counts are rounded down to a
     multiple of max(2, round(highest · `quant_rate`)), or of 1 if no token repeats; tokens that

@@ -246,7 +246,7 @@ class Destination:
         for at in range(0, len(ids), size):
             part = [stretch.documents[id] for id in ids[at : at + size]]
             self.resent += len(part)
-            made = encode.encoded(part, self.settings)
+            made = encode.encode_documents(part, self.settings)
             answer = self.collection.take([json for json, _ in made], [one.id for one in part])
             self.note(stretch, answer)
 
@@ -312,7 +312,7 @@ class Delivery:
                 pool.shutdown(wait=False, cancel_futures=True)
 
     def _send(self, batch: Batch) -> None:
-        made = encode.encoded(list(batch.documents.values()), self.target.settings)
+        made = encode.encode_documents(list(batch.documents.values()), self.target.settings)
         while self._answers and (batch.alone or len(self._answers) > self.target.sending.threads):
             self._acknowledge()
         if self.target.has_to_verify(self._open, batch.documents):

@@ -13,7 +13,7 @@ import orjson
 
 from neardup_solr.arguments import checked, require
 from neardup_solr.errors import counted
-from neardup_solr.minhash.encode import encoded
+from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
 from neardup_solr.solr import schema, settings_of
@@ -113,7 +113,7 @@ class Sampled:
         """Compute the fields of a stored document anew, and compare."""
         self.documents += 1
         id, text = str(stored[ID]), str(stored.get(TEXT, ""))
-        ((json, _),) = encoded([Document(id=id, text=text)], settings)
+        ((json, _),) = encode_documents([Document(id=id, text=text)], settings)
         made = orjson.loads(json)
         # Marks are not made of the text alone.
         differing = {n for n in OWN if n in settings.fields and _differ(stored.get(n), made.get(n))}

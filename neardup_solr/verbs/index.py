@@ -32,7 +32,7 @@ from neardup_solr.errors import (
     counted,
 )
 from neardup_solr.jobs import ANEW, Job, JobSpec, Position, SavedJob, read_checkpoint
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import check_documents
 from neardup_solr.progress import Callbacks, Failures, OnError, OnProgress, SourceProgress
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -344,7 +344,7 @@ class _IndexRun:
         """The usable documents in batches. Raises SourceError at once if it cannot be read."""
         count_bytes = self.progress.count_bytes
         records = sources.records(source, reading=self.reading, on_progress=count_bytes)
-        return self._batches(entries.checked(records))
+        return self._batches(check_documents(records))
 
     def _batches(self, records: Iterable[Document | RecordError]) -> Iterator[Batch]:
         batch, seal = Batch(), blake2b(digest_size=DIGEST)

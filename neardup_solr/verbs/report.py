@@ -10,7 +10,7 @@ from pathlib import Path
 from neardup_solr.arguments import By, MeasureName, OneOrMore, checked, listed, require
 from neardup_solr.errors import counted
 from neardup_solr.measures import Comparer, Limits
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.progress import OnProgress, Progress, ignore
 from neardup_solr.records import Document, Hit, Match, Pair, natural, ordered
 from neardup_solr.reports import tables
@@ -180,7 +180,7 @@ class _Neighbours:
 
     def alone(self, document: Document) -> Near:
         """The pairs of one document, by its own search."""
-        entry = entries.entry(document, self.comparer.settings)
+        entry = make_entry(document, self.comparer.settings)
         found = hits(
             self.collection,
             entry,

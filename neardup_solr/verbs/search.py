@@ -20,7 +20,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.errors import DocumentNotFound, SettingsError
 from neardup_solr.measures import Comparer, Limits, measure_named, measure_of, rerank
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings, require_indexed
 from neardup_solr.solr import query, schema
@@ -125,7 +125,7 @@ def search(
     settings, criteria = searchable(collection, criteria)
     needs_texts = measure_named(criteria.measure).needs_texts
     is_signed = criteria.by in SIGNED or not needs_texts
-    entry = entries.entry(document, settings, is_signed=is_signed)
+    entry = make_entry(document, settings, is_signed=is_signed)
     found_hits = hits(collection, entry, criteria, wanted=lambda hit: hit.id != id)
     comparer = comparer_for(collection, settings, criteria.measure, criteria.limits)
     found = compare_hits(collection, entry, found_hits, comparer)
@@ -158,7 +158,7 @@ def _by_bands(
     if (criteria.by or next(iter(_ways(settings.fields)), None)) != "bands":
         return None
     # Without other fields, since terms that are not needed take time.
-    entry = entries.entry(document, replace(settings, fields=frozenset(fields)))
+    entry = make_entry(document, replace(settings, fields=frozenset(fields)))
     asked = collection.terms("content_bands", entry.bands)
     request = query.any_term(asked, filters=criteria.fq)
     limit = 2 * criteria.candidates + 1

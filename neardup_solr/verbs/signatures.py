@@ -13,7 +13,7 @@ from neardup_solr import sources
 from neardup_solr.arguments import MAX_DOC_BYTES, OneOrMore, checked
 from neardup_solr.errors import RecordError, SourceError
 from neardup_solr.files import check_apart
-from neardup_solr.minhash import entries, sign
+from neardup_solr.minhash import filter_usable, sign
 from neardup_solr.progress import Failures, OnError
 from neardup_solr.records import Document
 from neardup_solr.reports.tables import check_parquet, write_parquet
@@ -75,7 +75,7 @@ def signatures(
     used, failures = settings_of(settings), Failures(on_error)
     reading = reading_of(locals(), "number")
     documents = sources.documents(source, reading=reading, on_error=failures.add)
-    usable = entries.usable(documents, failures.add)
+    usable = filter_usable(documents, failures.add)
     written = write_parquet(output, _schema(used), _batches(usable, used))
     failures.warn()
     return SignaturesSummary(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from neardup_solr import sources
 from neardup_solr.arguments import Frame, Id, OneOrMore, checked, require
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import entries, plans, sign, signature
+from neardup_solr.minhash import filter_usable, plans, sign, signature
 from neardup_solr.minhash.plans import Choice, Demand, Plan, Tuning
 from neardup_solr.minhash.signature import Signature, hash_bands
 from neardup_solr.progress import Failures, OnError
@@ -172,7 +172,7 @@ def tune(
         drawn = sample_collection(source, sample, seed, wanted)
     else:
         found = sources.documents(source, reading=reading, on_error=failures.add)
-        usable = entries.usable(found, failures.add)
+        usable = filter_usable(found, failures.add)
         drawn = sample_source(usable, used, sample, seed, wanted)
     failures.warn()
     compared = _compare(drawn, pairs)

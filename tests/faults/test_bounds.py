@@ -43,11 +43,11 @@ finally:
 # What `index` makes of a document, before it is sent.
 ENCODE = """
 import sys
-from neardup_solr.minhash.encode import encoded
+from neardup_solr.minhash.encode import encode_documents
 from neardup_solr.settings import Settings
 from neardup_solr.sources import documents as read
 for document in read(sys.argv[1]):
-    encoded([document], Settings())
+    encode_documents([document], Settings())
 status = open("/proc/self/status").read()
 print("peak", status.partition("VmHWM:")[2].split()[0], file=sys.stderr)
 """

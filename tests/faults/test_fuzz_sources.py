@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import NeardupError, RecordError
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import find_problem
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading
 from neardup_solr.sources import documents as read
@@ -87,7 +87,7 @@ def check(name: str, content: bytes, reading: Reading) -> int | None:
     assert peak <= MOST_BYTES
     assert "\n" not in (refusal or "")
     for document in found:
-        assert entries.problem(document) is None
+        assert find_problem(document) is None
         assert len(document.text.encode()) <= LIMIT
         json.dumps(dict(document.kept))
     for error in errors:

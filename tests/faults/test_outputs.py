@@ -100,7 +100,7 @@ def test_what_was_compared_outlives_a_full_disk(
     def compare_again(*_: object) -> None:
         raise AssertionError("compared again")
 
-    monkeypatch.setattr(edits, "distances", compare_again)
+    monkeypatch.setattr(edits, "compute_distances", compare_again)
     found = nd.duplicates(source, by="bands", checkpoint=kept, **arguments(words, tmp_path))
     assert len(found.pairs) == 600
     assert out.stat().st_size > ROOM

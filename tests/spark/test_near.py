@@ -221,7 +221,7 @@ def test_fields_are_what_index_sends(
     """The JSON of each document, with the columns that are kept."""
     made = {row.id: orjson.loads(row.document) for row in spark.fields(frame).collect()}
     own = [nd.Document(id=id, text=text) for id, text in documents]
-    expected = encode.encoded(own, nd.Settings())
+    expected = encode.encode_documents(own, nd.Settings())
     assert made == {
         one.id: orjson.loads(json) for one, (json, _) in zip(own, expected, strict=True)
     }

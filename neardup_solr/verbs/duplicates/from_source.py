@@ -17,7 +17,7 @@ from neardup_solr.arguments import OnRepeatOrKeep
 from neardup_solr.clusters import ARRIVAL, LENGTH
 from neardup_solr.errors import RecordError, SettingsError
 from neardup_solr.measures.arrays import Flat
-from neardup_solr.minhash import entries, sign
+from neardup_solr.minhash import make_refusal, sign
 from neardup_solr.minhash.sign import Signed
 from neardup_solr.progress import Failures, Progress
 from neardup_solr.records import AnyId, Document, Number, Run
@@ -167,7 +167,7 @@ def _check(
 ) -> Iterator[Piece]:
     """Read a source, with an error in place of each record that cannot be used."""
     found = (
-        (entries.refusal(piece) or piece) if isinstance(piece, Document) else piece
+        (make_refusal(piece) or piece) if isinstance(piece, Document) else piece
         for piece in sources.pieces(source, reading=reading)
     )
     return _fail_repeated(found) if on_repeat == "fail" else found

@@ -432,7 +432,7 @@ def _select_frequencies(comparison: Comparison, texts: Mapping[AnyId, str]) -> F
     known = comparison.comparer.frequencies
     if known is None:
         return None
-    from neardup_solr.measures.aligned import Frequencies, aligned_words
+    from neardup_solr.measures.aligned import Frequencies, split_words
 
-    words = {word for text in texts.values() for word in aligned_words(normalize(text))}
+    words = {word for text in texts.values() for word in split_words(normalize(text))}
     return Frequencies(known.documents, {word: known.counts.get(word, 1) for word in words})

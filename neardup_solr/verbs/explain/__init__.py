@@ -12,7 +12,7 @@ from neardup_solr.candidates.by_word import shared_words
 from neardup_solr.errors import DocumentNotFound, RecordError, SourceError
 from neardup_solr.measures import Limits, measure_of
 from neardup_solr.measures.aligned import frequencies
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import check_documents
 from neardup_solr.records import Document
 from neardup_solr.settings import WORD_CAP, Settings, require_indexed, settings_of
 from neardup_solr.solr.collection import Collection
@@ -168,7 +168,7 @@ def _read(
     found: dict[str, Document] = {}
     sample: list[str] = []
     lengths: list[int] = []
-    for number, document in enumerate(entries.checked(records), 1):
+    for number, document in enumerate(check_documents(records), 1):
         if isinstance(document, RecordError):
             on_error(document)
             continue

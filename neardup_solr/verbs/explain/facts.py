@@ -13,7 +13,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits, floor, measure_named
 from neardup_solr.measures.aligned import Aligned, Frequencies, alignment, record_similarity
 from neardup_solr.measures.words import WORDS, similarity, word_distance
-from neardup_solr.minhash import entries, plans, signature
+from neardup_solr.minhash import make_entry, plans, signature
 from neardup_solr.minhash.signature import Signature
 from neardup_solr.records import NOTHING, Document, Entry
 from neardup_solr.settings import WORD_CAP, Settings
@@ -63,7 +63,7 @@ def make_subject(
     Raises RecordError if it cannot be indexed, SettingsError if its stored signature was made with
     other settings.
     """
-    entry = entries.entry(document, settings)
+    entry = make_entry(document, settings)
     known = signature.decode(stored.get("signature", entry.signature))
     if len(known) not in (0, settings.hashes):
         raise SettingsError(
@@ -163,7 +163,7 @@ class Facts:
     @property
     def allowed(self) -> int:
         """The distance in words that the limits allow for the longer text."""
-        return WORDS.allowed(self.longest, self.limits)
+        return WORDS.largest_distance(self.longest, self.limits)
 
     @property
     def shared_shingles(self) -> int:

@@ -113,7 +113,7 @@ def _widen(found: Facts) -> Limits:
     most, least = found.limits.max_distance, WORDS.least(found.limits)
     if most is not None:
         most = max(most, found.distance)
-    if found.distance > WORDS.allowed(found.longest, Limits(min_similarity=least)):
+    if found.distance > WORDS.largest_distance(found.longest, Limits(min_similarity=least)):
         least = _round_down(found.measured("words").similarity)
     return Limits(max_distance=most, min_similarity=least)
 

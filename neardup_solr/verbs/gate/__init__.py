@@ -22,7 +22,7 @@ from neardup_solr.arguments import (
 )
 from neardup_solr.errors import NeardupError, RecordError, SettingsError
 from neardup_solr.measures import measure_named, nearness
-from neardup_solr.minhash import encode, entries
+from neardup_solr.minhash import encode, find_problem
 from neardup_solr.progress import Failures, OnError, OnProgress, SourceProgress, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -254,7 +254,7 @@ class _GateRun:
             self.stretch = Interval()
 
     def _decide_batch(self, documents: Sequence[Document], admitted: Admitted) -> list[Decision]:
-        problems = [entries.problem(document) for document in documents]
+        problems = [find_problem(document) for document in documents]
         usable = [one for one, reason in zip(documents, problems, strict=True) if reason is None]
         judged = iter(self._judge(*self._match(usable, admitted), admitted))
         return [
@@ -356,7 +356,7 @@ class _GateRun:
             self.columns.require_kept(documents)
         if self.target.has_to_verify(self.stretch, (one.id for one in documents)):
             self._verify()
-        encoded = encode.encoded(documents, self.meeting.comparer.settings)
+        encoded = encode.encode_documents(documents, self.meeting.comparer.settings)
         answer = self.target.collection.take(
             [json for json, _ in encoded], [one.id for one in documents]
         )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import ANNOTATED
 from neardup_solr.solr import admin
@@ -67,7 +67,7 @@ def growth(collection: Collection) -> Growth | None:
 
 def _bytes_of(text: str) -> int:
     """The bytes of our fields for a text. It need not be signed, as signatures have one size."""
-    made = entries.entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
+    made = make_entry(Document(id="sample", text=text), ANNOTATED, is_signed=False)
     fields = {
         "md5_hash": made.md5_hash,
         "num_words": made.num_words,

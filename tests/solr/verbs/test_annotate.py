@@ -12,7 +12,7 @@ import requests
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError, SolrAnswerError
-from neardup_solr.minhash.entries import entry
+from neardup_solr.minhash import make_entry
 from neardup_solr.progress import Failures, ignore
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
@@ -45,7 +45,7 @@ def filled(solr: Collection) -> Collection:
 
 def expected(text: str, settings: Settings) -> dict[str, Any]:
     """Our fields for a text, from the slow path, as the collection gives them back."""
-    made = entry(Document(id="any", text=text), settings)
+    made = make_entry(Document(id="any", text=text), settings)
     terms = {"content_ng": "shingles", "content_sg": "signatures", "content_bands": "bands"}
     values: dict[str, Any] = {"signature_settings": settings.fingerprint}
     for name in settings.fields - {"content"}:

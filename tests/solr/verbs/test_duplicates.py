@@ -6,7 +6,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.arguments import Way
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.settings import DEFAULT_FIELDS
 from neardup_solr.solr.collection import Collection
 
@@ -48,7 +48,7 @@ def test_estimates_need_no_text(solr: Collection) -> None:
     nd.index(DOCUMENTS, solr)
     found = nd.duplicates(solr, measure="estimate", min_similarity=0.4)
     assert rows(found) == [(a, b, None, c) for a, b, _, c in EXPECTED]
-    made_entries = {d.id: entries.entry(d, nd.Settings()) for d in DOCUMENTS}
+    made_entries = {d.id: make_entry(d, nd.Settings()) for d in DOCUMENTS}
     for pair in found.pairs:
         one, other = (nd.decode(made_entries[id].signature) for id in (pair.id, pair.other_id))
         assert pair.similarity == (one == other).mean()

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import neardup_solr as nd
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
 from neardup_solr.solr import collection, query
 from neardup_solr.solr import query as together
@@ -210,7 +210,7 @@ def solr_sharing(solr: Collection, terms: set[str]) -> set[str]:
 
 def band_terms(text: str) -> tuple[str, ...]:
     """The band terms of a text."""
-    return entries.entry(document("x", text), nd.Settings()).bands
+    return make_entry(document("x", text), nd.Settings()).bands
 
 
 def test_what_is_not_admitted_keeps_nobody_out(solr: Collection) -> None:

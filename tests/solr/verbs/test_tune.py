@@ -7,7 +7,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr.errors import SettingsError
-from neardup_solr.minhash import entries, signature
+from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document
 from neardup_solr.settings import OPTIONAL_FIELDS, Settings
 from neardup_solr.solr.collection import Collection
@@ -83,7 +83,7 @@ def test_reband_changes_bands_and_nothing_else(solr: Collection) -> None:
     assert stored(solr) == before
     for document in documents:
         found = solr.document(document.id, ["content_bands", "signature_settings"])
-        assert tuple(found.get("content_bands", ())) == entries.entry(document, target).bands
+        assert tuple(found.get("content_bands", ())) == make_entry(document, target).bands
         assert found["signature_settings"] == target.fingerprint
     assert nd.search(solr, id="d,3", by="bands")
     assert reband(solr, bands=30, rows=2) == 0
@@ -129,7 +129,7 @@ def test_reband_leaves_what_changes_meanwhile(
     assert reband(solr, bands=10, rows=4) == 6
     found = solr.document("d,2", ["content_bands", "content"])
     assert found["content"] == newer.text
-    assert tuple(found["content_bands"]) == entries.entry(newer, target).bands
+    assert tuple(found["content_bands"]) == make_entry(newer, target).bands
 
 
 def test_reband_of_other_settings_is_refused(solr: Collection) -> None:

@@ -12,7 +12,7 @@ from neardup_solr import candidates
 from neardup_solr.candidates import ONE_SIDE, Joining, all_candidates, by_word
 from neardup_solr.candidates.by_word import word_candidates
 from neardup_solr.errors import SettingsError
-from neardup_solr.measures.aligned import aligned_words
+from neardup_solr.measures.aligned import split_words
 from neardup_solr.measures.arrays import Pairs
 
 WORDS = st.sampled_from(["mill", "lane", "old-mill", "3rd", "third", "heron"])
@@ -30,7 +30,7 @@ def as_set(pairs: Pairs) -> set[tuple[int, int]]:
 
 def slowly(forms: list[str], cap: int) -> tuple[set[tuple[int, int]], int]:
     """The pairs that share a word, or two hot words in a row, that few have; how many are hot."""
-    lists = [aligned_words(form) for form in forms]
+    lists = [split_words(form) for form in forms]
     having: dict[object, set[int]] = defaultdict(set)
     for row, words in enumerate(lists):
         for word in words:
@@ -109,7 +109,7 @@ def test_pairs_beyond_the_cap_share_common_words_only(
 ) -> None:
     """Of few records all are the sample: the pairs are those that share a word, less candidates."""
     sides = np.array([bits >> row & 1 for row in range(len(forms))], dtype=np.uint8)
-    lists = [set(aligned_words(form)) for form in forms]
+    lists = [set(split_words(form)) for form in forms]
     for across in (ONE_SIDE, sides):
         found = word_candidates(forms, Joining(sides=across, cap=cap))
         sharing = {

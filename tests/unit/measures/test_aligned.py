@@ -23,12 +23,12 @@ from neardup_solr.measures.aligned import (
     LONGEST,
     Aligned,
     Frequencies,
-    aligned,
-    aligned_words,
     alignment,
+    compare_records,
     frequencies,
     mutual_best,
     record_similarity,
+    split_words,
     word_similarity,
 )
 from neardup_solr.measures.arrays import Pairs
@@ -55,7 +55,7 @@ Similarity = Callable[..., float]
 
 def compiled(first: str, second: str, known: Frequencies = EQUAL) -> float:
     """The similarity of two normal forms, as those of many pairs are computed."""
-    return float(aligned([first, second], np.array([[0, 1]], dtype=np.uint32), known)[0])
+    return float(compare_records([first, second], np.array([[0, 1]], dtype=np.uint32), known)[0])
 
 
 def slow(first: str, second: str, known: Frequencies = EQUAL) -> float:
@@ -121,7 +121,7 @@ def test_similarity_of_words(
 
 def test_words_that_are_aligned() -> None:
     """Hyphens part words, English ordinals and number words become numbers."""
-    words = aligned_words("old-mill 3rd floor twenty-second fifth 21st 4x nd")
+    words = split_words("old-mill 3rd floor twenty-second fifth 21st 4x nd")
     assert words == ["old", "mill", "3", "floor", "20", "2", "5", "21", "4x", "nd"]
 
 
@@ -226,7 +226,7 @@ def test_below_the_least() -> None:
         threads=2,
     )
     assert comparer.compare_texts(forms, pairs).is_near.tolist() == [False, False, True]
-    assert aligned(forms, pairs[:0], Frequencies(3, {})).shape == (0,)
+    assert compare_records(forms, pairs[:0], Frequencies(3, {})).shape == (0,)
 
 
 def test_mutual_best() -> None:
@@ -242,7 +242,7 @@ def test_mutual_best() -> None:
 def test_compiled_and_slow_agree(forms: list[str]) -> None:
     """Both ways give the same numbers, symmetric, in 0..1, 1 for a text and itself."""
     known, pairs = frequencies(forms), every_pair(len(forms))
-    found = aligned(forms, pairs, known)
+    found = compare_records(forms, pairs, known)
     assert found.tolist() == [slow(forms[one], forms[other], known) for one, other in pairs]
     square = found.reshape(len(forms), -1)
     assert np.array_equal(square, square.T)
@@ -254,9 +254,9 @@ def test_many_calls_and_threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pairs in several calls and threads get the numbers that they get at once."""
     forms = [f"heron {number % 7} lane {number % 5}" for number in range(20)]
     known, pairs = frequencies(forms), every_pair(20)
-    whole = aligned(forms, pairs, known)
+    whole = compare_records(forms, pairs, known)
     monkeypatch.setattr(arrays, "AT_ONCE", 37)
-    assert np.array_equal(aligned(forms, pairs, known, threads=3), whole)
+    assert np.array_equal(compare_records(forms, pairs, known, threads=3), whole)
 
 
 def test_the_threshold_stands_in_the_gap_of_the_demo_corpus() -> None:
@@ -264,7 +264,7 @@ def test_the_threshold_stands_in_the_gap_of_the_demo_corpus() -> None:
     with demo.listings().open(encoding="utf-8", newline="") as file:
         forms = [normalize(row["text"]) for row in csv.DictReader(file, delimiter="\t")]
     pairs = all_candidates(len(forms)).pairs
-    found = aligned(forms, pairs, frequencies(forms))
+    found = compare_records(forms, pairs, frequencies(forms))
     best = np.zeros(len(forms))
     for side in pairs.T:
         np.maximum.at(best, side, found)
@@ -326,7 +326,7 @@ def _rows(path: Path, encoding: str, *, head: bool = False) -> list[list[str]]:
 def f1(linkage: Linkage, candidates: Candidates, *, mutual: bool = False) -> float:
     """F1 of the candidates that reach the default threshold, against the known pairs."""
     forms, _, known = linkage
-    similarities = aligned(forms, candidates.pairs, frequencies(forms))
+    similarities = compare_records(forms, candidates.pairs, frequencies(forms))
     kept = similarities >= ALIGNED.default
     if mutual:
         kept &= mutual_best(candidates.pairs, similarities)

@@ -9,7 +9,7 @@ from neardup_solr.errors import SettingsError
 from neardup_solr.measures import NAMES, Comparer, Limits, measure_named, rerank
 from neardup_solr.measures.aligned import Frequencies, frequencies
 from neardup_solr.measures.words import WORDS, word_distance
-from neardup_solr.minhash import entries, signature
+from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document, Entry, Hit, Match
 from neardup_solr.settings import Settings
 from neardup_solr.text import normalize
@@ -31,7 +31,7 @@ def hit(id: str, content: str, shared: int = 1) -> Hit:
 
 def entry_of(text: str) -> Entry:
     """The entry of a text whose hits are re-ranked."""
-    return entries.entry(Document(id="1", text=text), Settings())
+    return make_entry(Document(id="1", text=text), Settings())
 
 
 def reranked(text: str, texts: dict[str, str], comparer: Comparer, **shared: int) -> list[Match]:
@@ -132,7 +132,7 @@ def test_an_estimate_compares_signatures() -> None:
 
 def test_a_signature_of_other_settings_is_refused() -> None:
     """Signatures of another number of hashes cannot be compared."""
-    other = entries.entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
+    other = make_entry(Document(id="2", text=OWN), Settings(hashes=256)).signature
     with pytest.raises(SettingsError, match="has 256 values, not 128"):
         rerank(
             entry_of(OWN),
@@ -171,7 +171,7 @@ def test_similarities_are_those_of_whole_collections(
 def slowly_near(one: list[str], other: list[str], limits: Limits) -> bool:
     """Whether two texts are within the limits, by comparing them."""
     longest = max(len(one), len(other))
-    found = word_distance(one, other, at_most=WORDS.allowed(longest, limits))
+    found = word_distance(one, other, at_most=WORDS.largest_distance(longest, limits))
     return found is not None
 
 

@@ -54,7 +54,7 @@ def test_word_distance_is_levenshtein(one: list[str], other: list[str], at_most:
 )
 def test_allowed_distance(limits: Limits, longest: int, allowed: int) -> None:
     """Both limits hold; without any, half of the words may differ."""
-    assert WORDS.allowed(longest, limits) == allowed
+    assert WORDS.largest_distance(longest, limits) == allowed
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_many_at_once_are_as_rapidfuzz_has_them(
     pairs = np.array([(0, 1), (1, 0), (0, 0), (1, 1)], dtype=np.uint32)
     found = np.empty(len(pairs), dtype=np.int64)
     allowed = np.full(len(pairs), most, dtype=np.int64)
-    edits.distances(*words, pairs, allowed, found)
+    edits.compute_distances(*words, pairs, allowed, found)
     distance = Levenshtein.distance(*texts, score_cutoff=most)
     assert found.tolist() == [distance, distance, 0, 0]
 
@@ -120,5 +120,5 @@ def test_blocks_at_their_borders() -> None:
     for most in (0, 1, 2, 3, 62, 64, 66, 130):
         found = np.empty(len(pairs), dtype=np.int64)
         allowed = np.full(len(pairs), most, dtype=np.int64)
-        edits.distances(*words, pairs, allowed, found)
+        edits.compute_distances(*words, pairs, allowed, found)
         assert found.tolist() == [min(one, most + 1) for one in expected]

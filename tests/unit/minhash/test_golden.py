@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 import pytest
 
-from neardup_solr.minhash import encode, entries
+from neardup_solr.minhash import encode, make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import FAMILIES, KINDS, Settings, choose_fields
 from neardup_solr.text import normalize
@@ -44,7 +44,7 @@ def vectors() -> list[dict[str, object]]:
     rows = []
     for settings in chosen():
         documents = [Document(id=name, text=text) for name, text in TEXTS.items()]
-        for made, _ in encode.encoded(documents, settings):
+        for made, _ in encode.encode_documents(documents, settings):
             rows.append(orjson.loads(made))
     return rows
 
@@ -63,7 +63,7 @@ def test_golden_vectors_by_the_slow_path(line: str) -> None:
     """The library's entry of one text gives the same."""
     golden = orjson.loads(line)
     settings = Settings.parse(golden["signature_settings"])
-    entry = entries.entry(Document(id=golden["id"], text=TEXTS[golden["id"]]), settings)
+    entry = make_entry(Document(id=golden["id"], text=TEXTS[golden["id"]]), settings)
     made = {k: v for k, v in as_fields(entry, settings).items() if v != []}
     assert made == golden
 

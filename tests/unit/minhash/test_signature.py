@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from neardup_solr.arguments import Family, Kind
 from neardup_solr.errors import RecordError, SettingsError
-from neardup_solr.minhash import entries, signature
+from neardup_solr.minhash import find_problem, make_entry, signature
 from neardup_solr.records import Document
 from neardup_solr.settings import KINDS, Settings
 from neardup_solr.text import normalize
@@ -114,7 +114,7 @@ def test_what_is_not_a_signature_is_refused(stored: str) -> None:
 def test_entry_holds_every_field() -> None:
     """The entry of a listing, field by field."""
     document = Document(id="3", text="Mia's Cafe 41 Harbour Blvd.", kept={"city": "LA"})
-    entry = entries.entry(document, Settings())
+    entry = make_entry(document, Settings())
     assert entry.content == "Mia's Cafe 41 Harbour Blvd."
     assert entry.first_word == "mia"
     assert entry.num_words == 6
@@ -133,7 +133,7 @@ def test_an_entry_has_what_the_oracle_signs(kind: Kind, fields: frozenset[str]) 
     """Signature, bands and terms of one document are those of its shingles, one at a time."""
     shaped = Settings(kind=kind, fields=fields)
     for text in ("", "- ?", "word", "The Cat sat on the MAT, and the cats", "ẞ ïs é \U0001f600"):
-        entry = entries.entry(Document(id="1", text=text), shaped)
+        entry = make_entry(Document(id="1", text=text), shaped)
         expected = oracle.signed([text], shaped)
         there = slice(None if expected.words[0] else 0)
         made = expected.signatures[0][there]
@@ -147,18 +147,18 @@ def test_an_entry_has_what_the_oracle_signs(kind: Kind, fields: frozenset[str]) 
 def test_an_entry_has_no_terms_that_its_fields_leave_out() -> None:
     """What is not indexed is not made; bands and signature are made unless nobody wants them."""
     document = Document(id="1", text="one two three four")
-    made = entries.entry(document, Settings(fields=frozenset({"content"})))
+    made = make_entry(document, Settings(fields=frozenset({"content"})))
     assert (made.shingles, made.signatures, made.profile_hash) == ((), (), "")
     assert made.bands
     assert made.signature
-    unsigned = entries.entry(document, Settings(), is_signed=False)
+    unsigned = make_entry(document, Settings(), is_signed=False)
     assert (unsigned.bands, unsigned.signatures, unsigned.signature) == ((), (), "")
     assert len(unsigned.shingles) == 2
 
 
 def test_an_empty_text_resembles_nothing() -> None:
     """A text without words has no terms at all, so it is nobody's near-duplicate."""
-    entry = entries.entry(Document(id="1", text=" ... "), Settings())
+    entry = make_entry(Document(id="1", text=" ... "), Settings())
     assert (entry.num_words, entry.first_word, entry.signature) == (0, "", "")
     assert entry.shingles == entry.signatures == entry.bands == ()
 
@@ -175,20 +175,20 @@ def test_an_empty_text_resembles_nothing() -> None:
 def test_what_solr_would_change_is_refused(id: str, text: str, reason: str) -> None:
     """Ids and texts that Solr would not keep as they are get a located error."""
     with pytest.raises(RecordError, match=reason):
-        entries.entry(Document(id=id, text=text, position="x.csv, line 2"), Settings())
+        make_entry(Document(id=id, text=text, position="x.csv, line 2"), Settings())
 
 
 @pytest.mark.parametrize("value", [2**70, "\ud800", object()])
 def test_kept_values_have_to_be_json(value: object) -> None:
     """A kept value that JSON cannot hold is the document's problem, not the run's."""
     document = Document(id="1", text="a", kept={"n": value})
-    assert "a kept column cannot be written" in str(entries.problem(document))
+    assert "a kept column cannot be written" in str(find_problem(document))
 
 
 def test_a_kept_object_is_no_value() -> None:
     """Solr would take an object for an order to add or to set."""
     document = Document(id="1", text="a", kept={"tags": {"add": "x"}})
-    assert "'tags' is an object" in str(entries.problem(document))
+    assert "'tags' is an object" in str(find_problem(document))
 
 
 @pytest.mark.parametrize("at_once", [True, False])
@@ -198,7 +198,7 @@ def test_many_signatures_at_once(
 ) -> None:
     """All lengths of base64, all at once and one by one; a damaged one is refused."""
     if not at_once:
-        monkeypatch.setattr(signature, "_are_decoded", lambda *given: False)
+        monkeypatch.setattr(signature, "_decode_regular", lambda *given: False)
     shape = Settings(hashes=hashes, bands=1, rows=1, signatures=0)
     made = np.random.default_rng(1).integers(0, 2**32, (50, hashes), dtype=np.uint32)
     encoded = [signature.encode(one) for one in made]

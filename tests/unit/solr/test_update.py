@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
-from neardup_solr.minhash.entries import entry
+from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr.names import OWN, Names
@@ -22,7 +22,7 @@ ODD = ["a,", '","md5_hash":{', "}", "\\", '"', "\x1f", "é"]
 
 def expected(document: Document, settings: Settings, names: Names) -> dict[str, object]:
     """The order, field by field, from the slow path."""
-    made = entry(document, settings)
+    made = make_entry(document, settings)
     order: dict[str, object] = {names.of("id"): document.id, "_version_": 7}
     values: dict[str, object] = {"signature_settings": settings.fingerprint}
     for name in settings.fields - {"content"}:

@@ -24,7 +24,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neardup_solr.errors import ArgumentError, NeardupError, RecordError, SourceError
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import filter_usable
 from neardup_solr.records import Document, Number
 from neardup_solr.sources import Reading, documents
 
@@ -263,7 +263,7 @@ def test_documents_are_checked_and_keep_their_position() -> None:
                        Document(id="2", text="a"), Document(id="3", text="b", kept={"n": 1}),
                        Document(id=4, text=None), Document(id="5", text="\ud800")]  # type: ignore[arg-type]  # fmt: skip
     found: list[RecordError] = []
-    usable = list(entries.usable(documents(made, on_error=found.append), found.append))
+    usable = list(filter_usable(documents(made, on_error=found.append), found.append))
     assert [one.position for one in usable] == ["a.csv, line 7", "", "list, record 3"]
     assert [one.id for one in usable] == ["1", "2", "3"]
     assert [error.position for error in found] == ["list, record 4", "list, record 5"]

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from neardup_solr.errors import RecordError
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import filter_usable
 from neardup_solr.progress import MOST_CHARACTERS, MOST_ERRORS, Failures
 from neardup_solr.records import Document
 from neardup_solr.sources import Reading, documents
@@ -153,7 +153,7 @@ def test_a_document_that_is_refused_later_is_brought_along_too() -> None:
     """With its kept columns, and the stage that tells who refused it."""
     errors: list[RecordError] = []
     given = Document(id="7", text="\ud800", kept={"city": "Ulm"})
-    assert list(entries.usable([given], errors.append)) == []
+    assert list(filter_usable([given], errors.append)) == []
     assert errors[0].record == {"id": "7", "text": "\ud800", "city": "Ulm"}
     assert errors[0].stage == "check"
 

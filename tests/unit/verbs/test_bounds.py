@@ -8,7 +8,7 @@ import pytest
 import neardup_solr as nd
 from neardup_solr.arguments import MeasureName
 from neardup_solr.measures import NAMES, Comparer, Limits, measure_named, rerank
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.records import Hit
 from neardup_solr.text.normalize import normalize
 from neardup_solr.verbs.batch import Candidate, compare_candidates
@@ -25,7 +25,7 @@ PAIR = np.array([[0, 1]], dtype=np.uint32)
 
 def found_by(comparer: Comparer) -> dict[str, bool]:
     """Who finds that the two texts are within the limits."""
-    first, second = (entries.entry(each, SETTINGS) for each in DOCUMENTS)
+    first, second = (make_entry(each, SETTINGS) for each in DOCUMENTS)
     is_read = comparer.measure.needs_texts
     known = [first.normal, second.normal] if is_read else [first.signature, second.signature]
     hit = Hit(id="1", md5_hash=second.md5_hash, num_words=second.num_words, shared=1)
@@ -53,7 +53,7 @@ def test_a_similarity_at_the_bound(measure: MeasureName, more: float, is_near: b
     compared = (
         forms
         if whole.measure.needs_texts
-        else [entries.entry(each, SETTINGS).signature for each in DOCUMENTS]
+        else [make_entry(each, SETTINGS).signature for each in DOCUMENTS]
     )
     similarity = float(whole.compare_texts(compared, PAIR).similarities[0])
     assert 0.0 < similarity < 0.9

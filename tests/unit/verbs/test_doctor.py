@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
-from neardup_solr.minhash.entries import entry
+from neardup_solr.minhash import make_entry
 from neardup_solr.records import Document
 from neardup_solr.settings import DEFAULT_FIELDS, Settings
 from neardup_solr.solr.admin import Health
@@ -20,7 +20,7 @@ TERMS = {"content_ng": "shingles", "content_sg": "signatures", "content_bands": 
 
 def stored(text: str, settings: Settings = SETTINGS) -> dict[str, object]:
     """A document as Solr gives it back: lists as sorted sets, nothing for what is empty."""
-    made = entry(Document(id="1", text=text), settings)
+    made = make_entry(Document(id="1", text=text), settings)
     values: dict[str, object] = {"id": "1", "content": text, "neardup_rank": 3}
     for name in settings.fields - {"content"}:
         value = getattr(made, TERMS.get(name, name))

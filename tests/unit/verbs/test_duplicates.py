@@ -24,7 +24,7 @@ from neardup_solr.arguments import Way
 from neardup_solr.checkpoint import Checkpoint
 from neardup_solr.errors import ArgumentError
 from neardup_solr.measures.words import similarity, word_distance
-from neardup_solr.minhash import entries
+from neardup_solr.minhash import make_entry
 from neardup_solr.records import natural
 from neardup_solr.reports.workbook import write_sheets
 from neardup_solr.solr.collection import Collection
@@ -432,7 +432,7 @@ def test_checkpoints_survive_a_cut(tmp_path: Path) -> None:
 def test_demo_listings_against_all_pairs_that_share_a_band() -> None:
     """The pairs are just those of an exhaustive look at all that share a band."""
     documents = list(nd.read(demo.listings()))
-    made_entries = [entries.entry(document, nd.Settings()) for document in documents]
+    made_entries = [make_entry(document, nd.Settings()) for document in documents]
     words = {e.id: normalize.normalize(e.content).split() for e in made_entries}
     expected: dict[tuple[str, str], tuple[int | None, float]] = {}
     for one, other in combinations(sorted(made_entries, key=lambda e: natural(e.id)), 2):

@@ -21,8 +21,8 @@ from neardup_solr.arguments import MeasureName
 from neardup_solr.cli.main import parser
 from neardup_solr.errors import SettingsError
 from neardup_solr.measures import Limits
-from neardup_solr.measures.aligned import aligned, frequencies
-from neardup_solr.minhash import entries
+from neardup_solr.measures.aligned import compare_records, frequencies
+from neardup_solr.minhash import make_entry
 from neardup_solr.minhash.plans import curve
 from neardup_solr.records import Document
 from neardup_solr.settings import Settings
@@ -83,7 +83,7 @@ TEXTS = st.lists(st.sampled_from(WORDS[:12]), max_size=25).map(" ".join)
 def test_facts_are_those_of_sets(one: str, other: str) -> None:
     """Measures and shared terms are what sets of shingles and terms say."""
     found = facts_of(one, other)
-    first, second = (entries.entry(Document(id="x", text=text), SETTINGS) for text in (one, other))
+    first, second = (make_entry(Document(id="x", text=text), SETTINGS) for text in (one, other))
     own, its = set(shingles(normalize(one), SETTINGS)), set(shingles(normalize(other), SETTINGS))
     assert found.shared_shingles == len(own & its)
     union = len(own | its)
@@ -257,7 +257,7 @@ def test_ways_that_a_collection_lacks() -> None:
 def test_a_stored_signature_of_another_text() -> None:
     """A signature that is not of the text is told, and indexing it again is the advice."""
     one, other = lucky_draws(40, 2)
-    old = entries.entry(Document(id="one", text="some other text altogether"), SETTINGS)
+    old = make_entry(Document(id="one", text="some other text altogether"), SETTINGS)
     stored = {"signature": old.signature, "content_bands": list(old.bands), "md5_hash": "?"}
     first = make_subject(Document(id="one", text=one), SETTINGS, stored=stored)
     second = make_subject(Document(id="other", text=other), SETTINGS)
@@ -271,7 +271,7 @@ def test_a_stored_signature_of_another_text() -> None:
 
 def test_what_is_stored_and_right() -> None:
     """Stored fields that are those of the text are not stale."""
-    entry = entries.entry(Document(id="1", text="one two three four"), SETTINGS)
+    entry = make_entry(Document(id="1", text="one two three four"), SETTINGS)
     stored = {"signature": entry.signature, "content_bands": [*reversed(entry.bands)]}
     kept = make_subject(Document(id="1", text=entry.content), SETTINGS, stored=stored)
     assert kept.stale == ()
@@ -279,7 +279,7 @@ def test_what_is_stored_and_right() -> None:
 
 def test_a_signature_of_another_length() -> None:
     """A stored signature of other settings is refused."""
-    short = entries.entry(Document(id="1", text="a b c d"), Settings(hashes=64, bands=21))
+    short = make_entry(Document(id="1", text="a b c d"), Settings(hashes=64, bands=21))
     with pytest.raises(SettingsError, match="has 64 hashes, and its settings say 128"):
         make_subject(
             Document(id="1", text="a b c d"), SETTINGS, stored={"signature": short.signature}
@@ -295,7 +295,7 @@ def test_aligned_where_frequencies_are_known() -> None:
     found = facts.gather_facts(one, other, SETTINGS, limits=DEFAULT, frequencies=counted)
     assert found.measures[:-1] == plain.measures
     assert found.measured("aligned").similarity == pytest.approx(
-        float(aligned([one.entry.content.lower(), other.entry.content.lower()],
+        float(compare_records([one.entry.content.lower(), other.entry.content.lower()],
                       np.array([[0, 1]], dtype=np.uint32), counted)[0])
     )  # fmt: skip
     stand_ins = {(row.first, row.second) for row in found.alignment if row.first != row.second}

@@ -11,7 +11,7 @@ import pytest
 
 import neardup_solr as nd
 from neardup_solr import demo
-from neardup_solr.minhash import entries, signature
+from neardup_solr.minhash import make_entry, signature
 from neardup_solr.records import Document
 from tests import ROOT
 
@@ -35,7 +35,7 @@ def rows_of(query: str) -> list[tuple[Any, ...]]:
 
 def candidates() -> set[tuple[str, str]]:
     """Pairs of listings that share a band, by the library."""
-    made_entries = [entries.entry(d, nd.Settings()) for d in nd.read(demo.listings())]
+    made_entries = [make_entry(d, nd.Settings()) for d in nd.read(demo.listings())]
     sets = {entry.id: set(entry.bands) for entry in made_entries}
     return {(a, b) for a in sets for b in sets if a < b and sets[a] & sets[b]}
 
@@ -45,7 +45,7 @@ def test_the_table_holds_what_is_computed(table: Path) -> None:
     read = parquet.read_table(table)
     assert read.schema.metadata[b"neardup_settings"].decode() == nd.Settings().fingerprint
     document = next(nd.read(demo.listings()))
-    entry = entries.entry(document, nd.Settings())
+    entry = make_entry(document, nd.Settings())
     expected = signature.decode(entry.signature)
     row = read.slice(0, 1).to_pylist()[0]
     assert (row["id"], row["words"]) == (entry.id, entry.num_words)
@@ -69,7 +69,7 @@ def test_the_condition_over_rows_finds_the_candidates(table: Path) -> None:
     rows = rows_of(query)
     assert {(a, b) for a, b, _ in rows} == candidates()
     by_id = {e.id: signature.decode(e.signature) for e in (
-        entries.entry(d, nd.Settings()) for d in nd.read(demo.listings()))}  # fmt: skip
+        make_entry(d, nd.Settings()) for d in nd.read(demo.listings()))}  # fmt: skip
     for first, second, similarity in rows:
         assert similarity == pytest.approx(float(np.mean(by_id[first] == by_id[second])))
 
