@@ -61,11 +61,10 @@ def connect(
     at most `patience` (seconds, or "5m").
 
     Raises ArgumentError if no collection can have that name, `create` names one that a Solr of
-    yours does not have, the address is not an http or https
-    URL or names another collection, the CA file cannot be read, or a password would go unencrypted
-    to another machine; SettingsError if a user or a password is missing, or cannot be read;
-    SolrUnreachable if no Solr, or no ZooKeeper, answers; ServerError if the embedded Solr cannot be
-    fetched or started.
+    yours does not have, the address is not an http or https URL or names another collection, the
+    CA file cannot be read, or a password would go unencrypted to another machine; SettingsError if
+    a user or a password is missing, or cannot be read; SolrUnreachable if no Solr, or no ZooKeeper,
+    answers; ServerError if the embedded Solr cannot be fetched or started.
     """
     patience = in_seconds(patience, "patience")
     if collection is not None:
@@ -78,7 +77,7 @@ def connect(
         nodes = nodes_at(str(address)) if is_zookeeper(address) else []
         found = _open(address, collection, access, nodes)
         if create:
-            _require_there(found)
+            _create(found, patience)
         return _load_names(found, patience)
     name = NAME if collection is None else collection
     from neardup_solr import embedded
@@ -91,26 +90,21 @@ def connect(
     target.session.nodes.learn(running.nodes)
     target.session.outages.revive = lambda: _revive(running.url, heap, is_cloud=bool(running.nodes))
     if create:
-        with target.session.outages.waited_for(patience):
-            _create(target)
+        _create(target, patience)
     return _load_names(target, patience)
 
 
-def _require_there(found: Collection) -> None:
-    """Refuse to create a collection in a Solr of the user's own, by ArgumentError."""
-    from neardup_solr.solr import admin
-
-    if not admin.exists(found):
-        reason = f"`create` is for the embedded Solr, and {found.base} has no {found.name!r}"
-        raise ArgumentError(reason, "leave it out, and create it with nd.init(collection)")
-
-
-def _create(target: Collection) -> None:
-    """Create a collection of the embedded Solr if it is missing."""
+def _create(target: Collection, patience: float) -> None:
+    """Create a missing collection of the embedded Solr; ArgumentError in another Solr."""
     from neardup_solr.files import solr_config
     from neardup_solr.solr import admin
 
-    if not admin.exists(target):
+    with target.session.outages.waited_for(patience):
+        if admin.exists(target):
+            return
+        if not target.session.embedded:
+            reason = f"`create` is for the embedded Solr, and {target.base} has no {target.name!r}"
+            raise ArgumentError(reason, "leave it out, and create it with nd.init(collection)")
         admin.create(target, configset=solr_config() / "conf")
 
 
