@@ -122,18 +122,18 @@ def _remember_size(place: Layout, count: int) -> None:
 
 
 def _size(place: Layout) -> int:
-    """Count the nodes of the cloud; 0 for a single Solr."""
+    """Count the nodes of the cloud, 0 for a single Solr."""
     return (recall(place) or NO_STATE).cloud
 
 
 def _places(place: Layout) -> list[Layout]:
-    """Where the servers are: each node of a cloud, or the one Solr."""
+    """Find the places of the servers: each node of a cloud, or the one Solr."""
     size = _size(place)
     return nodes.places(place, size) if size else [place]
 
 
 def _choose_size(place: Layout, asked: int | None) -> int:
-    """Decide the number of nodes from now on; raise ServerError if it cannot change."""
+    """Decide the number of nodes from now on. Raise ServerError if it cannot change."""
     before = _size(place)
     if asked in (None, before):
         return before
@@ -249,7 +249,7 @@ def cores(of: Server) -> dict[str, int] | None:
 
 
 def credentials(of: Server) -> tuple[str, str] | None:
-    """User and password that a server asks for; None if it asks for none."""
+    """Read the user and password that a server asks for, or None if it asks for none."""
     return None if of.nodes else read_credentials(Layout(home=of.home))
 
 
@@ -260,7 +260,7 @@ def data() -> Path:
 
 
 def size_on_disk(folder: Path) -> int:
-    """The bytes of all files below the folder; files that vanish meanwhile do not count."""
+    """Count the bytes of all files below the folder. Files that vanish meanwhile do not count."""
     total = 0
     for parent, _folders, names in os.walk(folder):
         for name in names:
@@ -284,7 +284,7 @@ def logs(lines: int = 50, *, node: int = 1) -> str:
 
 
 def follow(*, node: int = 1) -> Iterator[str]:
-    """The lines that are added to the log from now on, without end; of a cloud that of a `node`."""
+    """Follow the log from now on, line by line, without end. Of a cloud, that of a `node`."""
     path = _newest(node)
     while path is None:
         time.sleep(0.2)

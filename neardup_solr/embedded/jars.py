@@ -34,7 +34,7 @@ MARK = "verified"  # holds the digest of the lock that every jar in the folder w
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Jar:
-    """One line of the lock; `size` in bytes, `sha256` in hex."""
+    """One line of the lock. `size` in bytes, `sha256` in hex."""
 
     group: str
     artifact: str
@@ -206,7 +206,7 @@ def _download(jar: Jar, artifact: Artifact) -> Path:
 
 
 def _explain(error: Exception) -> tuple[str, str]:
-    """A foreign error in a few words, and what to do; its own text is long and technical."""
+    """Explain a foreign error in a few words. Its own text is long and technical."""
     name = type(error).__name__
     return {
         "ConnectTimeout": ("no connection in time", CONNECT),
@@ -219,7 +219,7 @@ def _explain(error: Exception) -> tuple[str, str]:
 
 @contextmanager
 def _progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A progress bar on a terminal, nothing elsewhere; call the result with the bytes received."""
+    """A progress bar on a terminal, nothing elsewhere. Call the result with the bytes received."""
     from rich import progress
     from rich.console import Console
 

@@ -25,14 +25,14 @@ INSTALL = 'pip install "neardup-solr[server]", or give the `address` of a Solr o
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """Every path of one embedded Solr, all below `home`; `node` is its own folder there."""
+    """Every path of one embedded Solr, all below `home`. `node` is its own folder there."""
 
     home: Path
     node: str = "server"
 
     @property
     def jars(self) -> Path:
-        """Fetched once per version of Solr; `reset` keeps them."""
+        """Fetched once per version of Solr. `reset` keeps them."""
         return self.home / f"solr-{SOLR_VERSION}" / "jars"
 
     @property
@@ -77,7 +77,7 @@ class Layout:
 
     @property
     def password(self) -> Path:
-        """File with the password of the embedded Solr, if it has one; `reset` keeps it."""
+        """File with the password of the embedded Solr, if it has one. `reset` keeps it."""
         return self.server / "password"
 
     @property
@@ -120,7 +120,7 @@ def layout() -> Layout:
 
 
 def recall(place: Layout) -> State | None:
-    """The remembered state; None if there is none that can be read."""
+    """The remembered state, or None if there is none that can be read."""
     try:
         return State(**json.loads(place.state.read_bytes()))
     except (OSError, ValueError, TypeError):
@@ -178,7 +178,7 @@ def write_security(place: Layout) -> None:
 
 
 def read_credentials(place: Layout) -> tuple[str, str] | None:
-    """Read the user and password that the Solr which runs asks for; None if it asks for none."""
+    """Read the user and password that the Solr which runs asks for, or None if it asks for none."""
     password = _read_password(place) if place.security.is_file() else None
     return None if password is None else (USER, password)
 

@@ -78,7 +78,7 @@ def start(place: Layout, count: int, heap: str | None, port: int | None, tell: T
 
 
 def stop(place: Layout, count: int, timeout: float) -> bool:
-    """Stop all nodes, the one with ZooKeeper last; True if there was one."""
+    """Stop all nodes, the one with ZooKeeper last. True if there was one."""
     nodes = places(place, count)
     with ThreadPoolExecutor(max_workers=count) as pool:
         others = list(pool.map(lambda node: server.stop(node, timeout), nodes[1:]))

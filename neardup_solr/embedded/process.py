@@ -150,7 +150,7 @@ def command(
     settings: Path,
     properties: Mapping[str, str] = NOTHING,
 ) -> list[str]:
-    """The command line of the server; `settings` is the folder with jetty.xml and log4j2.xml."""
+    """The command line of the server. `settings` is the folder with jetty.xml and log4j2.xml."""
     all_properties = {
         "solr.solr.home": place.solr_home,
         "solr.install.dir": place.jars.parent,
@@ -228,7 +228,7 @@ def _mark(place: Layout) -> str:
 
 
 def end(pid: int, timeout: float) -> None:
-    """Ask the process to close its indexes and end; after `timeout` seconds, kill it."""
+    """Ask the process to close its indexes and end. After `timeout` seconds, kill it."""
     import psutil
 
     try:
@@ -274,7 +274,7 @@ def is_soon_free(port: int) -> bool:
 
 
 def wait_until(is_so: Callable[[], bool], seconds: float, pause: float) -> bool:
-    """Ask until something is so; False if it is not within so many seconds."""
+    """Ask until something is so. False if it is not within so many seconds."""
     deadline = time.monotonic() + seconds
     while not is_so():
         if time.monotonic() > deadline:
@@ -297,7 +297,7 @@ def free_port() -> int:
 def ask(
     port: int, path: str, timeout: float = 5, *, headers: Mapping[str, str] | None = None
 ) -> dict[str, Any] | None:
-    """The server's own JSON answer to GET `path`; None if there is no such answer."""
+    """The server's own JSON answer to GET `path`, or None if there is no such answer."""
     from http.client import HTTPConnection, HTTPException
 
     connection = HTTPConnection(HOST, port, timeout=timeout)
@@ -313,13 +313,13 @@ def ask(
 
 
 def answers(place: Layout, port: int) -> bool:
-    """Return True if the Solr at the port is this home's; its cores may still be loading."""
+    """Return True if the Solr at the port is this home's. Its cores may still be loading."""
     said = ask(port, "/solr/admin/info/system?wt=json", headers=auth_header(place))
     return said is not None and Path(str(said.get("solr_home"))) == place.solr_home
 
 
 def has_loaded(place: Layout, port: int) -> bool:
-    """Return True if every core on the disk is loaded, or failed to; Solr answers before that."""
+    """Return True if every core on the disk is loaded, or failed to. Solr answers before that."""
     path = "/solr/admin/cores?action=STATUS&indexInfo=false&wt=json"
     said = ask(port, path, headers=auth_header(place))
     on_disk = len(list(place.cores.glob("*/core.properties")))

@@ -61,7 +61,7 @@ def to_stderr(line: str) -> None:
 
 
 def find(place: Layout) -> Server | None:
-    """The server that runs at a place, or None; one that is still starting does not count."""
+    """The server that runs at a place, or None. One that is still starting does not count."""
     state = _recall_alive(place)
     is_ready = state is not None and bool(state.started) and process.is_open(state.port)
     return _describe(place, state, started_now=False) if state and is_ready else None
@@ -169,7 +169,7 @@ def launch(
 
 
 def prepare(place: Layout, *, is_node: bool = False) -> None:
-    """Lay out Solr's home afresh from solr_config; the cores stay as they are."""
+    """Lay out Solr's home afresh from solr_config. The cores stay as they are."""
     source = solr_config()
     with writing(place.server):
         if is_node:
@@ -188,7 +188,7 @@ def prepare(place: Layout, *, is_node: bool = False) -> None:
 
 
 def stop(place: Layout, timeout: float) -> bool:
-    """Stop the server of a place; True if there was one."""
+    """Stop the server of a place. True if there was one."""
     pids = list(process.running_pids(place))
     for pid in pids:
         process.end(pid, timeout)

@@ -12,6 +12,6 @@ if TYPE_CHECKING:
 
 
 def is_collection(given: object) -> TypeIs[Collection]:
-    """Tell a Collection from other sources; without one, what talks with Solr is not loaded."""
+    """Tell a Collection from other sources. Without one, what talks with Solr is not loaded."""
     module = sys.modules.get("neardup_solr.solr.collection")
     return module is not None and isinstance(given, module.Collection)

@@ -26,7 +26,7 @@ LOOKS, PAUSE = 100, 0.1  # ten seconds for another command to finish creating th
 
 
 def exists(collection: Collection) -> bool:
-    """Whether the server has a core, collection or alias of that name; waits for a new one."""
+    """Return True if the server has a core, collection or alias of that name, once it answers."""
     if known := collection.name in names(collection):
         _appears(collection)
     return known
@@ -75,7 +75,7 @@ def create(
 
 
 def is_cloud(collection: Collection) -> bool:
-    """Whether the server runs as SolrCloud."""
+    """Return True if the server runs as SolrCloud."""
     return _get(collection, "info/system", {}).get("mode") == "solrcloud"
 
 
@@ -103,7 +103,7 @@ def _create_collection(collection: Collection, configset: Path, more: Mapping[st
 
 
 def _appears(collection: Collection) -> bool:
-    """Wait some seconds for a core that someone else is creating; True if it answers then."""
+    """Wait some seconds for a core that someone else is creating. True if it answers then."""
     for _ in range(LOOKS):
         try:
             collection.require_fields(())
@@ -186,7 +186,7 @@ def update_chain(config: Config) -> list[str]:
 
 
 def may_choose_chain(collection: Collection) -> bool:
-    """Whether sets of parameters (params.json) may choose another chain; so if Solr does not tell.
+    """Return True if sets of parameters (params.json) may choose another chain, or Solr is silent.
 
     Solr applies some of them to /update by their name, without any word in solrconfig.xml.
     """
@@ -195,7 +195,7 @@ def may_choose_chain(collection: Collection) -> bool:
 
 
 def handler_parameters(config: Config, path: str) -> dict[str, dict[str, Any]]:
-    """The configured parameters of a handler; its own win over those of initParams."""
+    """Read the configured parameters of a handler. Its own win over those of initParams."""
     handlers = config.get("requestHandler") or {}
     sources = [one for one in config.get("initParams") or [] if _covers(one.get("path", ""), path)]
     sources.append(handlers.get(path) or {})
@@ -207,7 +207,7 @@ def handler_parameters(config: Config, path: str) -> dict[str, dict[str, Any]]:
 
 
 def _covers(paths: str, path: str) -> bool:
-    """Whether initParams are for a path: "/update/**" is for /update and all below it."""
+    """Return True if initParams are for a path: "/update/**" is for /update and all below it."""
     return any(
         one == path or (one.endswith("/**") and f"{path}/".startswith(one.removesuffix("**")))
         for one in (each.strip() for each in paths.split(","))
@@ -229,7 +229,7 @@ Told = dict[str, Any]
 
 
 def used_fields(collection: Collection) -> frozenset[str] | None:
-    """The fields that documents of any shard have; None if Solr does not tell."""
+    """The fields that documents of any shard have, or None if Solr does not tell."""
     names: set[str] = set()
     forgotten: set[str] = set()
     for shard in collection.shards():
@@ -257,7 +257,7 @@ def _met(collection: Collection, forgotten: Set[str]) -> frozenset[str]:
 
 
 def index_bytes(collection: Collection) -> int | None:
-    """The size of the index, of one replica of each shard; None if Solr does not tell."""
+    """The size of the index, of one replica of each shard, or None if Solr does not tell."""
     total = 0
     for shard in collection.shards():
         base, _, core = shard.rpartition("/")
@@ -285,21 +285,21 @@ def longest_texts(collection: Collection, fields: Sequence[str]) -> tuple[str, i
 
 
 def has_update_log(collection: Collection) -> bool | None:
-    """Whether the update log is on: without it Solr does not list the newest versions."""
+    """Return True if the update log is on: without it Solr does not list the newest versions."""
     params = {"getVersions": "1", "omitHeader": "false", "distrib": "false"}
     told = _told(collection, f"{collection.url}/get", params)
     return None if told is None else "versions" in told
 
 
 def takes_clauses(collection: Collection, key: str) -> bool | None:
-    """Whether a query may have as many clauses as our largest ones."""
+    """Return True if a query may have as many clauses as our largest ones."""
     if not key:
         return None
     return _answers(collection, key, CLAUSES) or (False if _answers(collection, key, 1) else None)
 
 
 def children(collection: Collection, key: str) -> int | None:
-    """How many documents are children of another, if the schema has an indexed _root_.
+    """Count the documents that are children of another, if the schema has an indexed _root_.
 
     They are those whose key is the _root_ of no document; a shard holds a parent with its
     children. None if Solr refuses the question.
@@ -330,12 +330,12 @@ def cluster(collection: Collection) -> cloud.Cluster:
 
 
 def is_local(collection: Collection) -> bool:
-    """Whether only this machine can reach the address."""
+    """Return True if only this machine can reach the address."""
     return is_loopback(urlsplit(collection.base).hostname or "")
 
 
 def _part(told: Told, name: str) -> Told:
-    """The object of that name in what Solr tells; empty if there is none."""
+    """Read the object of that name in what Solr tells, an empty one if there is none."""
     found = told.get(name)
     return dict(found) if isinstance(found, dict) else {}
 
@@ -368,7 +368,7 @@ _REPLAYING = (1, 2)  # applying what was buffered, replaying what a crash left
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What a server tells about itself; None for what it does not tell.
+    """Health of a server as it tells it, with None for what it does not tell.
 
     `heap` is the share of Java's memory in use, 0 to 1; `disk` are the free bytes; `deleted` is the
     share of deleted documents in the index; `replaying` tells whether the update log is still
@@ -385,7 +385,7 @@ class Health:
 
 
 def health(collection: Collection) -> Health:
-    """The health of a server and a collection; raises SolrUnreachable if no server answers."""
+    """Ask for the health of a server and a collection. Raises SolrUnreachable if none answers."""
     core = f"solr.core.{collection.name}:"
     keys = [_HEAP, _DISK, *(core + name for name in (_DELETED, _LARGEST, _LOG))]
     try:
@@ -408,7 +408,7 @@ def health(collection: Collection) -> Health:
 
 
 def _is_without_keeper(collection: Collection) -> bool:
-    """Whether a node of a SolrCloud says that it does not reach ZooKeeper."""
+    """Return True if a node of a SolrCloud says that it does not reach ZooKeeper."""
     urls = f"{collection.base}/admin/collections", f"{collection.url}/select"
     try:
         answer(collection.session.once("GET", urls[0], params={"action": "CLUSTERSTATUS"}))

@@ -124,7 +124,7 @@ def require_single(**numbers: int) -> None:
 
 
 def cluster_of(session: CheckedSession, base: str, collection: str) -> Cluster | None:
-    """Ask the Solr at `base` for its cluster; None if it is not in cloud mode, or does not tell."""
+    """Ask the Solr at `base` for its cluster. None if it is not in cloud mode or does not tell."""
     params = {"action": "CLUSTERSTATUS", "collection": collection}
     try:
         url = f"{base}/admin/collections"
@@ -169,7 +169,7 @@ def _parse(told: Any, name: str, scheme: str) -> Cluster:
 
 
 def _alias_of(aliases: Mapping[str, str], name: str) -> tuple[str, ...]:
-    """The collections that an alias, or an alias of aliases, stands for; none if it is no alias."""
+    """List the collections that an alias, or an alias of aliases, stands for."""
     rest = {each: named for each, named in aliases.items() if each != name}
     named = (part.strip() for part in aliases.get(name, "").split(","))
     return tuple(meant for each in named if each for meant in _alias_of(rest, each) or (each,))
@@ -239,7 +239,7 @@ class Nodes:
             self._now = self.given
 
     def may_have(self, address: str) -> bool:
-        """Whether requests may go to an address that the cluster names."""
+        """Return True if requests may go to an address that the cluster names."""
         if not self.given or address == self.given or address.startswith(f"{self.given}/"):
             return True
         try:
@@ -253,7 +253,7 @@ class Nodes:
         return is_private or not self.has_secrets
 
     def is_elsewhere(self, address: str) -> bool:
-        """Whether an address is on another host than the one that was given, or of another kind."""
+        """Return True if an address has another host, or another scheme, than that given."""
         if not self.given or address.startswith(f"{self.given}/"):  # nearly always
             return False
         own, other = urlsplit(self.given), urlsplit(address)
@@ -280,7 +280,7 @@ class Nodes:
 
 
 def is_zookeeper(address: object) -> bool:
-    """Whether an address is that of a ZooKeeper."""
+    """Return True if an address is that of a ZooKeeper."""
     return isinstance(address, str) and address.startswith(SCHEME)
 
 

@@ -81,7 +81,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class State:
-    """What a collection holds at a moment: its number of documents and the newest version."""
+    """State of a collection at a moment: its number of documents and the newest version."""
 
     documents: int
     version: int
@@ -184,7 +184,7 @@ class Collection:
         return True
 
     def delete_ids(self, ids: Sequence[str]) -> None:
-        """Delete documents by id; ids that are not there are no error."""
+        """Delete documents by id. Ids that are not there are no error."""
         # As JSON: an id may hold what XML cannot.
         if ids:
             self._edit({"delete": list(ids)}, "check the ids")
@@ -230,7 +230,7 @@ class Collection:
         return query.Terms(field=field, values=self.names.terms(field, values))
 
     def count(self, filters: Sequence[str] = (), *, ids: Sequence[str] | None = None) -> int:
-        """How many documents match all filters; with `ids`, of those documents only.
+        """Count the documents that match all filters, of those with `ids` only if they are given.
 
         In a SolrCloud the leaders are asked, as another replica may lag behind.
         """
@@ -239,7 +239,7 @@ class Collection:
         return int(self.ask(query.of_leaders(request), DOCS)["response"]["numFound"])
 
     def seen(self, ids: Sequence[str], since: int) -> int:
-        """How many of these documents a search finds in this version or a later one.
+        """Count those of these documents that a search finds in this version or a later one.
 
         In a SolrCloud the leaders are asked, as for `count`.
         """
@@ -247,7 +247,7 @@ class Collection:
         return self.count(newer, ids=ids)
 
     def copies(self, required: Mapping[str, int]) -> int | None:
-        """How many replicas of each shard have these documents, by id in this version or later.
+        """Count the replicas of each shard that have these documents, in this version or later.
 
         It is the smallest number over the shards of a SolrCloud, the leader included; 0 if a leader
         lacks one or does not answer, None if the cluster does not tell of its replicas.
@@ -263,7 +263,7 @@ class Collection:
         return self.cluster().copies(required, has)
 
     def _ask_once(self, request: query.Request, replica: str) -> dict[str, Any]:
-        """What a replica answers; it is asked by the node we talk to, once."""
+        """Ask a replica once, by the node we talk to."""
         body = orjson.dumps(self.names.request(query.of_replica(request, replica)))
         url = f"{self.url}/select"
         told = self.session.once("POST", url, data=body, headers=_JSON, params=_SELECT)
@@ -284,7 +284,7 @@ class Collection:
         cluster.require_placed(self.name, min_replicas)
 
     def cluster(self) -> Cluster:
-        """Ask a SolrCloud for its nodes and our shards; none if it is none, or does not tell."""
+        """Ask a SolrCloud for its nodes and our shards. Without an answer there are none."""
         nodes = self.session.nodes
         found = None if nodes.is_cloud is False else cluster_of(self.session, self.base, self.name)
         if found is not None:
@@ -292,7 +292,7 @@ class Collection:
         return found or Cluster()
 
     def versions(self, ids: Sequence[str]) -> dict[str, int]:
-        """The versions of documents as a search finds them; those not there are left out."""
+        """Read the versions of documents as a search finds them. Those not there are left out."""
         return self._versions(ids, lambda asked: self.ask(query.of_leaders(asked), DOCS))
 
     def _versions(self, ids: Sequence[str], ask: Ask) -> dict[str, int]:
@@ -313,11 +313,11 @@ class Collection:
         return self.names.logical(docs[0], fields)
 
     def texts(self, ids: Sequence[str]) -> dict[str, str]:
-        """The texts of documents by id; ids that are not there are left out."""
+        """Read the texts of documents by id. Ids that are not there are left out."""
         return {found["id"]: found.get(TEXT, "") for found in self.stored(ids, [TEXT])}
 
     def stored(self, ids: Sequence[str], fields: Sequence[str]) -> list[dict[str, Any]]:
-        """The id and fields of documents, page by page; ids that are not there are left out."""
+        """Read the id and fields of documents by pages. Ids that are not there are left out."""
         return self._pages(ids, fields, lambda asked: self.ask(asked, DOCS))
 
     def _pages(self, ids: Sequence[str], fields: Sequence[str], ask: Ask) -> list[dict[str, Any]]:
@@ -404,7 +404,7 @@ class Collection:
         return {name: str(params[name]) for name in ("q.op", "df") if name in params}
 
     def export(self, fields: Sequence[str]) -> list[dict[str, Any]]:
-        """These docValues fields of all documents, by their ids; see `exported`."""
+        """Read these docValues fields of all documents, by their ids. See `exported`."""
         documents = [found for block in self.exported(fields) for found in block]
         return sorted(documents, key=lambda found: str(found["id"]))
 
@@ -417,14 +417,14 @@ class Collection:
         return State(documents=found["numFound"], version=newest)
 
     def shards(self) -> list[str]:
-        """The addresses of the shards; a standalone core is its own."""
+        """List the addresses of the shards. A standalone core is its own."""
         request = {"query": "*:*", "limit": 0, "params": {"shards.info": "true"}}
         shards = self.ask(request, DOCS).get("shards.info", {})
         require_rows(shards.values(), {"shardAddress": str}, self.url)
         return [shard["shardAddress"].rstrip("/") for shard in shards.values()] or [self.url]
 
     def shard_names(self) -> list[str]:
-        """The names of the shards; a core, and an alias of several collections, has addresses."""
+        """List the names of the shards. A core, or an alias of several, has addresses."""
         return [one.name for one in self.cluster().shards] or self.shards()
 
     def replica_of(self, shard: str) -> str:
@@ -463,7 +463,7 @@ class Collection:
 
     @property
     def known_settings(self) -> Settings | None:
-        """The settings of the documents when they were last asked for; they may have changed."""
+        """The settings of the documents when they were last asked for. They may have changed."""
         return self._learnt.get(SETTINGS)
 
     def stored_settings(self) -> Settings | None:
@@ -492,7 +492,7 @@ class Collection:
         return self.known_settings
 
     def _has_only(self, settings: Settings) -> bool:
-        """Whether these are the settings of all documents that have any."""
+        """Return True if these are the settings of all documents that have any."""
         request = query.with_settings({"query": "*:*", "params": {}}, settings.fingerprint)
         found = self.select(request, fields=[ID], limit=0, counting=query.SETTINGS_COUNTED)
         return query.are_all(found.counts)
@@ -594,7 +594,7 @@ class Collection:
         return list(decoded[part])
 
     def ask(self, request: query.Request, needed: Mapping[str, type]) -> dict[str, Any]:
-        """What /select answers to a request with logical names; `needed` are parts it must have.
+        """Ask /select by a request with logical names. The answer must have the parts `needed`.
 
         Raises SolrAnswerError if one is missing, or Solr does not understand the request.
         """
@@ -634,7 +634,7 @@ class Collection:
         require: Callable[[dict[str, Any]], None] = ignore,
         params: Mapping[str, str] = EXACT,
     ) -> dict[str, Any]:
-        """What a handler of the collection answers to a body of JSON; see `CheckedSession.ask`."""
+        """Send a body of JSON to a handler of the collection. See `CheckedSession.ask`."""
         sent: dict[str, Any] = {"data": body, "headers": _JSON, "params": params}
         return self.session.ask("POST", f"{self.url}/{path}", needed, require=require, **sent)
 

@@ -1,4 +1,4 @@
-"""How a Solr is reached: its address, user and password, certificates, a proxy, headers.
+"""The way to a Solr: its address, user and password, certificates, a proxy, headers.
 
 Nothing here shows a password: messages name the variable, the file or the entry that holds it.
 """
@@ -36,7 +36,7 @@ _SET = f"set ${PASSWORD} or ${PASSWORD_FILE}"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Credentials:
-    """A user and a password; `source` says where they were found."""
+    """A user and a password. `source` says where they were found."""
 
     user: str
     password: str = field(repr=False)
@@ -94,7 +94,7 @@ def require_private(
 
 @lru_cache(maxsize=64)  # asked before every request
 def is_loopback(host: str) -> bool:
-    """Whether a host, by name or address, is this machine itself."""
+    """Return True if a host, by name or address, is this machine itself."""
     try:
         return host == "localhost" or ip_address(host).is_loopback
     except ValueError:
@@ -102,7 +102,7 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_set(name: str) -> bool:
-    """Whether a variable is set; that of the keyring only says yes or no."""
+    """Return True if a variable is set. That of the keyring only says yes or no."""
     value = os.environ.get(name, "")
     return value == "1" if name == KEYRING else value != ""
 
@@ -179,7 +179,7 @@ _KEPT: dict[str, Callable[[str, str], str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """How a Solr of yours is reached, beyond its address.
+    """The way to a Solr of yours, beyond its address.
 
     `ca` is a PEM file of certificate authorities to trust instead of the usual ones (None: that of
     $REQUESTS_CA_BUNDLE, $CURL_CA_BUNDLE or $SSL_CERT_FILE, else the usual ones); `headers` go with
@@ -227,7 +227,7 @@ def _with_scheme(proxy: str) -> str:
 
 
 def _is_header(name: str, value: str) -> bool:
-    """Whether HTTP can carry a header."""
+    """Return True if HTTP can carry a header."""
     try:
         requests.utils.check_header_validity((name, value))
         value.encode("latin-1")
@@ -237,7 +237,7 @@ def _is_header(name: str, value: str) -> bool:
 
 
 def _said(name: str) -> str:
-    """What names a CA file; the option `--ca` sets the first of the variables."""
+    """Say what names a CA file. The option `--ca` sets the first of the variables."""
     return f"`ca` or ${name}" if name == AUTHORITIES[0] else f"${name}"
 
 
@@ -260,7 +260,7 @@ def from_environment() -> Access:
 
 @runtime_checkable
 class Connection(Protocol):
-    """What is used of a connection that the user has, such as a `pysolr.Solr`."""
+    """A connection that the user has, such as a `pysolr.Solr`."""
 
     url: str
     auth: Any
@@ -290,7 +290,7 @@ def past_proxies(url: str) -> dict[str, str]:
 
 
 def is_url(address: str, schemes: Sequence[str] = ("http", "https")) -> bool:
-    """Whether an address has one of these schemes, a host, and no port that cannot be."""
+    """Return True if an address has one of these schemes, a host, and no port that cannot be."""
     try:
         parts = urlsplit(address)
         return parts.scheme in schemes and bool(parts.hostname) and parts.port != 0

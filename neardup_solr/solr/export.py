@@ -63,7 +63,7 @@ def blocks(
 
 
 def _part(params: Params, key: str, part: int, parts: int) -> Params:
-    """What asks for one part of the documents: those whose keys have one remainder of hashes."""
+    """Ask for one part of the documents: those whose keys have one remainder of hashes."""
     one_part = f"{{!hash workers={parts} worker={part} cache=false}}"
     filters = params.get("fq", ())
     filters = [filters] if isinstance(filters, str) else [*filters]
@@ -144,7 +144,7 @@ def _read_answer(
 
 
 def _count_announced(answer: Any, shard: str) -> int:
-    """How many documents the first part of an answer announces."""
+    """Read how many documents the first part of an answer announces."""
     response = answer.get("response") if isinstance(answer, dict) else None
     found = response.get("numFound") if isinstance(response, dict) else None
     if type(found) is not int:
@@ -185,7 +185,7 @@ def _require_order(documents: Block, key: str, shard: str) -> None:
 
 
 def _once(blocks: Iterator[Block], key: str, shard: str) -> Iterator[Block]:
-    """The same blocks of several shards; refused at their end if two hold the same document."""
+    """Pass on the blocks of several shards. Refuse them at the end if two hold one document."""
     import numpy as np
 
     hashes = []
@@ -254,7 +254,7 @@ class _Readers:
             self._queue.put(error)
 
     def blocks(self) -> Iterator[Block]:
-        """The blocks of all shards as they come; the first error ends them."""
+        """The blocks of all shards as they come. The first error ends them."""
         open_ones = len(self._threads)
         while open_ones:
             got = self._queue.get()

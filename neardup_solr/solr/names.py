@@ -1,4 +1,4 @@
-"""What a collection calls its fields if someone else made it.
+"""Names of fields in a collection that someone else made.
 
 The whole package speaks of `id`, `content` and its own fields by the names of its own schema:
 logical names. A collection that was there before has another unique key, its text in other
@@ -102,7 +102,7 @@ class Names:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the collection's names are the logical ones."""
+        """Return True if the collection's names are the logical ones."""
         return self == PLAIN
 
     @property
@@ -209,7 +209,7 @@ class Names:
 
 
 def is_name(name: str) -> bool:
-    """Whether a field of that name can be asked for."""
+    """Return True if a field of that name can be asked for."""
     return _FIELD.fullmatch(name) is not None
 
 

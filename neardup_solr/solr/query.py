@@ -104,7 +104,7 @@ def with_settings(request: Request, fingerprint: str) -> Request:
 
 
 def are_all(counts: Mapping[str, int]) -> bool:
-    """Whether the settings of `SETTINGS_COUNTED` are those of all documents that have any."""
+    """Return True if the settings of `SETTINGS_COUNTED` are those of all that have any."""
     return counts["these"] == counts["any"] > 0
 
 
@@ -175,7 +175,7 @@ def _escape(value: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Question:
-    """What to ask for: documents whose `field` has any of the terms, and these of their `fields`.
+    """A search for documents whose `field` has any of the terms, and for these of their `fields`.
 
     `filters` are Solr filter queries. With `settings`, their fingerprint, the request also tells
     whether these are the settings of all documents.
@@ -217,13 +217,13 @@ class FrequentTerms:
         self._known: set[str] = set()
 
     def without(self, terms: Sequence[str]) -> list[str]:
-        """Those of the terms that are not hot, as far as is known."""
+        """Choose the terms that are not hot, as far as is known."""
         return [term for term in terms if term not in self._known]
 
     def learn(
         self, collection: Collection, field: str, asked: set[str], documents: Sequence[Fields]
     ) -> bool:
-        """Whether some of the terms are hot, which found too many `documents`; remember those."""
+        """Remember which terms are hot if they found too many `documents`. True if some are."""
         counts = Counter(
             term for one in documents for term in asked.intersection(_values(one, field))
         )
@@ -249,7 +249,7 @@ def hit(fields: Fields, shared: int) -> Hit:
 
 
 def fetch_ranked(collection: Collection, request: Request, *, page: int = PAGE) -> Iterator[Hit]:
-    """What a request finds, best first, fetched in pages of `page` hits as they are used."""
+    """Fetch the hits of a request, best first, in pages of `page` hits as they are used."""
     page = min(page, PAGE)
     request = at_once(request) if page <= FEW else request
     fields = ["id", "md5_hash", "num_words", "score"]
@@ -263,7 +263,7 @@ def fetch_ranked(collection: Collection, request: Request, *, page: int = PAGE) 
 def hits_of_each(
     collection: Collection, terms: Sequence[Sequence[str]], question: Question, hot: FrequentTerms
 ) -> list[Hits]:
-    """What shares terms with each of many documents, which are given by their terms.
+    """Find what shares terms with each of many documents, which are given by their terms.
 
     One request asks for all of them, by the terms that are not hot: documents that share only hot
     ones may be missing, and then `is_cut`. If too many are found for other reasons, the batch is
@@ -310,7 +310,7 @@ def with_most_shared(
     question: Question,
     found: Sequence[Hits],
 ) -> list[Hits]:
-    """The same hits; if they are cut, also the `NEAREST` that share most terms."""
+    """Add to hits that are cut the `NEAREST` that share most terms."""
     return [
         _join(each, _most_shared(collection, own, question)) if each.is_cut else each
         for own, each in zip(terms, found, strict=True)
@@ -333,7 +333,7 @@ def _join(cut: Hits, others: Sequence[Hit]) -> Hits:
 
 
 def count_shared(terms: Sequence[str], documents: Sequence[Fields], field: str) -> tuple[Hit, ...]:
-    """Documents that share terms with one, as its hits; those that share most first."""
+    """Make hits of documents that share terms with one, best first."""
     own = set(terms)
     made = (hit(one, len(own.intersection(_values(one, field)))) for one in documents)
     return tuple(sorted(made, key=_order))

@@ -1,4 +1,4 @@
-"""Which answers of Solr count, and the errors for all others, or for no answer at all.
+"""Answers of Solr that count, and the errors for all others, or for no answer at all.
 
 An answer has to be JSON with a `responseHeader` whose status is 0.
 """
@@ -228,7 +228,7 @@ def explain_outage(
 
 
 def is_without_keeper(said: str, status: int = 0, header: Any = None, error: Any = None) -> bool:
-    """Whether an error comes from a node that does not reach its ZooKeeper.
+    """Return True if an error comes from a node that does not reach its ZooKeeper.
 
     Solr's words are looked at, and in an answer its `responseHeader` and its `error`.
     """
@@ -239,13 +239,13 @@ def is_without_keeper(said: str, status: int = 0, header: Any = None, error: Any
 
 
 def is_success(header: Any) -> bool:
-    """Whether a `responseHeader` says that all went well: its status is the number 0."""
+    """Return True if a `responseHeader` says that all went well: its status is the number 0."""
     status = header.get("status") if isinstance(header, dict) else None
     return type(status) is int and status == 0
 
 
 def is_partial(header: Mapping[str, Any]) -> bool:
-    """Whether a `responseHeader` says that Solr stopped before it had found everything."""
+    """Return True if a `responseHeader` says that Solr stopped before it had found everything."""
     return any(header.get(sign) for sign in _PARTIAL)
 
 
@@ -268,30 +268,30 @@ def _require_whole(decoded: Mapping[str, Any], url: str) -> None:
 
 
 def is_refusal(error: SolrAnswerError) -> bool:
-    """Whether Solr or a proxy has refused the request, and would refuse the same one again."""
+    """Return True if Solr or a proxy has refused the request, and would do so again."""
     if error.status in (407, 413):
         return True
     return is_of_solr(error) and 400 <= error.status < 500 and error.status != 429
 
 
 def is_of_solr(error: SolrError) -> bool:
-    """Whether an error is what a Solr has answered."""
+    """Return True if an error is what a Solr has answered."""
     return isinstance(error, SolrHalted) or error.reason.startswith(SAYS)
 
 
 def is_of_cluster(error: SolrAnswerError) -> bool:
-    """Whether an answer tells of a cluster that is at fault (510: nobody can be asked)."""
+    """Return True if an answer tells of a cluster that is at fault (510: nobody can be asked)."""
     return error.status in (500, 503, 510) and is_disturbed(error.reason)
 
 
 def is_disturbed(message: str) -> bool:
-    """Whether Solr says that the cluster is at fault, and not what it was sent: that passes."""
+    """Return True if Solr says that the cluster is at fault, not what it was sent: it passes."""
     message = message.removeprefix(SAYS)
     return not message.startswith(_OF_DOCUMENT) and any(sign in message for sign in _DISTURBED)
 
 
 def is_halted(message: str) -> bool:
-    """Whether Solr says that it can write nothing more until it is restarted."""
+    """Return True if Solr says that it can write nothing more until it is restarted."""
     return message == _NO_SEARCHER or any(sign in message for sign in _HALTED)
 
 
@@ -376,7 +376,7 @@ def answer(response: requests.Response, needed: Mapping[str, type] | None = None
 
 
 def require_parts(decoded: Mapping[str, Any], needed: Mapping[str, type], url: str) -> None:
-    """Refuse an answer without these parts of these types; see `answer`."""
+    """Refuse an answer without these parts of these types. See `answer`."""
     for path, kind in needed.items():
         part: Any = decoded
         for name in path.split("."):
@@ -441,7 +441,7 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sent:
-    """What became of documents or updates that were sent: their new versions, those `refused`.
+    """Outcome of documents or updates that were sent: their new versions, those `refused`.
 
     A Solr that keeps no versions tells none. Updates are also `dropped`, as their documents have
     changed or gone since they were read, or `unsure`: another node of the cluster decided on them,

@@ -30,7 +30,7 @@ NUMBERS = frozenset({"IntPointField", "LongPointField", "TrieIntField", "TrieLon
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """A field, or a dynamic field if `name` is a pattern; `kind` is the class of its type."""
+    """A field, or a dynamic field if `name` is a pattern. `kind` is the class of its type."""
 
     name: str
     type: str
@@ -44,7 +44,7 @@ class Field:
 
     @property
     def is_kept(self) -> bool:
-        """Whether Solr rebuilds the field when another one is updated.
+        """Return True if Solr rebuilds the field when another one is updated.
 
         DocValues alone are enough only if they count as stored (useDocValuesAsStored).
         """
@@ -52,7 +52,7 @@ class Field:
 
     @property
     def is_exported(self) -> bool:
-        """Whether /export can read the field."""
+        """Return True if /export can read the field."""
         return self.doc_values and EXPORTED.fullmatch(self.kind) is not None
 
     def problem(self, wanted: Field) -> str:
@@ -191,7 +191,7 @@ def require_exported(collection: Collection, names: Iterable[str]) -> None:
 
 
 def is_mutable(collection: Collection) -> bool:
-    """Whether the Schema API may change the schema, found out by a change that has no effect."""
+    """Return True if the Schema API may change the schema. Tries a change without effect."""
     try:
         change(collection, _NO_CHANGE)
     except SolrAnswerError as error:
@@ -251,7 +251,7 @@ def own_types() -> list[dict[str, Any]]:
 
 
 def xml(commands: Mapping[str, Any]) -> str:
-    """What these commands add, as lines to paste into a schema."""
+    """Spell what these commands add, as lines to paste into a schema."""
     lines = []
     for command, tag in (("add-field-type", "fieldType"), ("add-field", "field"),
                          ("replace-field", "field")):  # fmt: skip

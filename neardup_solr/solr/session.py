@@ -140,7 +140,7 @@ class CheckedSession(requests.Session):
 
     # The signature is requests' own: pysolr and our client call it alike.
     def request(self, method: str | bytes, url: str | bytes, *args: Any, **kwargs: Any) -> Any:
-        """Send a request; the response is JSON with status 0, or an error of ours is raised."""
+        """Send a request. The response is JSON with status 0, or an error of ours is raised."""
         return self.lasting(
             lambda deadline: self._ask_checked(deadline, method, url, *args, **kwargs)
         )
@@ -178,7 +178,7 @@ class CheckedSession(requests.Session):
         seconds: float = math.inf,
         **kwargs: Any,
     ) -> requests.Response:
-        """As `request`, but sent once, whatever becomes of it; answered within so many seconds."""
+        """As `request`, but sent once, whatever becomes of it, and answered in so many seconds."""
         deadline = min(self._deadline(), time.monotonic() + seconds)
         return self._ask_checked(deadline, method, url, **kwargs)
 
@@ -239,12 +239,12 @@ class CheckedSession(requests.Session):
         return result
 
     def _deadline(self) -> float:
-        """The time at which patience ends for a request that begins now; infinity without any."""
+        """Tell when patience ends for a request that begins now, infinity without any."""
         waits = self.outages.are_waited_for
         return time.monotonic() + self.outages.patience if waits else math.inf
 
     def may_pass(self, error: SolrError) -> bool:
-        """Whether the same request may succeed later: Solr, or the way to it, is at fault.
+        """Return True if the same request may succeed later: Solr, or the way to it, is at fault.
 
         Before the first success the address may be wrong, unless Solr says to come again.
         """
@@ -268,7 +268,7 @@ class CheckedSession(requests.Session):
             raise self.outages.halted
 
     def _options(self, url: str, deadline: float) -> dict[str, Any]:
-        """What every request is sent with.
+        """Choose the options that every request is sent with.
 
         It gets most of the time that is left, so that one whose answer was lost can be sent again.
         """
@@ -291,7 +291,7 @@ class CheckedSession(requests.Session):
         return ruled
 
     def _options_elsewhere(self, url: str) -> dict[str, Any]:
-        """What a request to another node of the cluster is sent with.
+        """Choose further options of a request to another node of the cluster.
 
         Raises SolrUnreachable for one that may not be asked, as a password goes along.
         """
@@ -385,7 +385,7 @@ class CheckedSession(requests.Session):
         return response
 
     def _why_refused(self, status: int) -> str:
-        """What is wrong with the credentials: there are none, or which were refused."""
+        """Say what is wrong with the credentials: there are none, or which were refused."""
         if self.auth is None and self.carrier is None and "Authorization" not in self.headers:
             asked = "asks for a user and a password" if status == 401 else "does not allow this"
             return f"Solr {asked} (HTTP {status})"
@@ -393,7 +393,7 @@ class CheckedSession(requests.Session):
         return f"Solr refuses {refused} (HTTP {status})"
 
     def _hidden(self, said: str) -> str:
-        """What a server said, without the secrets it was sent: some repeat what they refuse."""
+        """Hide the secrets that a server was sent in what it said: some repeat what they refuse."""
         for secret in self._secrets():
             if len(secret) >= SHORTEST_SECRET:
                 said = said.replace(secret, "…")

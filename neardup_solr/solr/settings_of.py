@@ -1,4 +1,4 @@
-"""Which documents of a collection lack our fields, and what to say of it."""
+"""Documents of a collection that lack our fields, and what to say of them."""
 
 from __future__ import annotations
 

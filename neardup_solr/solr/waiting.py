@@ -41,7 +41,7 @@ Ask = Callable[..., dict[str, Any]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Retry:
-    """How often and how long to try again: whole requests, safe because documents go by id."""
+    """Bounds of trying again: whole requests, safe because documents go by id."""
 
     attempts: int = 6
     seconds: float = 60.0
@@ -70,7 +70,7 @@ def retrying(call: Callable[[], T], *, retry: Retry, passes: Callable[[SolrError
 
 
 def passes(error: SolrError) -> bool:
-    """Whether a fault may pass: no connection, 429, 502, 503, 504, a node that is away."""
+    """Return True if a fault may pass: no connection, 429, 502, 503, 504, a node that is away."""
     if isinstance(error, SolrAnswerError):
         return error.status in PASSING or is_of_cluster(error)
     return isinstance(error, SolrUnreachable)
@@ -143,7 +143,7 @@ class Outages:
 
     @property
     def are_waited_for(self) -> bool:
-        """Whether there is any patience left."""
+        """Return True if there is any patience left."""
         return self.patience > 0
 
     def wait(self, error: SolrError, end: float, *, is_second: bool = False) -> None:
@@ -196,7 +196,7 @@ class Outages:
         error.next_step = last.next_step if is_told else _LATER
 
     def is_over(self, end: float = math.inf) -> bool:
-        """Whether the collection answers by then, and has replayed what was not committed."""
+        """Return True if the collection answers by then, and has replayed its log."""
         if not self.home:
             return True
         base, _, name = self.home.rpartition("/")
