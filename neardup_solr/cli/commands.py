@@ -57,7 +57,6 @@ def search(given: Given, *, file: Path | None = None, format: RowFormat | None =
     if sum(one is not None for one in (given["id"], given["text"], file)) != 1:
         raise click.BadParameter("give one of --id, --text and --file")
     as_rows = options.rows_format(format)
-    options.check_limits(given)
     if file is not None:
         show.say_if_typed([str(file)], "the text")
         from neardup_solr import sources
@@ -111,11 +110,6 @@ def report(given: Given, *, output: Path | None = None, format: RowFormat | None
 
 
 def _reported(given: Given) -> tuple[Collection, nd.Report]:
-    """Make the report of a collection; its arguments are checked before a Solr is asked."""
-    from neardup_solr.verbs.report import check_ids
-
-    check_ids(given["from_id"], given["to_id"])
-    options.check_limits(given)
     target = given.connect()
     with progress.watching() as watching:
         return target, nd.report(target, on_progress=watching.on_progress, **given)
@@ -205,10 +199,6 @@ def signatures(given: Given) -> int:
 
 def init(given: Given) -> int:
     """Create a collection, or add our fields to one that exists."""
-    from neardup_solr.verbs.init import check_names
-
-    names = ("text", "prefix", "remove")
-    check_names(**{name: given[name] for name in names})
     target = given.connect()
     done = nd.init(target, **given)
     if given["remove"]:

@@ -35,9 +35,6 @@ def duplicates(
     max_failed: str = "0",
 ) -> int:
     """Find all near-duplicates of a collection or file, in clusters."""
-    from neardup_solr.files import check_apart
-    from neardup_solr.verbs.duplicates import Options
-
     source, against = given["source"], given["against"]
     _check(given, mark=mark, undo=undo, dry_run=dry_run)
     _check_source(source, given.address)
@@ -46,15 +43,8 @@ def duplicates(
         return 0
     as_rows = options.rows_format(format)
     outputs: Sequence[Path] = given["output"] or ()
-    written = {f"-o {path}" if at else "-o": path for at, path in enumerate(outputs)}
-    remembered = {"--remember": given["remember"]}
-    for path in source or ():
-        check_apart({"SOURCE": Path(path), **written, **remembered})
-    check_apart({"--against": None if against is None else Path(against), **written})
-    most_failed(max_failed, 0)
     files = {name: given[name] for name in ("unique", "removed", "rejected")}
-    check_apart({**written, **{f"--{name}": path for name, path in files.items()}, **remembered})
-    Options(**given)  # refused before a Solr is asked
+    most_failed(max_failed, 0)
     if not (source or given.collection) and _has_no_solr(given.address):
         raise click.BadParameter("name a file, or a collection with -c")
     first = next(iter([*outputs, *filter(None, files.values())]), None)
@@ -67,13 +57,9 @@ def duplicates(
             has_page_texts=bool(source) and against is None and given["measure"] != "estimate",
         )
     with _kept(given["checkpoint"]), progress.watching(comparing="pairs") as watching:
-        place = given["source"] = source or given.connect()
-        if mark and not isinstance(place, list):
-            from neardup_solr.verbs.mark import require_markable
-
-            require_markable(place)
+        place = given["source"] = source or options.open_later(lambda: _open(given, mark=mark))
         if against is not None:
-            given["against"] = _side(against, given.address)
+            given["against"] = _find_side(against, given.address)
         show.compile_kernel()
         found = nd.duplicates(on_error=watching.on_error, on_progress=watching.on_progress, **given)
     if outputs:
@@ -125,21 +111,35 @@ def _texts_wanted(
     return None if has_page_texts else True
 
 
-def _side(against: str, solr: str | None) -> str | Collection:
-    """The other side: an existing file or folder, a collection's address, or its name."""
+def _open(given: Given, *, mark: bool) -> Collection:
+    """Open the collection; refuse one that cannot be marked, if it has to be, before any work."""
+    collection = given.connect()
+    if mark:
+        from neardup_solr.verbs.mark import require_markable
+
+        require_markable(collection)
+    return collection
+
+
+def _find_side(against: str, solr: str | None) -> str | Collection:
+    """Find the other side: an existing file or folder, a collection's address, or its name."""
     if "://" in against:
         return options.connect(against, None)
     if Path(against).exists() or "/" in against or "." in against:
         return against
     if _has_no_solr(solr):
         raise nd.SourceError(against, "there is no such file or folder", "check the path")
-    found = options.connect(solr, against)
-    try:
-        found.require_fields(())
-    except nd.CoreMissing:
-        reason = "there is no such file or folder, and no collection of that name"
-        raise nd.SourceError(against, reason, "check the path, or the name") from None
-    return found
+
+    def find() -> Collection:
+        found = options.connect(solr, against)
+        try:
+            found.require_fields(())
+        except nd.CoreMissing:
+            reason = "there is no such file or folder, and no collection of that name"
+            raise nd.SourceError(against, reason, "check the path, or the name") from None
+        return found
+
+    return options.open_later(find)
 
 
 MOST_CLUSTERS = 20  # on a terminal; files and pipes get all
@@ -248,8 +248,7 @@ def _check(given: Given, *, mark: bool, undo: bool, dry_run: bool) -> None:
         raise click.BadParameter("--undo compares nothing: leave --remember and --full out")
     if source:
         return
-    if asked := ", ".join(given["settings"]):
-        raise click.BadParameter(f"a collection has its own {asked}: name a SOURCE")
+    given.require_source("SOURCE")
     for name in ("unique", "removed", "rejected"):
         if given[name] is not None:
             raise click.BadParameter(

@@ -8,8 +8,6 @@ from dataclasses import asdict, replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-import click
-
 import neardup_solr as nd
 from neardup_solr.cli import options, show
 from neardup_solr.cli.options import Given
@@ -53,16 +51,10 @@ def explain(given: Given, *, format: TableOrJson = "table") -> int:
 
     It also says what would find them.
     """
-    from neardup_solr.verbs.explain import check_ids
-
-    check_ids(given["one"], given["other"])
     source = given["source"]
-    if not source and given["settings"]:
-        asked = ", ".join(given["settings"])
-        raise click.BadParameter(f"a collection has its own {asked}: name a --source")
+    given.require_source("--source")
     if source:
         show.say_if_typed(source, "documents")
-    options.check_limits(given)
     place = source or given.connect()
     found = nd.explain(**given | {"source": place})
     lines = list(_advise(found, place))

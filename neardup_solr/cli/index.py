@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +12,6 @@ import neardup_solr as nd
 from neardup_solr.arguments import most_failed
 from neardup_solr.cli import progress, show
 from neardup_solr.cli.options import Given
-
-if TYPE_CHECKING:
-    from neardup_solr.solr.collection import Collection
 
 
 def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
@@ -32,12 +28,13 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
     try:
         # A collection that is created here has one replica of each shard.
         target = given.connect(create=given["min_replicas"] == 1)
+        usual = _usual_folder(source, target.server, target.name)  # opens it
+        folder = given["job"] = given["job"] or usual
     except nd.SolrError as error:
         is_node_away = isinstance(error, nd.SolrAnswerError) and is_of_cluster(error)
         if error.may_pass or is_node_away:
             error.add_note(not_begun(shown_name(source)))
         raise
-    folder = given["job"] = given["job"] or _usual_folder(source, target)
     if not (given["resume"] or restart):
         _say_if_unfinished(folder)
     show.say_if_typed(source, "documents")
@@ -64,11 +61,11 @@ def index(given: Given, *, max_failed: str = "0", restart: bool = False) -> int:
     return 1 if summary.failed > most_failed(max_failed, summary.read) else 0
 
 
-def _usual_folder(source: Sequence[str], target: Collection) -> Path:
+def _usual_folder(source: Sequence[str], server: str, name: str) -> Path:
     from neardup_solr import jobs, sources
 
     can_resume = sources.size_hint(source) is not None
-    return jobs.folder_for(source, target.server, target.name, can_resume=can_resume)
+    return jobs.folder_for(source, server, name, can_resume=can_resume)
 
 
 def _say_if_unfinished(folder: Path) -> None:

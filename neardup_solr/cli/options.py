@@ -115,9 +115,15 @@ class Given(dict[str, Any]):
     collection: str | None = None
 
     def connect(self, *, create: bool = False) -> Collection:
-        """Open the collection; a Solr that is away is waited for as long as `patience` says."""
+        """Return the collection; a Solr that is away is waited for as long as `patience` says."""
         patience = self.get("patience", 0)
         return connect(self.address, self.collection, create=create, patience=patience)
+
+    def require_source(self, name: str) -> None:
+        """Refuse settings without a source: a collection has its own."""
+        if self["settings"] and not self["source"]:
+            asked = ", ".join(self["settings"])
+            raise click.BadParameter(f"a collection has its own {asked}: name a {name}")
 
 
 class Command(click.Command):
@@ -357,17 +363,41 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def connect(
-    address: str | None, collection: str | None, *, create: bool = False, patience: float | str = 0
+    address: str | None, name: str | None, *, create: bool = False, patience: float | str = 0
 ) -> Collection:
-    """The collection that the options name; a line says so if the embedded Solr was started.
+    """Return the collection that the options name, which is opened when it is needed.
 
-    With `create`, a missing collection of the embedded Solr is created; `patience` is as for
-    `nd.connect`.
+    A line says so if the embedded Solr is started for it. With `create`, a missing collection of
+    the embedded Solr is created; `patience` is as for `nd.connect`.
     """
     from neardup_solr.verbs.connect import ADDRESS
 
     create = create and not (address or os.environ.get(ADDRESS))
-    return nd.connect(address, collection, create=create, patience=patience, on_started=show.say)
+    return open_later(
+        lambda: nd.connect(address, name, create=create, patience=patience, on_started=show.say)
+    )
+
+
+def open_later(opening: Callable[[], Collection]) -> Collection:
+    """Return a collection that is opened as soon as it is asked for anything.
+
+    So the library checks all other arguments before a Solr is asked, or started for nothing.
+    """
+    from neardup_solr.solr.collection import Collection
+
+    class Unopened(Collection):
+        __slots__ = ()
+
+        def __getattr__(self, name: str) -> Any:  # only of fields that are not set yet
+            if name not in Collection.__slots__:
+                raise AttributeError(name)
+            opened = opening()
+            for field in Collection.__slots__:
+                object.__setattr__(self, field, getattr(opened, field))
+            object.__setattr__(self, "__class__", Collection)
+            return getattr(self, name)
+
+    return object.__new__(Unopened)
 
 
 def settings_given(**given: str | int | None) -> dict[str, Any]:
@@ -382,14 +412,6 @@ def settings_given(**given: str | int | None) -> dict[str, Any]:
     if isinstance(fields := given.get("fields"), str):
         choose_fields(fields)  # which of them are usual, the collection knows
     return {name: value for name, value in given.items() if value is not None}
-
-
-def check_limits(given: Mapping[str, Any]) -> None:
-    """Refuse impossible limits before a Solr is asked, by ArgumentError."""
-    from neardup_solr.measures import Limits, measure_of
-
-    limits = {name: given[name] for name in ("max_distance", "min_similarity")}
-    measure_of(given["measure"], Limits(**limits))
 
 
 def rows_format(format: str | None) -> str | None:

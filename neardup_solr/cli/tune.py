@@ -8,8 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-import click
-
 import neardup_solr as nd
 from neardup_solr.cli import options, progress, show
 from neardup_solr.cli.options import Given
@@ -29,16 +27,8 @@ def tune(given: Given, *, format: TableOrJson = "table") -> int:
 
     It also shows what they cost, on a sample.
     """
-    from neardup_solr.minhash.plans import Demand
-    from neardup_solr.verbs.tune import check_sizes
-
     source = given["source"]
-    if not source and given["settings"]:
-        asked = ", ".join(given["settings"])
-        raise click.BadParameter(f"a collection has its own {asked}: name a SOURCE")
-    shares = ("catch", "miss", "avoid", "load")
-    Demand(**{name: given[name] for name in shares})  # refused before a Solr is asked
-    check_sizes(given["hashes"], given["sample"])
+    given.require_source("SOURCE")
     failures: list[Exception] = []
     target = None if source else given.connect()
     if source:

@@ -172,15 +172,17 @@ class Options:
                 "name a file by that")  # fmt: skip
         outputs = paths_of(self.output) or []
         names = ("unique", "removed", "rejected", "checkpoint", "remember")
-        named = {name: getattr(self, name) for name in names}
-        self.files = {name: Path(path) for name, path in named.items() if path is not None}
-        check_apart(
-            {
-                f"`output` {path}" if at else "`output`": Path(path)
-                for at, path in enumerate(outputs)
-            }
-            | {f"`{name}`": path for name, path in self.files.items()}
-        )
+        given = {name: getattr(self, name) for name in names}
+        self.files = {name: Path(path) for name, path in given.items() if path is not None}
+        tables = {
+            f"`output` {path}" if at else "`output`": Path(path) for at, path in enumerate(outputs)
+        }
+        named = {f"`{name}`": path for name, path in self.files.items()}
+        check_apart(tables | named)
+        remember = self.files.get("remember")
+        for name, side in (("source", self.source), ("against", self.against)):
+            for path in paths_of(side) or ():
+                check_apart({f"`{name}`": Path(path), "`remember`": remember, **tables})
         for path in outputs:
             check_output(Path(path))
         for name in self.files.keys() & {"checkpoint", "remember"}:

@@ -60,7 +60,7 @@ def explain(
     if the collection has no texts, SolrError if Solr does not answer.
     """
     ids = (str(one), str(other))
-    check_ids(*ids)
+    require(ids[0] != ids[1], f"both ids are {ids[0]!r}", "give the ids of two documents")
     limits = Limits(max_distance=max_distance, min_similarity=min_similarity)
     chosen = measure_of(measure, limits)
     by_words = chosen.needs_frequencies
@@ -115,11 +115,6 @@ def _shared_words(
         return counts
     seen = shared_words(one, other, forms, cap=cap)
     return {word: 2 + round(max(seen.get(word, 0) - 2, 0) * share) for word in {**counts, **seen}}
-
-
-def check_ids(one: str, other: str) -> None:
-    """Refuse one id given twice, by ArgumentError."""
-    require(one != other, f"both ids are {one!r}", "give the ids of two documents")
 
 
 def _searchable(collection: Collection) -> Settings:

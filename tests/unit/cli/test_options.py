@@ -286,6 +286,11 @@ WRONG = [
     ["duplicates", "--memory", "1"],
     ["duplicates", "--canonical", "nonsense"],
     ["duplicates", "--mutual-best"],
+    ["duplicates", "--mark", "--cap", "1"],
+    ["duplicates", "--against", "books", "--limit", "0"],
+    ["duplicates", "--full"],
+    ["search", "--text", "x", "--min-similarity", "2"],
+    ["report", "--measure", "jaccard", "--max-distance", "3"],
     ["tune", "--catch", "2"],
     ["tune", "--hashes", "0"],
     ["tune", "--sample", "1"],
@@ -298,12 +303,17 @@ WRONG = [
 
 @pytest.mark.parametrize("words", WRONG, ids=" ".join)
 def test_wrong_arguments_are_refused_before_a_solr_is_asked(
-    asked: list[str], words: list[str]
+    words: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Nothing is connected to, so that no embedded Solr is started for nothing."""
+    opened: list[object] = []
+    monkeypatch.setattr(nd, "connect", lambda *args, **kwargs: opened.append(args), raising=False)
+    monkeypatch.setattr(embedded, "is_known", lambda: True)
+    monkeypatch.chdir(tmp_path)
+    Path("known.tsv").write_text("1\t2\n")
     with pytest.raises((nd.ArgumentError, click.UsageError)):
         parser().main(words, standalone_mode=False)
-    assert asked == []
+    assert opened == []
 
 
 @pytest.mark.parametrize(

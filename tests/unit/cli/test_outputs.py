@@ -12,9 +12,12 @@ from neardup_solr.errors import SourceError
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["duplicates", "a.csv", "-o", "a.csv"], "is both SOURCE and -o"),
-        (["duplicates", "a.csv", "-o", "./sub/../a.csv"], "is both SOURCE and -o"),
-        (["duplicates", "b.csv", "--against", "a.csv", "-o", "a.csv"], "both --against and -o"),
+        (["duplicates", "a.csv", "-o", "a.csv"], "is both `source` and `output`"),
+        (["duplicates", "a.csv", "-o", "./sub/../a.csv"], "is both `source` and `output`"),
+        (
+            ["duplicates", "b.csv", "--against", "a.csv", "-o", "a.csv"],
+            "both `against` and `output`",
+        ),
         (["signatures", "a.parquet", "-o", "a.parquet"], "both the source and the output"),
     ],
 )

@@ -119,7 +119,7 @@ def test_wrong_usage_is_exit_code_2(
     [
         (["--unique", "a.csv"], "is both the source and --unique"),
         (["--unique", "b.csv", "--removed", "b.csv"], "is both --unique and --removed"),
-        (["--unique", "b.csv", "-o", "b.csv"], "is both -o and --unique"),
+        (["--unique", "b.csv", "-o", "b.csv"], "is both --output and --unique"),
         (["--unique", "b.odd"], "choose .csv or .jsonl"),
         (["--unique", "."], "choose .csv or .jsonl"),
     ],
